@@ -1,0 +1,135 @@
+"""Dimensions: an ``int`` or a sympy expression over non-negative integer symbols.
+
+This module needs sympy; nothing that answers a concrete question imports it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+import sympy
+from sympy.core.sorting import default_sort_key
+
+from symbcast.errors import DimensionError
+
+Dim: TypeAlias = int | sympy.Expr
+
+_unknown_numbers = itertools.count(1)
+
+
+@lru_cache(maxsize=None)
+def symbol(name: str) -> sympy.Symbol:
+    """Return the size called ``name``: one sympy symbol, a non-negative integer.
+
+    >>> symbol("N") is symbol("N"), symbol("N").is_nonnegative
+    (True, True)
+    """
+    return sympy.Symbol(name, integer=True, nonnegative=True)
+
+
+class Unknown(sympy.Dummy):
+    """A size without a name (``?``, ``2..5``): equal to itself alone, with inclusive bounds ``lower`` and ``upper``.
+
+    The name is the label it is shown by (``?0``); two unknowns with one label are still two sizes.
+    """
+
+    lower: int
+    upper: int | None
+
+    def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
+        # The default numbering of Dummy draws from a random base; a counter of our own keeps runs alike.
+        fresh = next(_unknown_numbers) if number is None else number
+        made: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
+        made.lower = lower
+        made.upper = upper
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name, self.lower, self.upper, self.dummy_index), {}
+
+    def _sympystr(self, printer: Any) -> str:
+        return str(self.name)
+
+    def _latex(self, printer: Any) -> str:
+        return str(sympy.latex(sympy.Symbol(self.name.replace("?", "u_"))))
+
+    def renamed(self, label: str) -> Unknown:
+        """Return a new, different unknown with the same bounds and another label."""
+        return Unknown(label, self.lower, self.upper)
+
+
+class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The join of sizes: what an axis becomes when sizes are broadcast together.
+
+    ``1`` is its unit; it is commutative, associative and idempotent; on two different sizes other than 1 it is
+    undefined and raises `DimensionError`. It is not ``max``: a 0 beside a 1 gives 0.
+
+    >>> N, M = symbol("N"), symbol("M")
+    >>> broadcast(N, 1, M, N)
+    broadcast(M, N)
+    >>> broadcast(0, 1), broadcast(N, N)
+    (0, N)
+    >>> broadcast(N, M).subs({N: 1, M: 4})
+    4
+    """
+
+    is_commutative: ClassVar[bool] = True
+
+    @classmethod
+    def eval(cls, *args: sympy.Expr) -> sympy.Expr | None:
+        members: dict[sympy.Expr, None] = {}
+        for arg in args:
+            for member in arg.args if isinstance(arg, broadcast) else (arg,):
+                if member != 1:
+                    members[member] = None
+        numbers = [m for m in members if m.is_Integer]
+        if len(numbers) > 1:
+            raise DimensionError(
+                f"broadcast({', '.join(map(str, args))})", f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1"
+            )
+        if not members:
+            return sympy.Integer(1)
+        ordered = sorted(members, key=default_sort_key)
+        if len(ordered) == 1:
+            return ordered[0]
+        if tuple(ordered) != args:
+            return cls(*ordered)
+        return None
+
+    def _eval_is_integer(self) -> bool | None:
+        return True if all(a.is_integer for a in self.args) else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if all(a.is_nonnegative for a in self.args) else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if all(a.is_positive for a in self.args) else None
+
+    def _eval_rewrite_as_Piecewise(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
+        value = args[-1]
+        for member in reversed(args[:-1]):
+            value = sympy.Piecewise((value, sympy.Eq(member, 1)), (member, True))
+        return value
+
+    def _eval_rewrite_as_Max(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
+        # Where the join is defined its members are 1 or one common size: Max is that size unless it is 0,
+        # and then Min is 0 (otherwise Min with 1 is 1).
+        return sympy.Max(*args) * sympy.Min(1, *args)
+
+
+def join(members: Iterable[Dim]) -> Dim:
+    """Return the join of the members as a plain dimension; see `broadcast`."""
+    return _cached_join(frozenset(members))
+
+
+@lru_cache(maxsize=4096)
+def _cached_join(members: frozenset[Dim]) -> Dim:
+    return plain(broadcast(*members)) if members else 1
+
+
+def plain(expression: sympy.Basic) -> Dim:
+    """Return an ``int`` for a sympy integer and the expression itself otherwise."""
+    return int(expression) if isinstance(expression, sympy.Integer) else expression  # type: ignore[return-value]

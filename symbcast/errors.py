@@ -1,0 +1,184 @@
+"""Every error symbcast raises: data in the fields, the message made when it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symbcast.result import Result
+
+_CARET_CONTEXT = 60
+
+
+class SymbcastError(Exception):
+    """The base of every error raised by symbcast."""
+
+
+class ShapeSyntaxError(SymbcastError, ValueError):
+    """Text that is not a shape, a dimension or an assumption.
+
+    ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could stand there.
+    """
+
+    def __init__(self, source: str, span: tuple[int, int], problem: str, expected: str = "") -> None:
+        super().__init__(source, span, problem, expected)
+        self.source = source
+        self.span = span
+        self.problem = problem
+        self.expected = expected
+
+    def __str__(self) -> str:
+        head = f"{self.problem}; expected {self.expected}" if self.expected else self.problem
+        return f"{head}\n{self.pointer()}"
+
+    def pointer(self) -> str:
+        """Return the source line with carets under the span, cut to a window when it is long."""
+        start, stop = self.span
+        first = max(0, start - _CARET_CONTEXT)
+        last = min(len(self.source), start + _CARET_CONTEXT)
+        window = "".join(c if c.isprintable() else " " for c in self.source[first:last])
+        prefix = "..." if first else ""
+        suffix = "..." if last < len(self.source) else ""
+        width = max(1, min(stop, last) - start)
+        return f"    {prefix}{window}{suffix}\n    {' ' * (len(prefix) + start - first)}{'^' * width}"
+
+
+class ShapeTypeError(SymbcastError, TypeError):
+    """A value of a kind that cannot be a shape or a dimension."""
+
+    def __init__(self, value: object, wanted: str, hint: str = "") -> None:
+        super().__init__(value, wanted, hint)
+        self.value = value
+        self.wanted = wanted
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{_brief(self.value)} ({type(self.value).__name__}) is not {self.wanted}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class DimensionError(SymbcastError, ValueError):
+    """A dimension that no size can satisfy: negative, too large, or not an integer expression."""
+
+    def __init__(self, value: object, problem: str, hint: str = "") -> None:
+        super().__init__(value, problem, hint)
+        self.value = value
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{_brief(self.value)}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class UnknownRuleError(SymbcastError, ValueError):
+    """A rule name that is not offered; ``known`` are the names that are."""
+
+    def __init__(self, name: object, known: Sequence[str], suggestion: str | None = None) -> None:
+        super().__init__(name, known, suggestion)
+        self.name = name
+        self.known = tuple(known)
+        self.suggestion = suggestion
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
+        return f"there is no rule {_brief(self.name)}{hint} The rules are {', '.join(self.known)}."
+
+
+class RuleArgumentError(SymbcastError, ValueError):
+    """An attribute or a number of operands that a rule does not take."""
+
+    def __init__(self, rule: str, problem: str, hint: str = "") -> None:
+        super().__init__(rule, problem, hint)
+        self.rule = rule
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"rule {self.rule!r}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class AssumptionError(SymbcastError, ValueError):
+    """Assumptions that cannot be used; ``clashing`` are the ones that contradict each other, as written."""
+
+    def __init__(self, problem: str, clashing: Iterable[str] = (), hint: str = "") -> None:
+        self.problem = problem
+        self.clashing = tuple(clashing)
+        self.hint = hint
+        super().__init__(problem, self.clashing, hint)
+
+    def __str__(self) -> str:
+        text = self.problem
+        if self.clashing:
+            text = f"{text}: {', '.join(self.clashing)}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class BindingError(SymbcastError, ValueError):
+    """Sizes given for symbols that are missing, unknown, not sizes, or against the assumptions."""
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.hint}" if self.hint else self.problem
+
+
+class BroadcastError(SymbcastError, ValueError):
+    """A broadcast that is not valid; ``result`` is the answer it came from."""
+
+    def __init__(self, result: Result, binding: Mapping[str, int] | None = None) -> None:
+        super().__init__(result, binding)
+        self.result = result
+        self.binding = dict(binding) if binding is not None else None
+
+    def __str__(self) -> str:
+        from symbcast.explain import headline
+
+        return headline(self.result, self.binding)
+
+
+class IncompatibleShapesError(BroadcastError):
+    """The shapes never broadcast, or do not at the sizes asked for."""
+
+
+class ConditionalBroadcastError(BroadcastError):
+    """The shapes broadcast for some sizes only, and all were required."""
+
+
+class UndecidedError(SymbcastError):
+    """An answer was required that could not be decided within the limits; ``reason`` says which."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"undecided: {self.reason}"
+
+
+class MissingExtraError(SymbcastError, ImportError):
+    """A feature that needs an optional dependency; ``extra`` is the one to install."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(feature, extra)
+        self.feature = feature
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"{self.feature} needs an optional dependency; pip install 'symbcast[{self.extra}]'"
+
+
+def _brief(value: object) -> str:
+    """Return a one-line repr, cut where it is long; huge integers are counted, not printed."""
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = repr(value).replace("\n", " ")
+    except ValueError:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,216 @@
+"""What a rule is: a small class that aligns shapes and emits constraints.
+
+To add a rule, write a frozen dataclass deriving from `Rule` in its family's file, with its attributes as fields and an
+`emit`, and decorate it with `offered`. A rule never decides, prints, or raises about the validity of shapes; it raises
+`RuleArgumentError` about its own attributes alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+
+from symbcast.constraints import Constraint, Origin
+from symbcast.errors import RuleArgumentError, UnknownRuleError
+from symbcast.formulas import FALSE, Formula
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+Dims: TypeAlias = "Sequence[Dim]"
+
+
+class Joined(tuple["Dim", ...]):
+    """An output dimension named by its members: their join, whatever it collapses to."""
+
+    __slots__ = ()
+
+
+OutputDim: TypeAlias = "Dim | Joined"
+
+
+class Emission(NamedTuple):
+    """What a rule says of some shapes: what must hold, and what each output axis is then."""
+
+    constraints: list[Constraint]
+    output: tuple[OutputDim, ...]
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """One framework's broadcast rule with its attributes set.
+
+    ``operands`` names the operands in order; a rule with ``variadic`` takes any number of the last of them.
+    ``called`` is the name, or alias, that it was asked for by.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    summary: ClassVar[str]
+    document: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    operands: ClassVar[tuple[str, ...]] = ("A", "B")
+    variadic: ClassVar[bool] = False
+
+    called: str = field(default="", kw_only=True, repr=False, compare=False)
+
+    @abstractmethod
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the constraints on the operands and the output dimensions."""
+
+    def apply(self, shapes: Sequence[Dims]) -> Emission:
+        """Check the number of operands and emit."""
+        self.check_count(len(shapes))
+        return self.emit(shapes)
+
+    def check_count(self, count: int) -> None:
+        """Raise `RuleArgumentError` unless the rule takes ``count`` operands."""
+        if not self.variadic and count != len(self.operands):
+            names = ", ".join(self.operands)
+            raise RuleArgumentError(
+                self.name, f"takes {len(self.operands)} shapes ({names}), not {count}", "give one shape for each"
+            )
+
+    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
+        return None
+
+    def operand_name(self, position: int) -> str:
+        """Return what the operand at ``position`` is called."""
+        return self.operands[position] if position < len(self.operands) else f"operand {position}"
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the attributes that differ from their defaults, as they would be written in a call."""
+        given = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name != "called"}
+        return {name: value for name, (value, default) in given.items() if value != default}
+
+    def constraint(
+        self, requirement: Formula, operands: tuple[int, ...], reason: str, axis: int | None = None, rank: int | None = None
+    ) -> Constraint:
+        """Return a constraint of this rule."""
+        return Constraint(requirement, Origin(self.name, operands, axis, rank), reason)
+
+    def refuse(self, operands: tuple[int, ...], reason: str) -> Constraint:
+        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
+        return self.constraint(FALSE, operands, reason)
+
+
+_rules: dict[str, type[Rule]] = {}
+_names: dict[str, type[Rule]] = {}
+
+R = TypeVar("R", bound=type[Rule])
+
+
+def offered(rule: R) -> R:
+    """Offer a rule under its name and aliases."""
+    _rules[rule.name] = rule
+    for name in (rule.name, *rule.aliases):
+        _names[name] = rule
+    return rule
+
+
+class Parameter(NamedTuple):
+    """An attribute of a rule: its name and its default (`REQUIRED` where there is none)."""
+
+    name: str
+    default: Any
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+"""The default of an attribute that must be given."""
+
+
+class RuleInfo(NamedTuple):
+    """What `rules` tells of a rule."""
+
+    name: str
+    aliases: tuple[str, ...]
+    family: str
+    operands: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    summary: str
+    document: str
+
+
+def rules() -> list[RuleInfo]:
+    """Return every rule: name, aliases, family, operands, parameters, one line, and the document it comes from.
+
+    >>> [rule.name for rule in rules()]
+    ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy', 'paddle']
+    """
+    return [
+        RuleInfo(rule.name, rule.aliases, rule.family, rule.operands, _parameters(rule), rule.summary, rule.document)
+        for rule in _rules.values()
+    ]
+
+
+def find_rule(name: str | Rule, attributes: dict[str, Any]) -> Rule:
+    """Return the rule called ``name`` with its attributes set.
+
+    Raises `UnknownRuleError` for another name and `RuleArgumentError` for attributes that the rule does not take.
+    """
+    if isinstance(name, Rule):
+        if attributes:
+            raise RuleArgumentError(name.name, "its attributes are set already", "pass the rule's name instead")
+        return name
+    rule = _names.get(name) if isinstance(name, str) else None
+    if rule is None:
+        close = difflib.get_close_matches(name, list(_names), 1) if isinstance(name, str) else []
+        raise UnknownRuleError(name, tuple(_rules), close[0] if close else None)
+    known = _parameters(rule)
+    for given in attributes:
+        if all(given != parameter.name for parameter in known):
+            takes = ", ".join(f"{p.name}=" for p in known) or "no attributes"
+            raise RuleArgumentError(rule.name, f"has no attribute {given!r}", f"it takes {takes}")
+    for parameter in known:
+        if parameter.default is REQUIRED and parameter.name not in attributes:
+            raise RuleArgumentError(rule.name, f"needs {parameter.name}=", f"write {parameter.name}=(0,) or the like")
+    return rule(**attributes, called=name)
+
+
+def _parameters(rule: type[Rule]) -> tuple[Parameter, ...]:
+    return tuple(Parameter(f.name, f.default) for f in fields(rule) if f.name != "called")
+
+
+def check_choice(rule: str, attribute: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise `RuleArgumentError` unless ``value`` is one of the words an attribute may be."""
+    if value not in allowed:
+        words = " or ".join(map(repr, allowed))
+        raise RuleArgumentError(rule, f"{attribute}={value!r} is not offered", f"write {attribute}={words}")
+
+
+def as_int(rule: str, attribute: str, value: Any) -> int:
+    """Return an attribute that must be an integer, NumPy's included."""
+    try:
+        if not isinstance(value, bool):
+            return index(value)
+    except TypeError:
+        pass
+    raise RuleArgumentError(rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like")
+
+
+def as_axes(rule: str, attribute: str, value: Any) -> tuple[int, ...]:
+    """Return an attribute that must be a sequence of integers."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise RuleArgumentError(rule, f"{attribute}={value!r} is not a sequence", f"write {attribute}=(0,) or the like")
+    return tuple(as_int(rule, attribute, axis) for axis in value)
+
+
+def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:
+    """Return, for each axis of the right-aligned shapes, the operands that reach it and their sizes there."""
+    rank = max(map(len, shapes), default=0)
+    return [
+        tuple((n, s[axis - rank + len(s)]) for n, s in enumerate(shapes) if axis - rank + len(s) >= 0)
+        for axis in range(rank)
+    ]
+
+

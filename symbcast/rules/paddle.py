@@ -1,0 +1,54 @@
+"""The rule of Paddle's elementwise operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from symbcast.errors import RuleArgumentError
+from symbcast.rules.base import Dims, Emission, Rule, as_int, offered
+from symbcast.rules.numpy import Numpy
+
+
+@offered
+@dataclass(frozen=True)
+class Paddle(Numpy):
+    """`Numpy`; ``min_rank=1`` is the document's reading, which asks for "at least one dimension in each tensor".
+
+    Paddle 3.3.1 takes rank 0, and so does the default. The document's "max of the sizes" is wrong where a size
+    is 0: Paddle itself gives 0 for 0 beside 1, as the join does.
+    """
+
+    min_rank: int = 0
+
+    name: ClassVar[str] = "paddle"
+    family: ClassVar[str] = "paddle"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    summary: ClassVar[str] = "as numpy; min_rank=1 refuses rank 0, as the document does"
+    document: ClassVar[str] = "PaddlePaddle guide, Broadcasting"
+
+    def __post_init__(self) -> None:
+        min_rank = as_int(self.name, "min_rank", self.min_rank)
+        object.__setattr__(self, "min_rank", min_rank)
+        if min_rank < 0:
+            raise RuleArgumentError(self.name, f"min_rank={min_rank} is negative", "write 0 or 1")
+
+    def check_count(self, count: int) -> None:
+        """At least one operand."""
+        if count == 0:
+            raise RuleArgumentError(self.name, "takes at least one shape", "give one")
+
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """The constraints of `Numpy`, and a refusal for each operand of too low a rank."""
+        emission = super().emit(shapes)
+        refusals = [
+            self.refuse((n,), f"rank {len(s)} is below min_rank={self.min_rank}")
+            for n, s in enumerate(shapes)
+            if len(s) < self.min_rank
+        ]
+        return Emission([*refusals, *emission.constraints], emission.output)
+
+    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """As `Numpy`, unless a rank is too low."""
+        return super().concrete(shapes) if all(len(s) >= self.min_rank for s in shapes) else None
