@@ -1,1 +1,76 @@
-"""symbcast."""
+"""For which sizes does this broadcast work, and what comes out? Exactly, with symbols.
+
+>>> import symbcast as sb
+>>> sb.broadcast("N, 3", "M, 1").condition
+Eq(M, 1) | Eq(M, N) | Eq(N, 1)
+
+Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from symbcast.errors import (
+    AssumptionError,
+    BindingError,
+    BroadcastError,
+    ConditionalBroadcastError,
+    DimensionError,
+    IncompatibleShapesError,
+    MissingExtraError,
+    RuleArgumentError,
+    ShapeSyntaxError,
+    ShapeTypeError,
+    SymbcastError,
+    UndecidedError,
+    UnknownRuleError,
+)
+from symbcast.result import Result, broadcast
+from symbcast.rules import Rule, rules
+from symbcast.shapes import Shape, shape
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.condition import Condition
+    from symbcast.dims import Unknown, symbol
+
+__version__ = "0.1.0"
+
+_LAZY = {"Condition": "symbcast.condition", "Unknown": "symbcast.dims", "symbol": "symbcast.dims"}
+
+__all__ = [
+    "AssumptionError",
+    "BindingError",
+    "BroadcastError",
+    "Condition",
+    "ConditionalBroadcastError",
+    "DimensionError",
+    "IncompatibleShapesError",
+    "MissingExtraError",
+    "Result",
+    "Rule",
+    "RuleArgumentError",
+    "Shape",
+    "ShapeSyntaxError",
+    "ShapeTypeError",
+    "SymbcastError",
+    "UndecidedError",
+    "Unknown",
+    "UnknownRuleError",
+    "Verdict",
+    "broadcast",
+    "rules",
+    "shape",
+    "symbol",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

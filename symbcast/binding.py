@@ -1,0 +1,97 @@
+"""Sizes put in for symbols."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.errors import BindingError
+from symbcast.shapes import Shape
+from symbcast.sizes import MAX_SIZE
+
+if TYPE_CHECKING:
+    from symbcast.result import Result
+
+
+class Bound(NamedTuple):
+    """The operands at some sizes; ``shapes`` is None where a dimension is not a size there."""
+
+    shapes: tuple[Shape, ...] | None
+    sizes: dict[str, int]
+
+
+def bind(result: Result, given: Mapping[Any, Any]) -> Bound:
+    """Return the operands of a result at the given sizes, by name or by symbol.
+
+    Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
+    the assumptions exclude.
+    """
+    names = {} if result.scope is None else result.scope.names
+    wanted = list(names.values())
+    sizes: dict[str, int] = {}
+    for key, value in given.items():
+        name = names.get(key, key if isinstance(key, str) else str(key))
+        if name not in wanted:
+            raise _unknown(name, wanted)
+        sizes[name] = _size(name, value)
+    needed = [names[s] for operand in result.operands for s in operand.symbols]
+    missing = [name for name in dict.fromkeys(needed) if name not in sizes]
+    if missing:
+        example = ", ".join(f"{name!r}: 2" for name in missing)
+        raise BindingError(f"no size was given for {', '.join(missing)}", f"write evaluate({{{example}}})")
+    _check_assumptions(result, sizes)
+    return Bound(_shapes(result, sizes), sizes)
+
+
+def _unknown(name: str, wanted: list[str]) -> BindingError:
+    close = difflib.get_close_matches(name, wanted, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+    return BindingError(f"no size here is called {name!r}", hint)
+
+
+def _size(name: str, value: Any) -> int:
+    try:
+        size = index(value)
+    except TypeError:
+        size = -1
+    if isinstance(value, bool) or not 0 <= size <= MAX_SIZE:
+        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 to 2**63 - 1")
+    return size
+
+
+def _check_assumptions(result: Result, sizes: Mapping[str, int]) -> None:
+    if result.scope is None:
+        return
+    from symbcast.deciding.compiled import predicate
+    from symbcast.deciding.normal import symbols_in
+    from symbcast.scope import own_set
+
+    names = result.scope.names
+    for symbol, name in names.items():
+        if name in sizes and sizes[name] not in own_set(symbol, result.scope.min_size):
+            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
+    for assumption in result.assumptions:
+        symbols = tuple(symbols_in(assumption.formula))
+        if all(names[s] in sizes for s in symbols):
+            if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
+                given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
+                raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+
+
+def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+    if result.scope is None:
+        return result.operands
+    from symbcast.deciding.compiled import UndefinedError, predicate, value_function
+
+    names = result.scope.names
+    symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)
+    values = [sizes[names[s]] for s in symbols]
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values):
+            return None
+    try:
+        return tuple(Shape(value_function(d, symbols)(*values) for d in operand) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None

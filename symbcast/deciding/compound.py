@@ -1,0 +1,166 @@
+"""Tiers F3 and F4 put to use: a group of formulas that compound terms tie together, reduced with samples and z3.
+
+Samples show at once that something can be; only what no sample shows is put to z3. A question that z3 leaves open
+leaves the clause where it is, marked, so that the condition stays exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.deciding import search
+from symbcast.deciding.compiled import predicate
+from symbcast.deciding.literals import in_clauses
+from symbcast.deciding.residues import describe
+from symbcast.deciding.samples import Samples
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.formulas import AllOf, Formula, all_of, any_of, equal, literals, negate, one_or_equal
+from symbcast.sizes import MAX_SIZE
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.deciding.smt import Session
+    from symbcast.dims import Dim
+
+
+class Compound:
+    """A group of symbols, what is assumed of them, and the formulas that constrain them.
+
+    ``clauses`` is an equivalent of ``formulas`` under the assumptions; ``satisfiable`` and ``violable`` say whether
+    the formulas can hold and can fail (None: undecided, and ``reason`` says why); ``unproven`` holds the clauses that
+    may be redundant.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[sympy.Symbol],
+        domains: Mapping[sympy.Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        formulas: Sequence[Formula],
+        weights: Mapping[sympy.Symbol, int],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.domains = domains
+        self.assumptions = list(assumptions)
+        self.formulas = list(formulas)
+        self.weights = weights
+        self.clauses: list[Formula] = list(dict.fromkeys(c for f in formulas for c in in_clauses(f)))
+        self.samples = Samples(self.symbols, domains, self.assumptions, [*self.assumptions, *self.clauses])
+        self.unproven: set[Formula] = set()
+        self.reason = ""
+        self._session: Session | None = None
+        self.satisfiable: bool | None = self._possible(self.clauses)
+        if self.satisfiable:
+            self._reduce()
+        self.violable: bool | None = self._possible([self._negated_whole()]) if self.clauses else False
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether the formula is proved to hold wherever assumptions and formulas do."""
+        return self._possible([*self.clauses, negate(formula)]) is False
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
+        from symbcast.deciding.compiled import value_function
+
+        point = self.samples.first(self._valid())
+        if point is None:
+            return None
+        value = value_function(dim, self.symbols)(*point)
+        return value if 0 <= value <= MAX_SIZE and self.implies(equal(dim, value)) else None
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the formulas hold."""
+        return self.implies(one_or_equal(data, target))
+
+    def witness(self) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes at which assumptions and formulas hold."""
+        return self._smallest(all_of(self.formulas))
+
+    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold and some formula does not."""
+        return self._smallest(self._negated_whole()) if self.clauses else None
+
+    def base(self) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold."""
+        return self._smallest(AllOf(()))
+
+    def _negated_whole(self) -> Formula:
+        return any_of(negate(c) for c in self.clauses)
+
+    def _valid(self) -> int:
+        mask = self.samples.everywhere
+        for clause in self.clauses:
+            mask &= self.samples.mask(clause)
+        return mask
+
+    def _possible(self, formulas: Sequence[Formula]) -> bool | None:
+        """Return whether the formulas can hold beside the assumptions: by a sample, else by z3; None if undecided."""
+        mask = self.samples.everywhere
+        for formula in formulas:
+            mask &= self.samples.mask(formula)
+        if mask:
+            return True
+        if self.samples.complete:
+            return False
+        return self._ask(formulas)
+
+    def _ask(self, formulas: Sequence[Formula]) -> bool | None:
+        from symbcast.deciding import smt
+
+        def check() -> bool | None:
+            if self._session is None or not self._session.is_current:
+                self._session = smt.Session(self.symbols, [*self._domain_formulas(), *self.assumptions])
+            answer = self._session.check(formulas)
+            if answer is smt.Answer.SATISFIABLE:
+                self.samples.learn(self._session.model())
+                return True
+            if answer is smt.Answer.UNSATISFIABLE:
+                return False
+            self.reason = f"z3 gave up ({self._session.reason}) after {smt.RESOURCE_LIMIT} resource units"
+            return None
+
+        return smt.on_worker(check)
+
+    def _domain_formulas(self) -> list[Formula]:
+        return [describe(s, self.domains.get(s, ALL)) for s in self.symbols]
+
+    def _reduce(self) -> None:
+        """Take out literals that cannot hold where no other does, then clauses that the others imply."""
+        for position, clause in reversed(list(enumerate(self.clauses))):
+            self.clauses[position] = self._sharpened(clause, position)
+        self.clauses = list(dict.fromkeys(self.clauses))
+        for clause in list(reversed(self.clauses)):
+            others = [c for c in self.clauses if c is not clause]
+            needed = self._possible([*others, negate(clause)])
+            if needed is False:
+                self.clauses = others
+            elif needed is None:
+                self.unproven.add(clause)
+
+    def _sharpened(self, clause: Formula, position: int) -> Formula:
+        kept = list(literals(clause))
+        others = [c for n, c in enumerate(self.clauses) if n != position]
+        for literal in list(kept):
+            rest = [k for k in kept if k is not literal]
+            if rest and self._possible([*others, literal, *map(negate, rest)]) is False:
+                kept = rest
+        return any_of(kept)
+
+    def _smallest(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and a formula; by search, else with z3."""
+        from symbcast.deciding import smt
+
+        wanted = all_of([*self.assumptions, formula])
+        try:
+            found = search.smallest(self.symbols, self.domains, predicate(wanted, self.symbols), self.weights)
+        except search.GivenUpError:
+            answer = smt.least_model(self.symbols, [*self._domain_formulas(), wanted], self.weights)
+            return answer if isinstance(answer, dict) else self._sampled(formula)
+        return dict(zip(self.symbols, found, strict=True)) if found is not None else None
+
+    def _sampled(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
+        """Return some sizes that satisfy a formula: not the smallest, for that was not decided."""
+        point = self.samples.first(self.samples.mask(formula))
+        return dict(zip(self.symbols, point, strict=True)) if point is not None else None

@@ -1,0 +1,221 @@
+"""The ladder: which tier answers what, cheapest first.
+
+Formulas over one symbol become sets of sizes (F2). What is left ties symbols together; each group of tied symbols is
+decided apart, by the graph where all its formulas relate plain sizes (F1), else with z3 (F3, F4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.deciding.graph import Relation
+from symbcast.deciding.knowledge import Knowledge
+from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim, symbols_in
+from symbcast.deciding.parts import Alone, Part, Plain, cost
+from symbcast.deciding.residues import NotPeriodicError, describe, solve
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.formulas import FALSE, Formula
+from symbcast.terms import symbols_of
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+
+class Decision:
+    """What holds of some constraints under what is assumed.
+
+    ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints; of `FALSE` alone where
+    nothing satisfies them. ``unproven`` are those of its clauses that may be redundant, ``reason`` why the verdict
+    or the minimality is open.
+    """
+
+    def __init__(self, knowledge: Knowledge, constraints: Iterable[Formula]) -> None:
+        self.knowledge = knowledge
+        self.wanted: dict[sympy.Symbol, SizeSet] = dict(knowledge.domains)
+        self.values: dict[sympy.Symbol, int] = {}
+        self.parts: list[Part] = []
+        self.part_of: dict[sympy.Symbol, Part] = {}
+        tied = self._take(constraints)
+        if tied is not None:
+            self._divide(tied)
+        self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the constraints hold always, sometimes or never, as far as that was decided."""
+        if self.impossible:
+            return Verdict.NEVER
+        if any(part.satisfiable is None for part in self.parts):
+            return Verdict.UNKNOWN
+        if any(part.violable for part in self.parts):
+            return Verdict.SOMETIMES
+        return Verdict.UNKNOWN if any(part.violable is None for part in self.parts) else Verdict.ALWAYS
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The conjuncts of the condition."""
+        if self.impossible:
+            return [FALSE]
+        return [clause for part in self.parts for clause in part.clauses]
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The conjuncts that may be redundant."""
+        return {clause for part in self.parts for clause in part.unproven}
+
+    @property
+    def reason(self) -> str:
+        """Why something was not decided."""
+        return next((part.reason for part in self.parts if part.reason), "")
+
+    def witness(self) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
+        return None if self.impossible else self._whole([part.witness() for part in self.parts])
+
+    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break a constraint."""
+        bases = [part.base() for part in self.parts]
+        if not self.parts:
+            return self._whole([]) if self.impossible else None
+        found = []
+        for position, part in enumerate(self.parts):
+            breaking = bases[position] if self.impossible else part.counterexample() if part.violable else None
+            sizes = self._whole([*bases[:position], breaking, *bases[position + 1 :]])
+            if sizes is not None:
+                found.append(sizes)
+        symbols = self.knowledge.symbols
+        return min(found, key=lambda sizes: cost(symbols, sizes, dict.fromkeys(symbols, 1)), default=None)
+
+    def fixed(self, dim: Dim) -> Dim:
+        """Return the dimension with every symbol that the facts decide replaced, a number where they decide all."""
+        if isinstance(dim, int):
+            return dim
+        dim = put_in_dim(dim, self._known())
+        if isinstance(dim, int):
+            return dim
+        part = self._part_of(dim)
+        size = part.constant(dim) if part is not None else None
+        return dim if size is None else size
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
+        part = self._part_of(data)
+        return part is not None and part.covers(data, target)
+
+    def _known(self) -> dict[sympy.Symbol, Dim]:
+        known: dict[sympy.Symbol, Dim] = {s: put_in_dim(v, self.values) for s, v in self.knowledge.values.items()}
+        known.update(self.values)
+        for symbol, part in self.part_of.items():
+            size = part.constant(symbol) if isinstance(part, (Plain, Alone)) else None
+            if size is not None:
+                known[symbol] = size
+        return known
+
+    def _part_of(self, dim: Dim) -> Part | None:
+        symbols = symbols_of((dim,))
+        parts = {id(self.part_of.get(s)): self.part_of.get(s) for s in symbols}
+        return next(iter(parts.values())) if len(parts) == 1 else None
+
+    def _whole(self, found: Sequence[Mapping[sympy.Symbol, int] | None]) -> dict[sympy.Symbol, int] | None:
+        """Return sizes of all symbols from those of the parts."""
+        sizes: dict[sympy.Symbol, int] = {}
+        for part in found:
+            if part is None:
+                return None
+            sizes.update(part)
+        for symbol, value in self.knowledge.values.items():
+            sizes[symbol] = value if isinstance(value, int) else sizes[value]  # type: ignore[index]
+        return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
+
+    def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
+        """Turn what concerns one symbol into sets; return the rest, or None where nothing can hold."""
+        knowledge = self.knowledge
+        pending = flattened(put_in(c, knowledge.values) if knowledge.values else c for c in constraints)
+        while True:
+            tied: list[Formula] = []
+            for clause in pending:
+                if clause == FALSE:
+                    return None
+                symbols = symbols_in(clause)
+                if len(symbols) != 1 or not self._narrow(next(iter(symbols)), clause):
+                    tied.append(clause)
+            if any(not wanted for wanted in self.wanted.values()):
+                return None
+            sizes = {
+                s: size
+                for s, wanted in self.wanted.items()
+                if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
+            }
+            if not sizes:
+                return tied
+            self.values.update(sizes)
+            pending = flattened(put_in(c, sizes) for c in tied)
+
+    def _narrow(self, symbol: sympy.Symbol, clause: Formula) -> bool:
+        try:
+            self.wanted[symbol] = self.wanted[symbol] & solve(clause)
+        except NotPeriodicError:
+            return False
+        return True
+
+    def _divide(self, tied: Sequence[Formula]) -> None:
+        """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
+        knowledge = self.knowledge
+        groups = _Groups(knowledge.domains)
+        members = [(list(symbols_in(f)), f) for f in tied]
+        others = [(list(symbols_in(f)), f) for f in knowledge.others]
+        for symbols, _ in (*members, *others):
+            groups.tie(symbols)
+        constrained: dict[int, list[Formula]] = {}
+        assumed: dict[int, list[Formula]] = {}
+        for into, formulas in ((constrained, members), (assumed, others)):
+            for symbols, formula in formulas:
+                into.setdefault(groups.find(symbols[0]), []).append(formula)
+        for group, symbols in groups.all():
+            part = self._part(symbols, constrained.get(group, []), assumed.get(group, []))
+            self.parts.append(part)
+            self.part_of.update(dict.fromkeys(symbols, part))
+
+    def _part(self, symbols: list[sympy.Symbol], formulas: list[Formula], others: list[Formula]) -> Part:
+        domains, weights = self.knowledge.domains, self.knowledge.weights
+        if not formulas and not others and len(symbols) == 1:
+            return Alone(symbols[0], domains[symbols[0]], self.wanted[symbols[0]])
+        relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
+        if not others and len(relations) == len(formulas):
+            return Plain(symbols, domains, self.wanted, relations, weights)
+        from symbcast.deciding.compound import Compound
+
+        sets = [describe(s, self.wanted[s], domains[s]) for s in symbols if self.wanted[s] is not domains[s]]
+        return Compound(symbols, domains, others, [*sets, *formulas], weights)
+
+
+class _Groups:
+    """Disjoint sets of symbols, numbered by their first symbol's place."""
+
+    def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
+        self.order = list(symbols)
+        self.group = {s: n for n, s in enumerate(self.order)}
+        self.parent = list(range(len(self.order)))
+
+    def find(self, symbol: sympy.Symbol) -> int:
+        number = self.group[symbol]
+        while self.parent[number] != number:
+            self.parent[number] = self.parent[self.parent[number]]
+            number = self.parent[number]
+        return number
+
+    def tie(self, symbols: Sequence[sympy.Symbol]) -> None:
+        for other in symbols[1:]:
+            a, b = self.find(symbols[0]), self.find(other)
+            self.parent[max(a, b)] = min(a, b)
+
+    def all(self) -> list[tuple[int, list[sympy.Symbol]]]:
+        found: dict[int, list[sympy.Symbol]] = {}
+        for symbol in self.order:
+            found.setdefault(self.find(symbol), []).append(symbol)
+        return list(found.items())
+

@@ -1,0 +1,103 @@
+"""What is assumed: for each symbol the set it lies in, which symbols are one size, and whatever else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.deciding.normal import flattened, put_in, symbols_in
+from symbcast.deciding.residues import NotPeriodicError, solve
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.formulas import FALSE, Comparison, Formula
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+
+class ContradictionError(Exception):
+    """The assumptions cannot all hold."""
+
+
+class Knowledge:
+    """Assumptions, taken apart.
+
+    ``domains`` holds for each remaining symbol the set that it lies in; ``values`` what the other symbols are equal
+    to (a size, or the symbol that stands for them); ``others`` the assumptions that tie several symbols together;
+    ``weights`` how many symbols each remaining one stands for.
+    """
+
+    def __init__(
+        self, symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], assumptions: Iterable[Formula]
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.domains: dict[sympy.Symbol, SizeSet] = {s: domains.get(s, ALL) for s in symbols}
+        self.values: dict[sympy.Symbol, Dim] = {}
+        self.weights = dict.fromkeys(symbols, 1)
+        self.others: list[Formula] = []
+        self._take_sizes()
+        pending = list(assumptions)
+        while pending:
+            self.others = []
+            before = len(self.values)
+            for clause in flattened(put_in(f, self.values) for f in pending):
+                self._take(clause)
+            self._take_sizes()
+            if len(self.values) == before:
+                break
+            pending = self.others
+        if any(not domain for domain in self.domains.values()):
+            raise ContradictionError
+        self._check_others()
+
+    def _check_others(self) -> None:
+        """Raise `ContradictionError` if the assumptions that tie symbols together are proved not to hold."""
+        if not self.others:
+            return
+        from symbcast.deciding.compound import Compound
+
+        tied = dict.fromkeys(s for f in self.others for s in symbols_in(f))
+        if Compound(list(tied), self.domains, self.others, [], self.weights).satisfiable is False:
+            raise ContradictionError
+
+    @property
+    def remaining(self) -> list[sympy.Symbol]:
+        """The symbols that no other symbol or size stands for, in order."""
+        return [s for s in self.symbols if s not in self.values]
+
+    def _take(self, clause: Formula) -> None:
+        if clause == FALSE:
+            raise ContradictionError
+        # Two equalities of one round may concern the same symbols: the second is read with the first put in.
+        clause = put_in(clause, self.values) if self.values else clause
+        symbols = symbols_in(clause)
+        if len(symbols) == 1:
+            try:
+                (symbol,) = symbols
+                self.domains[symbol] = self.domains[symbol] & solve(clause)
+                return
+            except NotPeriodicError:
+                pass
+        match clause:
+            case Comparison("==", left, right) if len(symbols) == 2 and left in symbols and right in symbols:
+                self._merge(*symbols)
+            case _:
+                self.others.append(clause)
+
+    def _merge(self, kept: sympy.Symbol, gone: sympy.Symbol) -> None:
+        if self.symbols.index(gone) < self.symbols.index(kept):
+            kept, gone = gone, kept
+        self.domains[kept] = self.domains[kept] & self.domains.pop(gone)
+        self.weights[kept] += self.weights.pop(gone)
+        self.values = {s: kept if v == gone else v for s, v in self.values.items()}
+        self.values[gone] = kept
+
+    def _take_sizes(self) -> None:
+        """Put in the size of each symbol that has only one."""
+        for symbol, domain in list(self.domains.items()):
+            size = domain.only if domain is not ALL else None
+            if size is not None:
+                self.values = {s: size if v == symbol else v for s, v in self.values.items()}
+                self.values[symbol] = size
+                del self.domains[symbol], self.weights[symbol]

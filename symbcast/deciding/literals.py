@@ -1,0 +1,128 @@
+"""Comparisons in canonical form, and formulas as clauses of such comparisons."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from symbcast.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    clauses,
+    expand,
+)
+from symbcast.terms import Term, constant, lower_bound, term
+
+PAIRWISE_UP_TO = 6
+"""Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
+_CLAUSES_UP_TO = 64
+
+
+@lru_cache(maxsize=8192)
+def canonical(comparison: Comparison) -> Formula:
+    """Return an equivalent comparison in lowest terms, its sides sorted; `TRUE` or `FALSE` where it is decided.
+
+    Coefficients are divided by their common factor, positive terms stand on one side each; what no non-negative
+    sizes can satisfy is false.
+
+    >>> from symbcast.dims import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> canonical(Comparison("==", 2 * N + 2, 4 * M))
+    Comparison(operator='==', left=2*M, right=N + 1)
+    >>> canonical(Comparison("==", 2 * N, 1)) == FALSE
+    True
+    """
+    operator = comparison.operator
+    difference = term(comparison.left) - term(comparison.right)
+    if operator == "<":
+        operator, difference = "<=", difference + constant(1)
+    if difference.is_constant:
+        value = difference.constant
+        return TRUE if {"==": value == 0, "!=": value != 0, "<=": value <= 0}[operator] else FALSE
+    common = difference.content
+    if operator == "<=":
+        difference = Term({m: -(-c // common) if not m else c // common for m, c in difference.coefficients.items()})
+        difference = Term({m: c for m, c in difference.coefficients.items() if c})
+        if _never_below(difference, 1):
+            return FALSE
+        if _never_below(-difference, 0):
+            return TRUE
+    else:
+        impossible = difference.constant % common != 0 or _never_below(difference, 1) or _never_below(-difference, 1)
+        if impossible:
+            return FALSE if operator == "==" else TRUE
+        difference = Term({m: c // common for m, c in difference.coefficients.items()})
+        if _leading(difference) < 0:
+            difference = -difference
+    left = Term({m: c for m, c in difference.coefficients.items() if c > 0})
+    right = Term({m: -c for m, c in difference.coefficients.items() if c < 0})
+    if operator in ("==", "!=") and left.is_constant:
+        left, right = right, left
+    return Comparison(operator, left.dim(), right.dim())
+
+
+def _never_below(value: Term, bound: int) -> bool:
+    lowest = lower_bound(value)
+    return lowest is not None and lowest >= bound
+
+
+def _leading(value: Term) -> int:
+    monomials = [m for m in value.coefficients if m]
+    first = min(monomials, key=lambda m: Term({m: 1}).key)
+    return value.coefficients[first]
+
+
+def simplified(formula: Formula) -> Formula:
+    """Return the formula with its comparisons canonical and short joins spelled out."""
+    match formula:
+        case Comparison():
+            return canonical(formula)
+        case Compatible(dims) | Clashing(dims):
+            if len(dims) <= PAIRWISE_UP_TO:
+                return simplified(expand(formula))
+            return formula
+        case AllOf(parts):
+            return all_of(map(simplified, parts))
+        case AnyOf(parts):
+            return any_of(map(simplified, parts))
+
+
+def in_clauses(formula: Formula) -> list[Formula]:
+    """Return conjuncts equivalent to the formula, each without a conjunction directly under its disjunction.
+
+    Where distributing would make too many, the conjunct is left as it is.
+    """
+    result: dict[Formula, None] = {}
+    for clause in clauses(simplified(formula)):
+        for distributed in _distributed(clause):
+            if distributed != TRUE:
+                result[distributed] = None
+    return list(result)
+
+
+def _distributed(clause: Formula) -> list[Formula]:
+    if not isinstance(clause, AnyOf):
+        return [clause]
+    choices = [_conjuncts(part) for part in clause.parts]
+    count = 1
+    for choice in choices:
+        count *= len(choice)
+    if count > _CLAUSES_UP_TO:
+        return [clause]
+    products: list[tuple[Formula, ...]] = [()]
+    for choice in choices:
+        products = [(*product, literal) for product in products for literal in choice]
+    return [any_of(product) for product in products]
+
+
+def _conjuncts(formula: Formula) -> list[Formula]:
+    if isinstance(formula, AllOf):
+        return [c for part in formula.parts for c in _distributed(part)]
+    return [formula]

@@ -1,0 +1,166 @@
+"""Formulas with known sizes put in and the trivial taken out, before anything is decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from symbcast.deciding.graph import Axis, Onto, Same
+from symbcast.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    clauses,
+    dims_of,
+    equal,
+    holds,
+    negate,
+    one_or_equal,
+)
+from symbcast.terms import term
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+
+def symbols_in(formula: Formula) -> dict[sympy.Symbol, None]:
+    """Return the symbols of a formula, in order of appearance."""
+    found: dict[sympy.Symbol, None] = {}
+    for dim in dims_of(formula):
+        if not isinstance(dim, int):
+            if dim.is_Symbol:
+                found[dim] = None
+            else:
+                found.update(term(dim).symbols())
+    return found
+
+
+def put_in(formula: Formula, values: Mapping[sympy.Symbol, Dim]) -> Formula:
+    """Return the formula with some symbols replaced."""
+    match formula:
+        case Comparison(operator, left, right):
+            return Comparison(operator, put_in_dim(left, values), put_in_dim(right, values))
+        case Compatible(dims):
+            return Compatible(tuple(put_in_dim(d, values) for d in dims))
+        case Clashing(dims):
+            return Clashing(tuple(put_in_dim(d, values) for d in dims))
+        case AllOf(parts):
+            return all_of(put_in(p, values) for p in parts)
+        case AnyOf(parts):
+            return any_of(put_in(p, values) for p in parts)
+
+
+def put_in_dim(dim: Dim, values: Mapping[sympy.Symbol, Dim]) -> Dim:
+    """Return a dimension with some symbols replaced; its own joins must stay defined."""
+    if isinstance(dim, int):
+        return dim
+    if dim.is_Symbol:
+        return values.get(dim, dim)
+    if values.keys().isdisjoint(dim.free_symbols):
+        return dim
+    return _replaced(term(dim), values)
+
+
+def _replaced(value: Any, values: Mapping[sympy.Symbol, Dim]) -> Dim:
+    from symbcast.terms import substitute
+
+    for symbol in value.symbols():
+        if symbol in values:
+            value = substitute(value, symbol, term(values[symbol]))
+    dim: Dim = value.dim()
+    return dim
+
+
+def normal(formula: Formula) -> Formula:
+    """Return the formula without repeats, units and decided parts; equal where it is already so."""
+    match formula:
+        case Comparison(operator, left, right):
+            if isinstance(left, int) and isinstance(right, int):
+                return TRUE if holds(formula) else FALSE
+            if left == right or _same(left, right):
+                return TRUE if operator in ("==", "<=") else FALSE
+            return formula
+        case Compatible(dims):
+            return _normal_join(dims)
+        case Clashing(dims):
+            return negate(_normal_join(dims))
+        case AllOf(parts):
+            return all_of(map(normal, parts))
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            return _normal_onto(data, target)
+        case AnyOf(parts):
+            return any_of(map(normal, parts))
+
+
+def _same(left: Dim, right: Dim) -> bool:
+    """Return whether two dimensions are one polynomial; two symbols are only if they are one object."""
+    left_is_plain = isinstance(left, int) or left.is_Symbol
+    right_is_plain = isinstance(right, int) or right.is_Symbol
+    return not (left_is_plain and right_is_plain) and term(left) == term(right)
+
+
+def _normal_join(dims: Iterable[Dim]) -> Formula:
+    members: dict[Dim, None] = {}
+    number: int | None = None
+    for dim in dims:
+        member = dim if isinstance(dim, int) or dim.is_Symbol else _plain_term(dim)
+        if isinstance(member, int):
+            if member == 1:
+                continue
+            if number is not None and member != number:
+                return FALSE
+            number = member
+        else:
+            members[member] = None
+    if number is not None:
+        return all_of(_normal_onto(member, number) for member in members)
+    return Compatible(tuple(members)) if len(members) > 1 else TRUE
+
+
+@lru_cache(maxsize=8192)
+def _plain_term(dim: Dim) -> Dim:
+    return term(dim).dim()
+
+
+def _normal_onto(data: Dim, target: Dim) -> Formula:
+    if isinstance(data, int):
+        return TRUE if data == 1 else normal(equal(target, data))
+    if data == target or _same(data, target):
+        return TRUE
+    return equal(data, 1) if target == 1 else one_or_equal(data, target)
+
+
+def as_relation(formula: Formula) -> Axis | Onto | Same | None:
+    """Return the relation of the graph that a formula between plain symbols is, None for any other formula."""
+    match formula:
+        case Compatible(dims):
+            return Axis(dims) if all(_is_symbol(d) for d in dims) else None  # type: ignore[arg-type]
+        case Comparison("==", left, right):
+            return Same(left, right) if _is_symbol(left) and _is_symbol(right) else None  # type: ignore[arg-type]
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            return Onto(data, target) if _is_symbol(data) and _is_symbol(target) else None  # type: ignore[arg-type]
+        case _:
+            return None
+
+
+def _is_symbol(dim: Dim) -> bool:
+    return not isinstance(dim, int) and bool(dim.is_Symbol)
+
+
+def flattened(formulas: Iterable[Formula]) -> list[Formula]:
+    """Return the distinct conjuncts of some formulas, normal, `TRUE` left out."""
+    found: dict[Formula, None] = {}
+    for formula in formulas:
+        for clause in clauses(normal(formula)):
+            found[clause] = None
+    return list(found)

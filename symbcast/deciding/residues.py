@@ -1,0 +1,332 @@
+"""Tier F2: formulas over one symbol, solved exactly.
+
+On each residue class of a suitable period every term built with ``+ - *`` and ``// c``, ``% c`` is a polynomial, whose
+sign changes finitely often. So the sizes that satisfy a formula are finite exceptions plus residue classes: a
+`SizeSet`, computed here without a solver, and worded here as a formula again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import comb, lcm
+
+import sympy
+
+from symbcast.deciding.sets import ALL, EMPTY, MAX_PERIOD, PeriodTooLongError, Segment, SizeSet, normal
+from symbcast.formulas import (
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    equal,
+    expand,
+)
+from symbcast.terms import Operation, Term, constant, operate, substitute, term
+
+
+class NotPeriodicError(Exception):
+    """A formula that this tier does not solve: a symbolic divisor, or too long a period."""
+
+
+_SATISFIES: dict[Operator, Callable[[int], bool]] = {
+    "==": lambda sign: sign == 0,
+    "!=": lambda sign: sign != 0,
+    "<=": lambda sign: sign <= 0,
+    "<": lambda sign: sign < 0,
+}
+
+
+def solve(formula: Formula) -> SizeSet:
+    """Return the sizes of the one symbol of ``formula`` that satisfy it; a formula of no symbol gives all or none.
+
+    Raises `NotPeriodicError` where the answer would not be finite exceptions plus residue classes of a short period.
+    """
+    try:
+        return _solve(formula)
+    except PeriodTooLongError as error:
+        raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
+
+
+def _solve(formula: Formula) -> SizeSet:
+    match formula:
+        case Comparison(operator, left, right):
+            return _solve_difference(operator, term(left) - term(right))
+        case Compatible() | Clashing():
+            return _solve(expand(formula))
+        case AllOf(parts):
+            found = ALL
+            for part in parts:
+                found = found & _solve(part)
+            return found
+        case AnyOf(parts):
+            found = EMPTY
+            for part in parts:
+                found = found | _solve(part)
+            return found
+
+
+@lru_cache(maxsize=4096)
+def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
+    """Return the sizes at which ``difference operator 0``."""
+    if difference.is_constant:
+        return ALL if _SATISFIES[operator](_sign(difference.constant)) else EMPTY
+    cases = _case_operation(difference)
+    if cases is not None:
+        return _solve_cases(operator, difference, cases)
+    period = _period(difference)
+    events: list[tuple[int, int]] = []
+    for residue in range(period):
+        for low, high in _true_runs(operator, _on_class(difference, residue, period)):
+            events.append((residue + period * low, residue))
+            if high is not None:
+                events.append((residue + period * high + 1, residue))
+    return _swept(events, period)
+
+
+def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
+    """Return the set whose residue bits flip at the given sizes."""
+    segments: list[Segment] = []
+    mask, start = 0, 0
+    for at, residue in sorted(events):
+        if at > start:
+            if mask:
+                segments.append(Segment(start, at - 1, period, mask))
+            start = at
+        mask ^= 1 << residue
+    if mask:
+        segments.append(Segment(start, None, period, mask))
+    return normal(segments)
+
+
+def _case_operation(value: Term) -> Operation | None:
+    """Return a ``min``, ``max`` or join with no other one inside, if there is one."""
+    for operation in value.operations():
+        for arg in operation.args:
+            inner = _case_operation(arg)
+            if inner is not None:
+                return inner
+        if operation.kind in ("min", "max", "join"):
+            return operation
+    return None
+
+
+def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> SizeSet:
+    """Split on which argument the operation takes its value from."""
+    first, *rest = operation.args
+    other = operate(operation.kind, tuple(rest))
+    if operation.kind == "join":
+        takes_other = _solve_difference("==", first - constant(1))
+    else:
+        takes_other = _solve_difference("<" if operation.kind == "max" else "<=", first - other)
+        if operation.kind == "min":
+            takes_other = ~takes_other
+    from_first = _solve_difference(operator, substitute(difference, operation, first))
+    from_other = _solve_difference(operator, substitute(difference, operation, other))
+    return (takes_other & from_other) | (from_first - takes_other)
+
+
+@lru_cache(maxsize=4096)
+def _period(value: Term) -> int:
+    """Return a period on whose residue classes the term is a polynomial with integer coefficients."""
+    period = 1
+    for operation in value.operations():
+        dividend, divisor = operation.args
+        if not divisor.is_constant or not divisor.constant:
+            raise NotPeriodicError(f"the divisor {divisor.dim()}")
+        period = lcm(period, _period(dividend) * abs(divisor.constant))
+        if period > MAX_PERIOD:
+            raise PeriodTooLongError(period)
+    return period
+
+
+def _on_class(value: Term, residue: int, period: int) -> list[int]:
+    """Return the coefficients, in ``k`` from the constant up, of the term at the size ``residue + period * k``."""
+    total = [0]
+    for monomial, coefficient in value.coefficients.items():
+        product = [coefficient]
+        for atom in monomial:
+            product = _times(product, _atom_on_class(atom, residue, period))
+        total = _plus(total, product)
+    while len(total) > 1 and not total[-1]:
+        total.pop()
+    return total
+
+
+def _atom_on_class(atom: sympy.Symbol | Operation, residue: int, period: int) -> list[int]:
+    if not isinstance(atom, Operation):
+        return [residue, period]
+    dividend = _on_class(atom.args[0], residue, period)
+    by = atom.args[1].constant
+    # The period is a multiple of the dividend's own times |by|, so every coefficient but the first is one of by's.
+    quotient = [c // by for c in dividend]
+    return quotient if atom.kind == "//" else [dividend[0] - by * quotient[0]]
+
+
+def _plus(left: list[int], right: list[int]) -> list[int]:
+    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
+    return [c + (shorter[n] if n < len(shorter) else 0) for n, c in enumerate(longer)]
+
+
+def _times(left: list[int], right: list[int]) -> list[int]:
+    product = [0] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            product[i + j] += a * b
+    return product
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _value(polynomial: Sequence[int], k: int) -> int:
+    total = 0
+    for coefficient in reversed(polynomial):
+        total = total * k + coefficient
+    return total
+
+
+def _true_runs(operator: Operator, polynomial: list[int]) -> Iterator[tuple[int, int | None]]:
+    """Yield the maximal ranges of ``k`` on which ``polynomial operator 0``, with their last ``k`` (None: no end)."""
+    runs = sign_runs(polynomial)
+    ends = [start - 1 for start, _ in runs[1:]]
+    for (start, sign), end in zip(runs, [*ends, None], strict=True):
+        if _SATISFIES[operator](sign):
+            yield start, end
+
+
+def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
+
+    Between sign changes of its difference p(k+1) - p(k), a polynomial of one degree less, p is monotone, so each of
+    its own sign changes there is found by bisection.
+
+    >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
+    [(0, 1), (2, 0), (4, 1)]
+    """
+    degree = len(polynomial) - 1
+    if degree <= 0:
+        return [(0, _sign(polynomial[0]))]
+    difference = [
+        sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)
+    ]
+    runs: list[tuple[int, int]] = []
+    spans = sign_runs(difference)
+    for (start, slope), following in zip(spans, [*spans[1:], None], strict=True):
+        runs.extend(_monotone_runs(polynomial, start, following[0] if following else None, slope))
+    return runs[:1] + [later for earlier, later in pairwise(runs) if later[1] != earlier[1]]
+
+
+def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -> Iterator[tuple[int, int]]:
+    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it rises or falls throughout (or is constant)."""
+    sign = _sign(_value(p, start))
+    yield start, sign
+    while slope and sign != slope:
+        found = _first_above(p, start, stop, slope, sign)
+        if found is None:
+            return
+        start, sign = found, _sign(_value(p, found))
+        yield start, sign
+
+
+def _first_above(p: Sequence[int], start: int, stop: int | None, slope: int, sign: int) -> int | None:
+    """Return the first ``k`` after ``start`` whose sign has moved on from ``sign`` in the direction of the slope."""
+
+    def moved(k: int) -> bool:
+        return (_sign(_value(p, k)) - sign) * slope > 0
+
+    low, step = start, 1
+    while True:
+        high = low + step if stop is None else min(low + step, stop - 1)
+        if moved(high):
+            break
+        if stop is not None and high == stop - 1:
+            return None
+        low, step = high, step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if moved(middle) else (middle, high)
+    return high
+
+
+def describe(symbol: sympy.Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula:
+    """Return a short formula that, for sizes in ``within``, holds exactly for those in ``members``.
+
+    >>> from symbcast.dims import symbol
+    >>> describe(symbol("N"), SizeSet.of([0, 1, 2, 3]))
+    Comparison(operator='<=', left=N, right=3)
+    """
+    members = members & within
+    missing = within - members
+    if not missing:
+        return AllOf(())
+    positive = any_of(_piece_formula(symbol, piece) for piece in _pieces(members, within))
+    excluded = missing.first(3)
+    if len(excluded) < 3 and len(excluded) < _size(positive):
+        return all_of(different(symbol, value) for value in excluded)
+    return positive
+
+
+def _size(formula: Formula) -> int:
+    return sum(map(_size, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
+
+
+def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
+    """Return segments, ends and residues loosened where ``within`` allows, that cover the members and no others."""
+    pieces: list[Segment] = []
+    remaining = members
+    while remaining:
+        piece = _loosened(remaining.segments[-1], members, within)
+        pieces.append(piece)
+        remaining = remaining - normal([piece])
+    for piece in list(pieces):
+        others = EMPTY
+        for other in pieces:
+            if other is not piece:
+                others = others | normal([other])
+        if normal([piece]) & within <= others:
+            pieces.remove(piece)
+    return pieces[::-1]
+
+
+def _loosened(piece: Segment, members: SizeSet, within: SizeSet) -> Segment:
+    if piece.low == piece.high:
+        return piece
+    for candidate in (
+        lambda s: Segment(0, s.high, s.period, s.mask),
+        lambda s: Segment(s.low, None, s.period, s.mask),
+        lambda s: Segment(s.low, s.high),
+    ):
+        looser = candidate(piece)
+        if normal([looser]) & within <= members:
+            piece = looser
+    return piece
+
+
+def _piece_formula(symbol: sympy.Symbol, piece: Segment) -> Formula:
+    few = normal([piece]).first(3)
+    if len(few) < 3:
+        return any_of(equal(symbol, value) for value in few)
+    parts: list[Formula] = []
+    if piece.low > 0:
+        parts.append(at_most(piece.low, symbol))
+    if piece.high is not None:
+        parts.append(at_most(symbol, piece.high))
+    if piece.period > 1:
+        remainder = sympy.Mod(symbol, piece.period)
+        kept = [r for r in range(piece.period) if piece.mask >> r & 1]
+        lost = [r for r in range(piece.period) if not piece.mask >> r & 1]
+        if len(kept) <= len(lost):
+            parts.append(any_of(equal(remainder, r) for r in kept))
+        else:
+            parts.extend(different(remainder, r) for r in lost)
+    return all_of(parts)

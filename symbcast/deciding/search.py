@@ -1,0 +1,125 @@
+"""The smallest sizes that satisfy something: fewest zeros, then least sum, then first in the order of the symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from symbcast.deciding.sets import ALL, SizeSet
+
+if TYPE_CHECKING:
+    import sympy
+
+BUDGET = 4000
+"""How many sizes are tried for each number of zeros before the search is given up."""
+
+
+class GivenUpError(Exception):
+    """The search ended without finding sizes or showing that there are none."""
+
+
+def smallest(
+    symbols: Sequence[sympy.Symbol],
+    domains: Mapping[sympy.Symbol, SizeSet],
+    predicate: Callable[..., bool],
+    weights: Mapping[sympy.Symbol, int] | None = None,
+) -> tuple[int, ...] | None:
+    """Return the smallest sizes from the domains that satisfy ``predicate``, or None where there are none.
+
+    ``weights`` says how many sizes a symbol stands for. Raises `GivenUpError` when the budget is spent.
+    """
+    sets = [domains.get(s, ALL) for s in symbols]
+    counts = [weights[s] if weights else 1 for s in symbols]
+    for zeros in _zero_choices(sets, counts):
+        found = _least_sum(sets, counts, zeros, predicate)
+        if found is not None:
+            return found
+    return None
+
+
+def _zero_choices(sets: Sequence[SizeSet], counts: Sequence[int]) -> Iterator[list[frozenset[int]]]:
+    """Yield the choices of positions that are 0, those of one weight together, lightest first."""
+    able = [n for n, s in enumerate(sets) if 0 in s]
+    needed = frozenset(n for n, s in enumerate(sets) if s.least(1) is None)
+    by_weight: dict[int, list[frozenset[int]]] = {}
+    free = [n for n in able if n not in needed]
+    tried = 0
+    for size in range(len(free) + 1):
+        for chosen in combinations(free, size):
+            positions = needed | frozenset(chosen)
+            by_weight.setdefault(sum(counts[n] for n in positions), []).append(positions)
+            tried += 1
+            if tried > BUDGET:
+                break
+    for weight in sorted(by_weight):
+        yield by_weight[weight]
+    if tried > BUDGET:
+        raise GivenUpError
+
+
+def _least_sum(
+    sets: Sequence[SizeSet], counts: Sequence[int], zeros: list[frozenset[int]], predicate: Callable[..., bool]
+) -> tuple[int, ...] | None:
+    """Return the satisfying sizes of least weighted sum, 0 exactly at one of the choices of positions."""
+    least = [s.least(1) or 0 for s in sets]
+    floors = [sum(c * v for n, (c, v) in enumerate(zip(counts, least, strict=True)) if n not in z) for z in zeros]
+    greatest = [s.greatest for s in sets]
+    ceiling = None if None in greatest else sum(c * (g or 0) for c, g in zip(counts, greatest, strict=True))
+    total = min(floors)
+    tried = 0
+    while ceiling is None or total <= ceiling:
+        hits = []
+        for chosen, floor in zip(zeros, floors, strict=True):
+            if floor > total:
+                continue
+            for sizes in _with_sum(sets, counts, least, chosen, total):
+                tried += 1
+                if predicate(*sizes):
+                    hits.append(sizes)
+                    break
+                if tried > BUDGET:
+                    raise GivenUpError
+        if hits:
+            return min(hits)
+        if not any(n not in z for z in zeros for n in range(len(sets))):
+            return None
+        total += 1
+        tried += 1
+        if tried > BUDGET:
+            raise GivenUpError
+    return None
+
+
+def _with_sum(
+    sets: Sequence[SizeSet], counts: Sequence[int], least: Sequence[int], zeros: frozenset[int], total: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield sizes of the given weighted sum in lexicographic order, 0 exactly at ``zeros``."""
+    floors = [0] * (len(sets) + 1)
+    for n in reversed(range(len(sets))):
+        floors[n] = floors[n + 1] + (0 if n in zeros else counts[n] * least[n])
+
+    def extend(position: int, left: int, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if position == len(sets):
+            if left == 0:
+                yield chosen
+            return
+        if position in zeros:
+            yield from extend(position + 1, left, (*chosen, 0))
+            return
+        room = left - floors[position + 1]
+        if room < counts[position] * least[position]:
+            return
+        only_last = all(n in zeros for n in range(position + 1, len(sets)))
+        if only_last:
+            value, remainder = divmod(left, counts[position])
+            if remainder == 0 and value > 0 and value in sets[position]:
+                yield from extend(position + 1, 0, (*chosen, value))
+            return
+        for value in sets[position]:
+            if counts[position] * value > room:
+                return
+            if value > 0:
+                yield from extend(position + 1, left - counts[position] * value, (*chosen, value))
+
+    yield from extend(0, total, ())

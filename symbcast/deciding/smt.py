@@ -1,0 +1,320 @@
+"""Tiers F3 and F4: z3, behind one door. Nothing else imports it.
+
+z3 is given formulas over integers and asked whether they can hold. All of it runs on one worker thread with a context
+of its own, because a z3 context must not be shared between threads and a signal is not seen inside a check: the
+calling thread waits, and passes an interrupt on. The limit is z3's own resource count, the same on every run; wall
+time is a backstop only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+import sympy
+import z3
+
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
+from symbcast.terms import Operation, Term, term
+
+RESOURCE_LIMIT = 2_000_000
+"""z3 resource units for one check: about 0.3 s."""
+WALL_LIMIT_MS = 20_000
+_POLL_SECONDS = 0.05
+_PAIRWISE_UP_TO = 4
+_CACHE_SIZE = 20_000
+
+T = TypeVar("T")
+
+
+class Answer(Enum):
+    """What z3 says of some formulas."""
+
+    SATISFIABLE = "satisfiable"
+    UNSATISFIABLE = "unsatisfiable"
+    UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class Job(Generic[T]):
+    """A function run on the worker thread, and what became of it."""
+
+    function: Callable[[], T]
+    done: threading.Event
+    result: T | None = None
+    error: BaseException | None = None
+    cancelled: bool = False
+
+
+class _Worker:
+    """The thread that owns the z3 context."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
+        self.current: Job[Any] | None = None
+        self.context: z3.Context | None = None
+        self.translator: Translator | None = None
+        self.thread = threading.Thread(target=self._serve, name="symbcast-z3", daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            self.current = job
+            try:
+                if self.context is None or self.translator is None or self.translator.is_full:
+                    self.context = z3.Context()
+                    self.translator = Translator(self.context)
+                job.result = job.function()
+            except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
+                job.error = error
+            self.current = None
+            job.done.set()
+        # The context is freed on the thread that used it.
+        self.translator = self.context = None
+
+    def run(self, function: Callable[[], T]) -> T:
+        if threading.current_thread() is self.thread:
+            return function()
+        job = Job(function, threading.Event())
+        self.jobs.put(job)
+        try:
+            while not job.done.wait(_POLL_SECONDS):
+                pass
+        except BaseException:
+            job.cancelled = True
+            while not job.done.wait(_POLL_SECONDS):
+                if self.current is job and self.context is not None:
+                    self.context.interrupt()
+            raise
+        if job.error is not None:
+            raise job.error
+        return job.result  # type: ignore[return-value]
+
+    def stop(self) -> None:
+        if self.pid == os.getpid():
+            self.jobs.put(None)
+            self.thread.join(timeout=1)
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: the caller interrupted
+    """The job's caller was interrupted."""
+
+
+_worker: _Worker | None = None
+_worker_lock = threading.Lock()
+
+
+def on_worker(function: Callable[[], T]) -> T:
+    """Run a function that uses a `Session` on the worker thread and return its result.
+
+    An interrupt of the calling thread ends the job within about a tenth of a second and is raised again.
+    """
+    global _worker  # noqa: PLW0603 - one worker a process; a fork leaves the thread behind and needs a new one
+    with _worker_lock:
+        if _worker is None or _worker.pid != os.getpid() or not _worker.thread.is_alive():
+            _worker = _Worker()
+            atexit.register(_worker.stop)
+        worker = _worker
+    return worker.run(function)
+
+
+class Translator:
+    """Formulas to z3, each term once."""
+
+    def __init__(self, context: z3.Context) -> None:
+        self.context = context
+        self.symbols: dict[sympy.Symbol, Any] = {}
+        self.terms: dict[Term, Any] = {}
+        self.fresh = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is cached that a new context is due."""
+        return len(self.terms) > _CACHE_SIZE or self.fresh > _CACHE_SIZE
+
+    def symbol(self, symbol: sympy.Symbol) -> Any:
+        """Return the z3 constant of a symbol."""
+        found = self.symbols.get(symbol)
+        if found is None:
+            found = self.symbols[symbol] = z3.Int(f"{symbol.name}#{len(self.symbols)}", self.context)
+        return found
+
+    def number(self, value: int) -> Any:
+        """Return an integer as a z3 value."""
+        return z3.IntVal(value, self.context)
+
+    def term(self, value: Term) -> Any:
+        """Return a term as a z3 integer expression."""
+        found = self.terms.get(value)
+        if found is None:
+            parts = [self._monomial(m, c) for m, c in value.coefficients.items()]
+            found = parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
+            self.terms[value] = found
+        return found
+
+    def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
+        factors = [self._operation(a) if isinstance(a, Operation) else self.symbol(a) for a in monomial]
+        if not factors:
+            return self.number(coefficient)
+        product = factors[0]
+        for factor in factors[1:]:
+            product = product * factor
+        return product if coefficient == 1 else coefficient * product
+
+    def _operation(self, operation: Operation) -> Any:
+        args = [self.term(a) for a in operation.args]
+        if operation.kind in ("//", "%"):
+            return self._division(operation, *args)
+        value = args[-1]
+        for arg in reversed(args[:-1]):
+            first = {"min": arg <= value, "max": arg >= value, "join": value == 1}[operation.kind]
+            value = z3.If(first, arg, value)
+        return value
+
+    def _division(self, operation: Operation, dividend: Any, divisor: Any) -> Any:
+        # z3's quotient is Euclidean: it is the floor where the divisor is positive, and of the negations otherwise.
+        # A divisor of 0 has any quotient; that it is not 0 is a constraint of its own.
+        by = operation.args[1]
+        if operation.kind == "//":
+            quotient = dividend / divisor
+            if by.is_constant and by.constant > 0:
+                return quotient
+            return z3.If(divisor > 0, quotient, (-dividend) / (-divisor))
+        remainder = dividend % divisor
+        if by.is_constant and by.constant > 0:
+            return remainder
+        return z3.If(divisor > 0, remainder, -((-dividend) % (-divisor)))
+
+    def formula(self, formula: Formula) -> Any:
+        """Return a formula as a z3 Boolean; fresh constants in it stand for what exists."""
+        match formula:
+            case Comparison(operator, left, right):
+                a, b = self.term(term(left)), self.term(term(right))
+                return {"==": a == b, "!=": a != b, "<=": a <= b, "<": a < b}[operator]
+            case AllOf(parts):
+                return z3.And([self.formula(p) for p in parts] or [z3.BoolVal(True, self.context)])
+            case AnyOf(parts):
+                return z3.Or([self.formula(p) for p in parts] or [z3.BoolVal(False, self.context)])
+            case Compatible(dims) | Clashing(dims) if len(dims) <= _PAIRWISE_UP_TO:
+                return self.formula(expand(formula))
+            case Compatible(dims):
+                common = self._fresh()
+                return z3.And([z3.Or(d == 1, d == common) for d in self._dims(dims)])
+            case Clashing(dims):
+                common = self._fresh()
+                values = self._dims(dims)
+                return z3.And(
+                    common != 1,
+                    z3.Or([v == common for v in values]),
+                    z3.Or([z3.And(v != 1, v != common) for v in values]),
+                )
+
+    def _dims(self, dims: Iterable[Any]) -> list[Any]:
+        return [self.term(term(d)) for d in dims]
+
+    def _fresh(self) -> Any:
+        self.fresh += 1
+        return z3.Int(f"join#{self.fresh}", self.context)
+
+
+class Session:
+    """A solver with some formulas asserted for good; use it inside `on_worker` only."""
+
+    def __init__(self, symbols: Iterable[sympy.Symbol], formulas: Iterable[Formula]) -> None:
+        assert _worker is not None and _worker.translator is not None
+        self.translator = _worker.translator
+        self.symbols = tuple(symbols)
+        self.solver = z3.SimpleSolver(ctx=self.translator.context)
+        self.solver.set("rlimit", RESOURCE_LIMIT)
+        self.solver.set("timeout", WALL_LIMIT_MS)
+        self.reason = ""
+        for symbol in self.symbols:
+            self.solver.add(self.translator.symbol(symbol) >= 0)
+        for formula in formulas:
+            self.solver.add(self.translator.formula(formula))
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the session belongs to the worker's present context."""
+        return _worker is not None and _worker.translator is self.translator
+
+    def check(self, formulas: Iterable[Formula]) -> Answer:
+        """Return whether the formulas can hold beside those asserted."""
+        self.solver.push()
+        try:
+            for formula in formulas:
+                self.solver.add(self.translator.formula(formula))
+            answer = self.solver.check()
+            if _worker is not None and _worker.current is not None and _worker.current.cancelled:
+                raise Cancelled
+            if answer == z3.unknown:
+                self.reason = self.solver.reason_unknown()
+                return Answer.UNKNOWN
+            if answer == z3.unsat:
+                return Answer.UNSATISFIABLE
+            self._model = self.solver.model()
+            return Answer.SATISFIABLE
+        finally:
+            self.solver.pop()
+
+    def model(self) -> dict[sympy.Symbol, int]:
+        """Return sizes at which the formulas of the last satisfiable check hold."""
+        values = ((s, self._model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
+        return {s: value.as_long() for s, value in values}
+
+
+def least_model(
+    symbols: Sequence[sympy.Symbol],
+    formulas: Sequence[Formula],
+    weights: Mapping[sympy.Symbol, int],
+) -> dict[sympy.Symbol, int] | Answer:
+    """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
+
+    Returns an `Answer` where there are none, or where it could not be decided.
+    """
+    return on_worker(lambda: _least_model(Session(symbols, formulas), symbols, weights))
+
+
+def _least_model(
+    session: Session, symbols: Sequence[sympy.Symbol], weights: Mapping[sympy.Symbol, int]
+) -> dict[sympy.Symbol, int] | Answer:
+    translate = session.translator.symbol
+    answer = session.check(())
+    if answer is not Answer.SATISFIABLE:
+        return answer
+    best = session.model()
+    zeros = z3.Sum([z3.If(translate(s) == 0, weights[s], 0) for s in symbols])
+    total = z3.Sum([weights[s] * translate(s) for s in symbols])
+
+    def cost_of_zeros(model: Mapping[sympy.Symbol, int]) -> int:
+        return sum(weights[s] for s in symbols if model[s] == 0)
+
+    def cost_of_sum(model: Mapping[sympy.Symbol, int]) -> int:
+        return sum(weights[s] * model[s] for s in symbols)
+
+    goals: list[tuple[Any, Callable[[Mapping[sympy.Symbol, int]], int]]] = [(zeros, cost_of_zeros), (total, cost_of_sum)]
+    goals += [(translate(s), lambda m, s=s: m[s]) for s in symbols]
+    for expression, cost in goals:
+        low, high = 0, cost(best)
+        while low < high:
+            middle = (low + high) // 2
+            session.solver.push()
+            session.solver.add(expression <= middle)
+            answer = session.check(())
+            session.solver.pop()
+            if answer is Answer.UNKNOWN:
+                return answer
+            if answer is Answer.SATISFIABLE:
+                best = session.model()
+                high = cost(best)
+            else:
+                low = middle + 1
+        session.solver.add(expression == high)
+    return best

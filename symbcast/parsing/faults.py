@@ -1,0 +1,110 @@
+"""What is wrong with a text, in words: nothing here names a rule or a terminal of the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+UNKNOWN_RANK = "unknown rank ('...', '*name') is not supported yet"
+RELATION = "a relation such as 'N >= 2'"
+
+_WORDS = {
+    "INT": "a number",
+    "LPAR": "'('",
+    "COLON": "':'",
+    "COMMA": "','",
+    "AND": "'and'",
+    "OR": "'or'",
+    "RPAR": "')'",
+    "RSQB": "']'",
+    "$END": "the end",
+}
+_CHARACTERS = {
+    "=": ("a single '='", "'==' for equality"),
+    "/": ("a size is not divided exactly", "'//' for floor division"),
+    ".": ("a size is a whole number, and a name holds dots only between its words", ""),
+    "'": ("a quote that is not closed", ""),
+    '"': ("a quote that is not closed", ""),
+    "&": ("unexpected '&'", "'and'"),
+    "|": ("unexpected '|'", "'or'"),
+    "!": ("unexpected '!'", "'!=' or 'not'"),
+    "~": ("unexpected '~'", "'not'"),
+}
+_LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
+_NAME = re.compile(r"\*\s*\w*")
+
+
+class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
+    """What is wrong at ``span``, and what could stand there."""
+
+    def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
+        super().__init__(span, problem, expected)
+        self.span = span
+        self.problem = problem
+        self.expected = expected
+
+
+def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fault:
+    """Return the fault of a character that begins nothing; relations are at home in a formula alone."""
+    position = error.pos_in_stream or 0
+    dots = source.rfind("...", max(0, position - 2), position + 3)
+    if dots >= 0:
+        return Fault((dots, dots + 3), UNKNOWN_RANK)
+    character = source[position]
+    if character in "=<>!&|~" and not formula:
+        return Fault((position, position + 1), "a relation is not a dimension", "it among the assumptions")
+    problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
+    return Fault((position, position + 1), problem, expected)
+
+
+def at_token(source: str, error: UnexpectedToken) -> Fault:
+    """Return the fault of a word that cannot stand where it does."""
+    token = error.token
+    accepted = error.accepts or error.expected
+    expected = wanted(accepted)
+    if token.type == "$END":
+        end = len(source.rstrip())
+        return Fault((end, end), "the text ends too early" if end else "the text is empty", expected)
+    start, stop = token.start_pos or 0, token.end_pos or 0
+    before = source[max(0, start - 200) : start].rstrip()
+    if token.type == "STAR" and before[-1:] in ("", ",", "(", "["):
+        star = _NAME.match(source, start)
+        return Fault((start, star.end() if star else stop), UNKNOWN_RANK)
+    called = _LAST_NAME.search(before) if token.type == "LPAR" else None
+    if called:
+        end = len(source[:start].rstrip())
+        return Fault((end - len(called[0]), end), f"there is no function {_brief(called[0])}", _functions(accepted))
+    if token.type == "NAME" and before[-1:].isdigit() and "STAR" in accepted:
+        return Fault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
+    return Fault((start, stop), f"unexpected {_brief(token)}", expected)
+
+
+def wanted(accepted: Collection[str]) -> str:
+    """Return in words what could stand where these terminals are accepted.
+
+    >>> wanted({"COMMA", "PLUS", "$END"}), wanted({"NAME", "INT", "NONE"})
+    ("',' or the end", 'a dimension')
+    """
+    if "NOT" in accepted:
+        return RELATION
+    if "NAME" in accepted:
+        return "a dimension"
+    words = [word for terminal, word in _WORDS.items() if terminal in accepted]
+    if "COMPARE" in accepted and not {"AND", "$END"} & set(accepted):
+        words.insert(0, RELATION)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _functions(accepted: Collection[str]) -> str:
+    relations = ", compatible" if "COMPARE" in accepted else ""
+    return f"one of min, max, mod, floordiv, broadcast{relations}"
+
+
+def _brief(text: str) -> str:
+    return f"'{text}'" if len(text) <= 30 else f"'{text[:27]}...'"

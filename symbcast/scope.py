@@ -1,0 +1,179 @@
+"""Which sizes a call is about: names bound to symbols, unknowns labelled, and what is assumed of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from symbcast.deciding.knowledge import ContradictionError, Knowledge
+from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.dims import Unknown, symbol
+from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.formulas import Formula
+from symbcast.printing import formula_text
+from symbcast.shapes import Shape
+from symbcast.terms import symbols_of
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Assumption:
+    """One assumption: its formula, and how it was written."""
+
+    __slots__ = ("formula", "text")
+
+    def __init__(self, formula: Formula, text: str) -> None:
+        self.formula = formula
+        self.text = text
+
+
+def read_assumptions(assume: Any) -> list[Assumption]:
+    """Return assumptions given as text or sympy Booleans, one or several.
+
+    Raises `ShapeSyntaxError`, `ShapeTypeError` or `AssumptionError`.
+    """
+    if isinstance(assume, str) or hasattr(assume, "free_symbols") or not isinstance(assume, Iterable):
+        assume = [assume]
+    return [_read_assumption(item) for item in assume]
+
+
+def _read_assumption(item: Any) -> Assumption:
+    if isinstance(item, str):
+        from symbcast.parsing import parse_formula
+
+        return Assumption(parse_formula(item), item.strip())
+    if isinstance(item, Assumption):
+        return item
+    from symbcast.conditions import from_sympy
+
+    formula = from_sympy(item)
+    return Assumption(formula, formula_text(formula))
+
+
+class Scope:
+    """The shapes of a call with their symbols bound, and the knowledge about those symbols.
+
+    Text names the symbol of that name which the call holds already; two different sympy symbols of one name are one
+    size, shown by the first. Unknowns that text brought are labelled ``?0``, ``?1``... in order.
+    """
+
+    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols")
+
+    def __init__(
+        self, shapes: Sequence[Shape], fresh: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
+    ) -> None:
+        self.min_size = min_size
+        self.shapes = tuple(shapes)
+        self.assumptions = list(assumptions)
+        self.symbols = symbols_of(d for s in self.shapes for d in s)
+        brought: dict[sympy.Symbol, None] = {}
+        for assumption in assumptions:
+            brought.update(symbols_in(assumption.formula))
+        given = (*self.symbols, *(s for s in brought if s not in self.symbols))
+        bound = self._bindings(given, fresh)
+        if bound:
+            self.shapes = tuple(Shape(put_in_dim(d, bound) for d in s) for s in self.shapes)
+            self.assumptions = [Assumption(put_in(a.formula, bound), a.text) for a in assumptions]
+            given = tuple(dict.fromkeys(bound.get(s, s) for s in given))
+        self.symbols = given
+        self.knowledge = _known(given, tuple(a.formula for a in self.assumptions), min_size)
+        if self.knowledge is None:
+            raise self._contradiction()
+        self.names = _names(given)
+
+    def _bindings(self, given: Sequence[sympy.Symbol], fresh: Sequence[bool]) -> dict[sympy.Symbol, sympy.Symbol]:
+        """Return what some symbols are to be replaced by: the first of their name, or an unknown with a new label."""
+        if all(s is symbol(s.name) for s in given):
+            return {}
+        bound: dict[sympy.Symbol, sympy.Symbol] = {}
+        first = self._firsts(given)
+        for s in given:
+            if not s.is_Dummy and first[s.name] is not s:
+                bound[s] = first[s.name]
+        own = [s for shape, is_fresh in zip(self.shapes, fresh, strict=True) if is_fresh for s in shape.symbols]
+        unknowns = dict.fromkeys(s for s in own if isinstance(s, Unknown))
+        taken = {s.name for s in given if s not in unknowns}
+        labels = (f"?{n}" for n in range(len(given) + len(taken)) if f"?{n}" not in taken)
+        bound.update((u, u.renamed(label)) for u, label in zip(unknowns, labels, strict=False))
+        return bound
+
+    def _firsts(self, given: Sequence[sympy.Symbol]) -> dict[str, sympy.Symbol]:
+        """Return the symbol that each name is bound to: one the user made, if there is one."""
+        first: dict[str, sympy.Symbol] = {}
+        for s in given:
+            if not s.is_Dummy and (s.name not in first or first[s.name] is symbol(s.name)):
+                first[s.name] = s
+        return first
+
+    def _contradiction(self) -> AssumptionError:
+        kept = self.assumptions
+        for assumption in list(kept):
+            fewer = [a for a in kept if a is not assumption]
+            if _known(self.symbols, tuple(a.formula for a in fewer), self.min_size) is None:
+                kept = fewer
+        own = [f"{s.name} in {s.lower}..{'' if s.upper is None else s.upper}" for s in self._bounded(kept)]
+        minimum = [f"min_size={self.min_size}"] if self.min_size else []
+        if not kept:
+            return AssumptionError("the sizes leave nothing", [*own, *minimum])
+        return AssumptionError(
+            "these assumptions contradict each other" if len(kept) + len(own) > 1 else "this assumption is never true",
+            [*(a.text for a in kept), *own, *(minimum if self._needs_minimum(kept) else ())],
+        )
+
+    def _bounded(self, kept: Sequence[Assumption]) -> list[Unknown]:
+        mentioned = {s for a in kept for s in symbols_in(a.formula)}
+        unknowns = [s for s in self.symbols if isinstance(s, Unknown) and (s.lower > 0 or s.upper is not None)]
+        return [u for u in unknowns if not kept or u in mentioned]
+
+    def _needs_minimum(self, kept: Sequence[Assumption]) -> bool:
+        return self.min_size > 0 and _known(self.symbols, tuple(a.formula for a in kept), 0) is not None
+
+
+@lru_cache(maxsize=2048)
+def _known(symbols: tuple[sympy.Symbol, ...], formulas: tuple[Formula, ...], min_size: int) -> Knowledge | None:
+    """Return the knowledge about some symbols, None where it contradicts itself."""
+    try:
+        return Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, formulas)
+    except ContradictionError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def own_set(s: sympy.Symbol, min_size: int) -> SizeSet:
+    """Return the set that a symbol lies in by its own assumptions."""
+    upper = None
+    if isinstance(s, Unknown):
+        min_size, upper = max(min_size, s.lower), s.upper
+    if s.is_zero:
+        upper = 0
+    elif s.is_positive or s.is_nonzero:
+        min_size = max(1, min_size)
+    found = ALL if min_size == 0 and upper is None else SizeSet.interval(min_size, upper)
+    if s.is_even or s.is_odd:
+        found = found & SizeSet.residues(2, [0 if s.is_even else 1])
+    return found
+
+
+def _names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
+    """Return the name that each symbol is shown and bound by; of several dummies with one name, later ones get more."""
+    names: dict[sympy.Symbol, str] = {}
+    taken: set[str] = set()
+    for s in symbols:
+        name, number = s.name, 1
+        while name in taken:
+            name, number = f"{s.name}_{number}", number + 1
+        names[s] = name
+        taken.add(name)
+    return names
+
+
+def check_min_size(value: Any) -> int:
+    """Return ``min_size`` if it is a size."""
+    from symbcast.sizes import check_size
+
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ShapeTypeError(value, "a least size", "write min_size=0 or min_size=1")
+    return check_size(value)
