@@ -2,7 +2,7 @@
 
 >>> import symbcast as sb
 >>> sb.broadcast("N, 3", "M, 1").condition
-Eq(M, 1) | Eq(M, N) | Eq(N, 1)
+Eq(M, 1) | Eq(N, 1) | Eq(N, M)
 
 Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
 """

@@ -67,7 +67,7 @@ def to_sympy(formula: Formula) -> Boolean:
 
     >>> from symbcast.dims import symbol
     >>> to_sympy(Compatible((symbol("N"), symbol("M"))))
-    Eq(M, 1) | Eq(M, N) | Eq(N, 1)
+    Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
     match formula:
         case Comparison(operator, left, right):

@@ -6,7 +6,7 @@ This module needs sympy; nothing that answers a concrete question imports it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
@@ -118,6 +118,43 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         # Where the join is defined its members are 1 or one common size: Max is that size unless it is 0,
         # and then Min is 0 (otherwise Min with 1 is 1).
         return sympy.Max(*args) * sympy.Min(1, *args)
+
+
+class _Division(sympy.Function):
+    """A quotient or remainder that sympy is kept from rewriting: see `symbcast.arithmetic`."""
+
+    @classmethod
+    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        if dividend.is_Integer and divisor.is_Integer and divisor != 0:
+            return sympy.Integer(cls.on_integers(int(dividend), int(divisor)))
+        return None
+
+    on_integers: ClassVar[Callable[[int, int], int]]
+
+    def _eval_is_integer(self) -> bool:
+        return True
+
+
+class floordiv(_Division):  # noqa: N801 - prints and parses under this name
+    """The quotient rounded down, by any divisor but 0.
+
+    >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
+    3
+    """
+
+    @staticmethod
+    def on_integers(dividend: int, divisor: int) -> int:
+        """Return ``dividend // divisor``."""
+        return dividend // divisor
+
+
+class mod(_Division):  # noqa: N801 - prints and parses under this name
+    """The remainder, with the sign of the divisor, which is not 0."""
+
+    @staticmethod
+    def on_integers(dividend: int, divisor: int) -> int:
+        """Return ``dividend % divisor``."""
+        return dividend % divisor
 
 
 def join(members: Iterable[Dim]) -> Dim:

@@ -7,7 +7,6 @@ no algebra: dimensions are opaque here except that an ``int`` is a size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -18,41 +17,92 @@ Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
 _NEGATED: dict[Operator, Operator] = {"==": "!=", "!=": "=="}
 
 
-@dataclass(slots=True, unsafe_hash=True)
 class Comparison:
     """``left operator right``; ``>=`` and ``>`` are written with the sides exchanged."""
 
-    operator: Operator
-    left: Dim
-    right: Dim
+    __slots__ = ("left", "operator", "right")
+    __match_args__ = ("operator", "left", "right")
+
+    def __init__(self, operator: Operator, left: Dim, right: Dim) -> None:
+        self.operator: Operator = operator
+        self.left = left
+        self.right = right
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is Comparison
+            and self.operator == other.operator
+            and self.left == other.left
+            and self.right == other.right
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.operator, self.left, self.right))
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.operator!r}, {self.left}, {self.right})"
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Compatible:
+class _OfDims:
+    """A formula about some dimensions at once."""
+
+    __slots__ = ("dims",)
+    __match_args__ = ("dims",)
+
+    def __init__(self, dims: tuple[Dim, ...]) -> None:
+        self.dims = dims
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.dims == other.dims  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dims))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dims})"
+
+
+class Compatible(_OfDims):
     """The join of ``dims`` is defined: those other than 1 are all equal."""
 
-    dims: tuple[Dim, ...]
+    __slots__ = ()
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Clashing:
+class Clashing(_OfDims):
     """The join of ``dims`` is undefined: two of them differ and neither is 1. The negation of `Compatible`."""
 
-    dims: tuple[Dim, ...]
+    __slots__ = ()
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class AllOf:
+class _OfParts:
+    """A formula made of formulas."""
+
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+
+    def __init__(self, parts: tuple[Formula, ...]) -> None:
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.parts})"
+
+
+class AllOf(_OfParts):
     """Every part holds; of no parts, true."""
 
-    parts: tuple[Formula, ...]
+    __slots__ = ()
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class AnyOf:
+class AnyOf(_OfParts):
     """Some part holds; of no parts, false."""
 
-    parts: tuple[Formula, ...]
+    __slots__ = ()
 
 
 Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
@@ -107,7 +157,7 @@ def negate(formula: Formula) -> Formula:
     """Return the formula that holds exactly where this one does not.
 
     >>> negate(at_most(3, 4))
-    Comparison(operator='<', left=4, right=3)
+    Comparison('<', 4, 3)
     """
     match formula:
         case Comparison(operator, left, right):

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symbcast.dims import Dim, Unknown, broadcast
+from symbcast.dims import Dim, Unknown, broadcast, floordiv, mod
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 Labels: TypeAlias = Mapping[Unknown, str]
@@ -185,13 +185,14 @@ class _Writer:
         numerator, denominator = expression.args[0].as_numer_denom()
         return f"{self._dividend(numerator)}//{self.write(denominator, _POWER)}", _PRODUCT
 
-    def _modulo(self, expression: sympy.Expr) -> tuple[str, int]:
+    def _division(self, expression: sympy.Expr) -> tuple[str, int]:
         dividend, divisor = expression.args
-        return f"{self._dividend(dividend)} % {self.write(divisor, _POWER)}", _PRODUCT
+        operator = "//" if isinstance(expression, floordiv) else " % "
+        return f"{self._dividend(dividend)}{operator}{self.write(divisor, _POWER)}", _PRODUCT
 
     def _dividend(self, expression: sympy.Basic) -> str:
         # `M*N//2` reads from the left; a division within a dividend gets brackets to be read at all.
-        nested = isinstance(expression, (sympy.floor, sympy.Mod))
+        nested = isinstance(expression, (sympy.floor, sympy.Mod, floordiv, mod))
         return self.write(expression, _ATOM if nested else _PRODUCT)
 
     def _call(self, expression: sympy.Expr) -> tuple[str, int]:
@@ -204,7 +205,8 @@ _WRITERS: tuple[tuple[Any, Callable[[_Writer, sympy.Expr], tuple[str, int]]], ..
     (sympy.Mul, _Writer._product),
     (sympy.Pow, _Writer._power),
     (sympy.floor, _Writer._floor),
-    (sympy.Mod, _Writer._modulo),
+    (sympy.Mod, _Writer._division),
+    ((floordiv, mod), _Writer._division),
     ((sympy.Min, sympy.Max, broadcast), _Writer._call),
 )
 

@@ -39,7 +39,7 @@ def broadcast(
 
     >>> result = broadcast("N, 3", "M, 1")
     >>> result.verdict, result.shape, result.condition
-    (<Verdict.SOMETIMES: 'sometimes'>, Shape('(broadcast(M, N), 3)'), Eq(M, 1) | Eq(M, N) | Eq(N, 1))
+    (<Verdict.SOMETIMES: 'sometimes'>, Shape('(broadcast(M, N), 3)'), Eq(M, 1) | Eq(N, 1) | Eq(N, M))
     >>> broadcast("N, C, H, W", "C", rule="pdpd", axis=1).verdict
     <Verdict.ALWAYS: 'always'>
     """

@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 import sympy
 
-from symbcast.dims import Dim, broadcast, join, plain
+from symbcast.arithmetic import FUNCTIONS, floor_divide, modulo
+from symbcast.dims import Dim, broadcast, floordiv, mod, plain
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import Compatible, Formula, at_most, different
 from symbcast.sizes import check_size
@@ -158,12 +159,12 @@ def _collect(parts: Iterable[tuple[Term, int]]) -> Term:
     return Term({m: c for m, c in total.items() if c})
 
 
-def floordiv(dividend: Term, divisor: Term) -> Term:
+def floordiv_terms(dividend: Term, divisor: Term) -> Term:
     """Return the floor of a quotient; multiples of a constant divisor come out of it."""
     if divisor.is_constant and divisor.constant:
         by = divisor.constant
         if by < 0:
-            return floordiv(-dividend, -divisor)
+            return floordiv_terms(-dividend, -divisor)
         whole = Term({m: c // by for m, c in dividend.coefficients.items() if m and c % by == 0})
         rest = dividend - whole.scaled(by)
         if rest.is_constant:
@@ -177,12 +178,12 @@ def floordiv(dividend: Term, divisor: Term) -> Term:
     return _atom(Operation("//", (dividend, divisor)))
 
 
-def modulo(dividend: Term, divisor: Term) -> Term:
+def modulo_terms(dividend: Term, divisor: Term) -> Term:
     """Return the remainder, of the divisor's sign; multiples of a constant divisor drop out of it."""
     if divisor.is_constant and divisor.constant:
         by = divisor.constant
         if by < 0:
-            return -modulo(-dividend, -divisor)
+            return -modulo_terms(-dividend, -divisor)
         rest = Term({m: c % by for m, c in dividend.coefficients.items() if c % by})
         return rest if rest.is_constant else _atom(Operation("%", (rest, divisor)))
     return _atom(Operation("%", (dividend, divisor)))
@@ -231,12 +232,12 @@ def _read_product(expr: Any) -> Term:
 
 def _read_floor(expr: Any) -> Term:
     numerator, denominator = sympy.fraction(sympy.together(expr.args[0]))
-    return floordiv(term(plain(sympy.expand(numerator))), term(plain(denominator)))
+    return floordiv_terms(term(plain(sympy.expand(numerator))), term(plain(denominator)))
 
 
 def _read_mod(expr: Any) -> Term:
     dividend, divisor = expr.args
-    return modulo(term(plain(dividend)), term(plain(divisor)))
+    return modulo_terms(term(plain(dividend)), term(plain(divisor)))
 
 
 def _read_join(expr: Any) -> Term:
@@ -260,6 +261,8 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
     sympy.floor: _read_floor,
     sympy.ceiling: lambda e: -_read_floor(sympy.floor(-e.args[0], evaluate=False)),
     sympy.Mod: _read_mod,
+    mod: _read_mod,
+    floordiv: lambda e: floordiv_terms(*(term(plain(a)) for a in e.args)),
     sympy.Min: lambda e: _extremum("min", tuple(term(plain(a)) for a in e.args)),
     sympy.Max: lambda e: _extremum("max", tuple(term(plain(a)) for a in e.args)),
     broadcast: _read_join,
@@ -272,21 +275,15 @@ def _to_dim(value: Term) -> Dim:
     return plain(sympy.Add(*parts))
 
 
-def _atom_expression(atom: Atom) -> sympy.Expr:
+def _atom_expression(atom: Atom) -> sympy.Basic | Dim:
     if not isinstance(atom, Operation):
         return atom
-    args = [sympy.sympify(arg.dim()) for arg in atom.args]
-    match atom.kind:
-        case "//":
-            return sympy.floor(args[0] / args[1])
-        case "%":
-            return sympy.Mod(*args)
-        case "min":
-            return sympy.Min(*args)
-        case "max":
-            return sympy.Max(*args)
-        case "join":
-            return sympy.sympify(join(args))
+    args = [arg.dim() for arg in atom.args]
+    if atom.kind == "//":
+        return floor_divide(*args)
+    if atom.kind == "%":
+        return modulo(*args)
+    return FUNCTIONS["broadcast" if atom.kind == "join" else atom.kind](args)
 
 
 def check_dim(value: Any) -> Dim:
@@ -323,7 +320,7 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
 
     >>> N = sympy.Symbol("N", integer=True)
     >>> definedness(N + 1), definedness(N - 1)
-    ((), (Comparison(operator='<=', left=0, right=N - 1),))
+    ((), (Comparison('<=', 0, N - 1),))
     """
     value = term(dim)
     found = dict.fromkeys(_operation_needs(value))
@@ -410,9 +407,9 @@ def _substituted(member: Atom, atom: Atom, replacement: Term) -> Term:
 def operate(kind: Kind, args: tuple[Term, ...]) -> Term:
     """Return an operation on terms, simplified."""
     if kind == "//":
-        return floordiv(*args)
+        return floordiv_terms(*args)
     if kind == "%":
-        return modulo(*args)
+        return modulo_terms(*args)
     if kind == "min" or kind == "max":
         return _extremum(kind, args)
     members = tuple(sorted({a for a in args if a != constant(1)}, key=lambda t: t.key))

@@ -40,8 +40,10 @@ class Decision:
         self.parts: list[Part] = []
         self.part_of: dict[sympy.Symbol, Part] = {}
         tied = self._take(constraints)
-        if tied is not None:
-            self._divide(tied)
+        if tied is None:
+            # Nothing can hold; what is assumed still says which sizes there are to fail.
+            self.wanted = dict(knowledge.domains)
+        self._divide(tied or [])
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
@@ -79,11 +81,11 @@ class Decision:
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint."""
         bases = [part.base() for part in self.parts]
-        if not self.parts:
-            return self._whole([]) if self.impossible else None
+        if self.impossible:
+            return self._whole(bases)
         found = []
         for position, part in enumerate(self.parts):
-            breaking = bases[position] if self.impossible else part.counterexample() if part.violable else None
+            breaking = part.counterexample() if part.violable else None
             sizes = self._whole([*bases[:position], breaking, *bases[position + 1 :]])
             if sizes is not None:
                 found.append(sizes)

@@ -35,7 +35,7 @@ def canonical(comparison: Comparison) -> Formula:
     >>> from symbcast.dims import symbol
     >>> N, M = symbol("N"), symbol("M")
     >>> canonical(Comparison("==", 2 * N + 2, 4 * M))
-    Comparison(operator='==', left=2*M, right=N + 1)
+    Comparison('==', 2*M, N + 1)
     >>> canonical(Comparison("==", 2 * N, 1)) == FALSE
     True
     """

@@ -166,14 +166,14 @@ class Plain:
         if isinstance(relation, Within):
             least = least_size(self.assumed[relation.node] - relation.members)
             return None if least is None else {relation.node: least}
-        nodes = self._telling(relation.members) if isinstance(relation, Axis) else _ends(relation)
+        nodes = self._telling(relation.members if isinstance(relation, Axis) else _ends(relation))
         formula = Compatible(nodes) if isinstance(relation, Axis) else self._formula(relation)
         test = predicate(formula, nodes)
         found = smallest(nodes, self.assumed, lambda *sizes: not test(*sizes), self.weights)
         return None if found is None else dict(zip(nodes, found, strict=True))
 
     def _telling(self, members: Sequence[Node]) -> tuple[Node, ...]:
-        """Return a few members among which the smallest clash is: the last two of each kind, in order."""
+        """Return, in order, a few members among which the smallest clash is: the last two of each kind."""
         kinds: dict[tuple[SizeSet, int], list[Node]] = defaultdict(list)
         order = {s: n for n, s in enumerate(self.symbols)}
         for node in sorted(members, key=order.__getitem__):

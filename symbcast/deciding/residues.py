@@ -263,7 +263,7 @@ def describe(symbol: sympy.Symbol, members: SizeSet, within: SizeSet = ALL) -> F
 
     >>> from symbcast.dims import symbol
     >>> describe(symbol("N"), SizeSet.of([0, 1, 2, 3]))
-    Comparison(operator='<=', left=N, right=3)
+    Comparison('<=', N, 3)
     """
     members = members & within
     missing = within - members

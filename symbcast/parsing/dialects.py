@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from symbcast.dims import Dim, Unknown, plain, symbol
+from symbcast.dims import Unknown, symbol
+from symbcast.arithmetic import multiply, plain_or_int
 from symbcast.parsing.faults import UNKNOWN_RANK, Fault
-from symbcast.parsing.terms import Term, multiply, read_digits
+from symbcast.parsing.terms import Term, read_digits
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
 
@@ -47,7 +48,7 @@ def einops(text: str) -> list[Term]:
         if token == "(" and group is None:
             group, opened = [], match.start()
         elif token == ")" and group is not None:
-            terms.append(Term(plain_product(group), opened, match.end()))
+            terms.append(Term(plain_or_int(multiply([t.dim for t in group])), opened, match.end()))
             group = None
         elif token in ("...", "…"):
             raise Fault(span, UNKNOWN_RANK)
@@ -85,12 +86,6 @@ def _jaxtyping_word(word: str, start: int, parse: Callable[[str], Term]) -> Term
         raise Fault((first + start + skipped, last + start + skipped), fault.problem, fault.expected) from None
     term.start, term.stop = start, stop
     return term
-
-
-def plain_product(terms: list[Term]) -> Dim:
-    """Return the product of some axes; of none, 1."""
-    found = multiply([t.dim for t in terms])
-    return found if isinstance(found, int) else plain(found)
 
 
 def _size(text: str, start: int, stop: int) -> Term:

@@ -1,18 +1,18 @@
-"""What the parser makes of each rule of the grammar: dimensions, built n-ary so that long text stays cheap."""
+"""What the parser makes of each rule of the grammar: dimensions that know where they stand in the text."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import sympy
 
-from symbcast.dims import Dim, Unknown, broadcast, plain, symbol
+from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import DimensionError
+from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
 from symbcast.parsing.faults import Fault
 from symbcast.sizes import MAX_SIZE
 
@@ -24,7 +24,6 @@ _MAX_BITS = 4096
 _MAX_DIGITS = 1000
 _MAX_NESTING = 32
 _MAX_POWER = 256
-_MAX_COMPARED = 4
 TOO_LARGE = "a size is at most 2**63 - 1"
 FITS = "a size that fits in 64 bits"
 
@@ -68,54 +67,11 @@ def over(parts: Sequence[Part], dim: sympy.Basic | Dim, nesting: int = 0) -> Ter
     depth = max(t.depth for t in terms) + nesting
     if depth > _MAX_NESTING:
         raise Fault((start, stop), f"divisions and functions nest more than {_MAX_NESTING} deep")
-    value = dim if isinstance(dim, int) else plain(dim)
+    value = plain_or_int(dim)
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
     return Term(value, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
-
-
-def add(terms: Sequence[Dim]) -> sympy.Basic | Dim:
-    """Return the sum, built in one step: adding one by one is quadratic in sympy."""
-    numbers = sum(t for t in terms if isinstance(t, int))
-    rest = [t for t in terms if not isinstance(t, int)]
-    return sympy.Add(sympy.Integer(numbers), *rest) if rest else numbers
-
-
-def multiply(factors: Sequence[Dim]) -> sympy.Basic | Dim:
-    """Return the product, built in one step."""
-    number = math.prod(f for f in factors if isinstance(f, int))
-    rest = [f for f in factors if not isinstance(f, int)]
-    return sympy.Mul(sympy.Integer(number), *rest) if rest else number
-
-
-def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
-    """Return ``left // right``."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left // right
-    quotient = sympy.sympify(left) / sympy.sympify(right)
-    if quotient.as_numer_denom()[1] == 1:
-        return quotient
-    return sympy.floor(quotient, evaluate=_sympy_is_exact(left, right))
-
-
-def modulo(left: Dim, right: Dim) -> sympy.Basic | Dim:
-    """Return ``left % right``, with the sign of ``right`` as in Python."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left % right
-    if right in (1, -1):
-        return 0
-    return sympy.Mod(sympy.sympify(left), sympy.sympify(right), evaluate=_sympy_is_exact(left, right))
-
-
-def _sympy_is_exact(left: Dim, right: Dim) -> bool:
-    """Return whether sympy may evaluate a division: only of a polynomial by a positive number.
-
-    Beyond that sympy 1.14 is wrong: it takes an even size over 6 for an integer, so Mod(Max(2*N, 4), 6) is 0 and
-    floor of it a fraction; it squares the inner Mod of M*(N % 4) % 3; and Mod(-N, 2*N) is -N.
-    """
-    polynomial = isinstance(left, int) or not left.has(sympy.Function, sympy.Mod, sympy.Max, sympy.Min)
-    return polynomial and isinstance(right, int) and right > 0
 
 
 def divide(operator: str, left: Term, right: Term) -> Term:
@@ -123,31 +79,6 @@ def divide(operator: str, left: Term, right: Term) -> Term:
     if right.dim == 0:
         raise Fault(right.span, "division by zero", "a divisor other than 0")
     return over((left, right), (floor_divide if operator == "//" else modulo)(left.dim, right.dim), 1)
-
-
-def extremum(function: type[sympy.Expr], fold: Callable[[Iterable[int]], int]) -> Callable[[Sequence[Dim]], Any]:
-    """Return a builder for ``min`` or ``max``."""
-
-    def build(members: Sequence[Dim]) -> sympy.Basic | Dim:
-        flat = [_plain(a) for m in members for a in (m.args if isinstance(m, function) else (m,))]
-        numbers = [m for m in flat if isinstance(m, int)]
-        symbolic = [m for m in flat if not isinstance(m, int)]
-        distinct = list(dict.fromkeys(symbolic + ([fold(numbers)] if numbers else [])))
-        if len(distinct) == 1:
-            return distinct[0]
-        # sympy compares every member with every other (seconds for a long list), and in factoring `min` out of
-        # `max` it leaves Max(2, 3) as such.
-        evaluate = len(distinct) <= _MAX_COMPARED and not any(isinstance(m, (sympy.Min, sympy.Max)) for m in distinct)
-        return function(*map(sympy.sympify, distinct), evaluate=evaluate)
-
-    return build
-
-
-_FUNCTIONS: dict[str, Callable[[Sequence[Dim]], Any]] = {
-    "min": extremum(sympy.Min, min),
-    "max": extremum(sympy.Max, max),
-    "broadcast": lambda members: broadcast(*map(sympy.sympify, members)),
-}
 
 
 class DimBuilder:
@@ -218,7 +149,7 @@ class DimBuilder:
             term.dim if operator == "+" else multiply((-1, term.dim))
             for operator, term in zip(rest[::2], map(_term, rest[1::2]), strict=True)
         )
-        return over(parts, add([_term(first).dim, *map(_plain, signed)]))
+        return over(parts, add([_term(first).dim, *map(plain_or_int, signed)]))
 
     def call(self, parts: list[Part]) -> Term:
         function = str(parts[0])
@@ -230,7 +161,7 @@ class DimBuilder:
             found = divide("%" if function == "mod" else "//", *arguments)
             return over(parts, found.dim, 1)
         try:
-            return over(parts, _FUNCTIONS[function]([a.dim for a in arguments]), 1)
+            return over(parts, FUNCTIONS[function]([a.dim for a in arguments]), 1)
         except DimensionError as error:
             raise Fault(span, error.problem) from None
 
@@ -299,10 +230,6 @@ def _product(terms: list[Term]) -> Term:
     return terms[0] if len(terms) == 1 else over(terms, multiply([t.dim for t in terms]))
 
 
-def _plain(value: sympy.Basic | Dim) -> Dim:
-    return value if isinstance(value, int) else plain(value)
-
-
 def _term(part: Part) -> Term:
     assert isinstance(part, Term)
     return part
@@ -318,19 +245,6 @@ def _stop(part: Part) -> int:
 
 def _span(part: Part) -> tuple[int, int]:
     return _start(part), _stop(part)
-
-
-def substitute(dim: Dim, replaced: Mapping[Unknown, Unknown]) -> Dim:
-    """Return the dimension with its unknowns exchanged, and what was left unevaluated left so."""
-    if isinstance(dim, Unknown):
-        return replaced[dim]
-    if isinstance(dim, int) or not dim.has(Unknown):
-        return dim
-    arguments = [sympy.sympify(substitute(a, replaced)) for a in dim.args]
-    if isinstance(dim, (sympy.floor, sympy.Mod, sympy.Max, sympy.Min)):
-        unevaluated: sympy.Expr = dim.func(*arguments, evaluate=False)
-        return unevaluated
-    return plain(dim.func(*arguments))
 
 
 def all_bounds(terms: Iterable[Term]) -> dict[Unknown, tuple[int, int | None]]:

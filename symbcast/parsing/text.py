@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from symbcast.dims import Dim, Unknown
 from symbcast.errors import ShapeSyntaxError
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.parsing import dialects
+from symbcast.arithmetic import substitute
 from symbcast.parsing.faults import Fault, at_character, at_token
 from symbcast.parsing.relations import FormulaBuilder
-from symbcast.parsing.terms import FITS, TOO_LARGE, DimBuilder, Term, all_bounds, substitute
+from symbcast.parsing.terms import FITS, TOO_LARGE, DimBuilder, Term, all_bounds
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 100
 """How deep brackets may nest."""
 
-_BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]]""", re.DOTALL)
+_BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re.DOTALL)
 _Value = TypeVar("_Value")
 
 
@@ -71,7 +72,7 @@ def parse_formula(text: str) -> Formula:
     """Return the assumption or condition written in ``text``.
 
     >>> parse_formula("2 <= N < 5")
-    AllOf(parts=(Comparison(operator='<=', left=2, right=N), Comparison(operator='<', left=N, right=5)))
+    AllOf((Comparison('<=', 2, N), Comparison('<', N, 5)))
     """
     template = _formula_template(text)
     return _replace_in(template.value, template.fresh()) if template.unknowns else template.value
@@ -101,8 +102,6 @@ def _dim_template(text: str) -> Template[Dim]:
 
 @lru_cache(maxsize=1024)
 def _formula_template(text: str) -> Template[Formula]:
-    from symbcast.formulas import dims_of
-
     try:
         _check_limits(text)
         formula: Formula = run("formula", text)
@@ -158,6 +157,8 @@ def _check_limits(text: str) -> None:
         raise Fault((MAX_LENGTH, MAX_LENGTH + 1), f"the text is longer than {MAX_LENGTH:,} characters")
     depth = 0
     for match in _BRACKETS.finditer(text):
+        if match[0] in "'\"":
+            return  # a quote that is not closed: the parser says so
         depth += 1 if match[0] in "([" else -1 if match[0] in ")]" else 0
         if depth > MAX_DEPTH:
             raise Fault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")

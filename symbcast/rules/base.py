@@ -1,16 +1,15 @@
 """What a rule is: a small class that aligns shapes and emits constraints.
 
-To add a rule, write a frozen dataclass deriving from `Rule` in its family's file, with its attributes as fields and an
+To add a rule, write a class deriving from `Rule` in its family's file, with its attributes as ``parameters`` and an
 `emit`, and decorate it with `offered`. A rule never decides, prints, or raises about the validity of shapes; it raises
 `RuleArgumentError` about its own attributes alone.
 """
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
@@ -40,79 +39,6 @@ class Emission(NamedTuple):
     output: tuple[OutputDim, ...]
 
 
-@dataclass(frozen=True)
-class Rule(ABC):
-    """One framework's broadcast rule with its attributes set.
-
-    ``operands`` names the operands in order; a rule with ``variadic`` takes any number of the last of them.
-    ``called`` is the name, or alias, that it was asked for by.
-    """
-
-    name: ClassVar[str]
-    family: ClassVar[str]
-    summary: ClassVar[str]
-    document: ClassVar[str]
-    aliases: ClassVar[tuple[str, ...]] = ()
-    operands: ClassVar[tuple[str, ...]] = ("A", "B")
-    variadic: ClassVar[bool] = False
-
-    called: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    @abstractmethod
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """Return the constraints on the operands and the output dimensions."""
-
-    def apply(self, shapes: Sequence[Dims]) -> Emission:
-        """Check the number of operands and emit."""
-        self.check_count(len(shapes))
-        return self.emit(shapes)
-
-    def check_count(self, count: int) -> None:
-        """Raise `RuleArgumentError` unless the rule takes ``count`` operands."""
-        if not self.variadic and count != len(self.operands):
-            names = ", ".join(self.operands)
-            raise RuleArgumentError(
-                self.name, f"takes {len(self.operands)} shapes ({names}), not {count}", "give one shape for each"
-            )
-
-    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
-        return None
-
-    def operand_name(self, position: int) -> str:
-        """Return what the operand at ``position`` is called."""
-        return self.operands[position] if position < len(self.operands) else f"operand {position}"
-
-    def attributes(self) -> dict[str, Any]:
-        """Return the attributes that differ from their defaults, as they would be written in a call."""
-        given = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name != "called"}
-        return {name: value for name, (value, default) in given.items() if value != default}
-
-    def constraint(
-        self, requirement: Formula, operands: tuple[int, ...], reason: str, axis: int | None = None, rank: int | None = None
-    ) -> Constraint:
-        """Return a constraint of this rule."""
-        return Constraint(requirement, Origin(self.name, operands, axis, rank), reason)
-
-    def refuse(self, operands: tuple[int, ...], reason: str) -> Constraint:
-        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
-        return self.constraint(FALSE, operands, reason)
-
-
-_rules: dict[str, type[Rule]] = {}
-_names: dict[str, type[Rule]] = {}
-
-R = TypeVar("R", bound=type[Rule])
-
-
-def offered(rule: R) -> R:
-    """Offer a rule under its name and aliases."""
-    _rules[rule.name] = rule
-    for name in (rule.name, *rule.aliases):
-        _names[name] = rule
-    return rule
-
-
 class Parameter(NamedTuple):
     """An attribute of a rule: its name and its default (`REQUIRED` where there is none)."""
 
@@ -127,6 +53,100 @@ class _Required:
 
 REQUIRED = _Required()
 """The default of an attribute that must be given."""
+
+
+class Rule(ABC):
+    """One framework's broadcast rule with its attributes set; immutable.
+
+    ``operands`` names the operands in order; a ``variadic`` rule takes any number. ``parameters`` are its attributes.
+    ``called`` is the name, or alias, that it was asked for by.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    summary: ClassVar[str]
+    document: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    operands: ClassVar[tuple[str, ...]] = ("A", "B")
+    variadic: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def __init__(self, *, called: str = "", **attributes: Any) -> None:
+        self.called = called or self.name
+        for parameter in self.parameters:
+            setattr(self, parameter.name, attributes.pop(parameter.name, parameter.default))
+        for given in attributes:
+            takes = ", ".join(f"{p.name}=" for p in self.parameters) or "no attributes"
+            raise RuleArgumentError(self.name, f"has no attribute {given!r}", f"it takes {takes}")
+        self.check_attributes()
+
+    def check_attributes(self) -> None:
+        """Raise `RuleArgumentError` for an attribute that no shapes could make right."""
+
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
+        if not self.variadic and len(shapes) != len(self.operands):
+            names = ", ".join(self.operands)
+            problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
+            raise RuleArgumentError(self.name, problem, "give one shape for each")
+
+    @abstractmethod
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the constraints on the operands and the output dimensions."""
+
+    def apply(self, shapes: Sequence[Dims]) -> Emission:
+        """Check the shapes and emit."""
+        self.check_shapes(shapes)
+        return self.emit(shapes)
+
+    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
+        return None
+
+    def operand_name(self, position: int) -> str:
+        """Return what the operand at ``position`` is called."""
+        return self.operands[position] if position < len(self.operands) else f"operand {position}"
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the attributes that differ from their defaults, as they would be written in a call."""
+        given = {p.name: getattr(self, p.name) for p in self.parameters}
+        return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.attributes() == other.attributes()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.attributes().items()))
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
+        return f"<Rule {self.name}{given}>"
+
+    def constraint(
+        self, requirement: Formula, operands: tuple[int, ...], reason: str, axis: int | None = None, rank: int | None = None
+    ) -> Constraint:
+        """Return a constraint of this rule."""
+        return Constraint(requirement, Origin(self.name, operands, axis, rank), reason)
+
+    def refuse(self, operands: tuple[int, ...], reason: str) -> Constraint:
+        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
+        return self.constraint(FALSE, operands, reason)
+
+
+_FAMILIES = ("numpy", "openvino", "onnx", "paddle")
+
+_rules: dict[str, type[Rule]] = {}
+_names: dict[str, type[Rule]] = {}
+
+R = TypeVar("R", bound=type[Rule])
+
+
+def offered(rule: R) -> R:
+    """Offer a rule under its name and aliases."""
+    _rules[rule.name] = rule
+    for name in (rule.name, *rule.aliases):
+        _names[name] = rule
+    return rule
 
 
 class RuleInfo(NamedTuple):
@@ -147,9 +167,10 @@ def rules() -> list[RuleInfo]:
     >>> [rule.name for rule in rules()]
     ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy', 'paddle']
     """
+    _load_families()
     return [
-        RuleInfo(rule.name, rule.aliases, rule.family, rule.operands, _parameters(rule), rule.summary, rule.document)
-        for rule in _rules.values()
+        RuleInfo(rule.name, rule.aliases, rule.family, rule.operands, rule.parameters, rule.summary, rule.document)
+        for rule in sorted(_rules.values(), key=lambda rule: _FAMILIES.index(rule.__module__.rpartition(".")[2]))
     ]
 
 
@@ -162,23 +183,28 @@ def find_rule(name: str | Rule, attributes: dict[str, Any]) -> Rule:
         if attributes:
             raise RuleArgumentError(name.name, "its attributes are set already", "pass the rule's name instead")
         return name
-    rule = _names.get(name) if isinstance(name, str) else None
-    if rule is None:
-        close = difflib.get_close_matches(name, list(_names), 1) if isinstance(name, str) else []
-        raise UnknownRuleError(name, tuple(_rules), close[0] if close else None)
-    known = _parameters(rule)
-    for given in attributes:
-        if all(given != parameter.name for parameter in known):
-            takes = ", ".join(f"{p.name}=" for p in known) or "no attributes"
-            raise RuleArgumentError(rule.name, f"has no attribute {given!r}", f"it takes {takes}")
-    for parameter in known:
+    if not isinstance(name, str) or name not in _names:
+        _load_families()
+    if not isinstance(name, str) or name not in _names:
+        raise _unknown_rule(name)
+    rule = _names[name]
+    for parameter in rule.parameters:
         if parameter.default is REQUIRED and parameter.name not in attributes:
             raise RuleArgumentError(rule.name, f"needs {parameter.name}=", f"write {parameter.name}=(0,) or the like")
-    return rule(**attributes, called=name)
+    return rule(called=name, **attributes)
 
 
-def _parameters(rule: type[Rule]) -> tuple[Parameter, ...]:
-    return tuple(Parameter(f.name, f.default) for f in fields(rule) if f.name != "called")
+def _load_families() -> None:
+    """Import every family, in the order in which their rules are listed; each offers its rules."""
+    for family in _FAMILIES:
+        import_module(f"symbcast.rules.{family}")
+
+
+def _unknown_rule(name: object) -> UnknownRuleError:
+    import difflib
+
+    close = difflib.get_close_matches(name, list(_names), 1) if isinstance(name, str) else []
+    return UnknownRuleError(name, tuple(rule.name for rule in rules()), close[0] if close else None)
 
 
 def check_choice(rule: str, attribute: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from symbcast.constraints import Constraint
@@ -13,7 +12,6 @@ from symbcast.rules.base import Dims, Emission, Joined, OutputDim, Rule, offered
 
 
 @offered
-@dataclass(frozen=True)
 class Numpy(Rule):
     """Shapes are aligned at the right, a missing size is 1, and every axis' join must be defined.
 
@@ -28,9 +26,9 @@ class Numpy(Rule):
     document: ClassVar[str] = "NumPy user guide, Broadcasting; ONNX Broadcasting.md; OpenVINO broadcast_rules"
     variadic: ClassVar[bool] = True
 
-    def check_count(self, count: int) -> None:
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """No operand at all is a scalar to NumPy and an error to ONNX."""
-        if count == 0 and self.called not in ("", "numpy"):
+        if not shapes and self.called != "numpy":
             raise RuleArgumentError(self.called, "takes at least one shape", "give one")
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:

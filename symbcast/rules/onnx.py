@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
 from symbcast.formulas import all_of, any_of, equal, one_or_equal
-from symbcast.rules.base import Dims, Emission, OutputDim, Rule, as_axes, as_int, check_choice, offered
+from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Rule, as_axes, as_int, check_choice, offered
 from symbcast.rules.numpy import Numpy
 
 
 @offered
-@dataclass(frozen=True)
 class Unidirectional(Rule):
     """Data is stretched onto the target, never the other way.
 
@@ -22,23 +20,23 @@ class Unidirectional(Rule):
     ``paddle.expand``; what stands in the target there is not looked at.
     """
 
-    keep: tuple[int, ...] = ()
+    keep: tuple[int, ...]
 
     name: ClassVar[str] = "unidirectional"
     family: ClassVar[str] = "onnx"
     aliases: ClassVar[tuple[str, ...]] = ("onnx-unidirectional", "broadcast-to")
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("keep", ()),)
     summary: ClassVar[str] = "right-aligned; each data size is 1 or the target's; the output is the target"
     document: ClassVar[str] = "ONNX Broadcasting.md (there A is the target, B the data); numpy.broadcast_to"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", as_axes(self.name, "keep", self.keep))
+    def check_attributes(self) -> None:
+        self.keep = as_axes(self.name, "keep", self.keep)
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """One constraint for each axis of data."""
         data, target = shapes
         rank = len(target)
-        self._check_keep(rank)
         if len(data) > rank:
             reason = f"data's rank {len(data)} must not exceed the target's rank {rank}"
             return Emission([self.refuse((0, 1), reason)], tuple(target))
@@ -58,7 +56,10 @@ class Unidirectional(Rule):
                 constraints.append(self.constraint(requirement, (0, 1), reason, axis, rank))
         return Emission(constraints, tuple(output))
 
-    def _check_keep(self, rank: int) -> None:
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """The axes to keep are the target's."""
+        super().check_shapes(shapes)
+        rank = len(shapes[1])
         for axis in self.keep:
             if not 0 <= axis < rank:
                 problem = f"keep={self.keep} names axis {axis} of a target of rank {rank}"
@@ -66,7 +67,6 @@ class Unidirectional(Rule):
 
 
 @offered
-@dataclass(frozen=True)
 class OnnxLegacy(Rule):
     """Elementwise operations before opset 7, with their attributes ``broadcast`` and ``axis``.
 
@@ -75,23 +75,28 @@ class OnnxLegacy(Rule):
     ``flavour="openvino"`` is what importers do: B is padded with ones behind it, then broadcast as `numpy`.
     """
 
-    broadcast: int = 0
-    axis: int | None = None
-    flavour: str = "document"
+    broadcast: int
+    axis: int | None
+    flavour: str
 
     name: ClassVar[str] = "onnx-legacy"
     family: ClassVar[str] = "onnx"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("broadcast", 0),
+        Parameter("axis", None),
+        Parameter("flavour", "document"),
+    )
     summary: ClassVar[str] = "opset < 7: equal shapes, or B of ones or equal to a run of A's axes"
     document: ClassVar[str] = "ONNX operators changelog, Add-1 and Add-6"
 
-    def __post_init__(self) -> None:
+    def check_attributes(self) -> None:
         check_choice(self.name, "flavour", self.flavour, ("document", "openvino"))
         broadcast = int(self.broadcast) if isinstance(self.broadcast, bool) else self.broadcast
         if as_int(self.name, "broadcast", broadcast) not in (0, 1):
             raise RuleArgumentError(self.name, f"broadcast={broadcast!r} is not offered", "write broadcast=0 or 1")
-        object.__setattr__(self, "broadcast", broadcast)
+        self.broadcast = broadcast
         if self.axis is not None:
-            object.__setattr__(self, "axis", as_int(self.name, "axis", self.axis))
+            self.axis = as_int(self.name, "axis", self.axis)
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Equalities, one for each axis of B, unless all of B is 1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from symbcast.constraints import Constraint
@@ -15,6 +14,7 @@ from symbcast.rules.base import (
     Emission,
     Joined,
     OutputDim,
+    Parameter,
     Rule,
     as_axes,
     as_int,
@@ -28,7 +28,6 @@ _ONTO = "the size must be 1 or the target's"
 
 
 @offered
-@dataclass(frozen=True)
 class NoBroadcast(Rule):
     """The shapes must match."""
 
@@ -50,7 +49,6 @@ class NoBroadcast(Rule):
 
 
 @offered
-@dataclass(frozen=True)
 class Bidirectional(Numpy):
     """`Numpy` on data and a target shape; the output need not be the target."""
 
@@ -62,13 +60,12 @@ class Bidirectional(Numpy):
     summary: ClassVar[str] = "data and target broadcast each other, as numpy; a target size of 1 keeps data's"
     document: ClassVar[str] = "OpenVINO, Bidirectional Broadcast Rules; Broadcast-3; ONNX Expand"
 
-    def check_count(self, count: int) -> None:
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """Exactly data and target."""
-        Rule.check_count(self, count)
+        Rule.check_shapes(self, shapes)
 
 
 @offered
-@dataclass(frozen=True)
 class Explicit(Rule):
     """Data axis ``i`` is mapped to target axis ``axes[i]``.
 
@@ -76,23 +73,23 @@ class Explicit(Rule):
     ``flavour="openvino"`` takes duplicates, and lets data of rank 0 name one axis of size 1, as its code does.
     """
 
-    axes: tuple[int, ...] = REQUIRED  # type: ignore[assignment]
-    flavour: str = "document"
+    axes: tuple[int, ...]
+    flavour: str
 
     name: ClassVar[str] = "explicit"
     family: ClassVar[str] = "openvino"
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("axes", REQUIRED), Parameter("flavour", "document"))
     summary: ClassVar[str] = "data axis i goes to target axis axes[i]; each data size is 1 or the target's"
     document: ClassVar[str] = "OpenVINO, Broadcast-3, mode explicit"
 
-    def __post_init__(self) -> None:
+    def check_attributes(self) -> None:
         check_choice(self.name, "flavour", self.flavour, ("document", "openvino"))
-        object.__setattr__(self, "axes", as_axes(self.name, "axes", self.axes))
+        self.axes = as_axes(self.name, "axes", self.axes)
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """One constraint for each data axis, on the target axis that it is mapped to."""
         data, target = shapes
-        self._check_axes(len(data), len(target))
         rank = len(target)
         if len(data) < len(self.axes):
             axis = self.axes[0]
@@ -104,8 +101,10 @@ class Explicit(Rule):
         ]
         return Emission(constraints, tuple(target))
 
-    def _check_axes(self, data_rank: int, rank: int) -> None:
-        axes = self.axes
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """The axes are as many as data has, in order, and within the target."""
+        super().check_shapes(shapes)
+        axes, (data_rank, rank) = self.axes, map(len, shapes)
         scalar = self.flavour == "openvino" and data_rank == 0 and len(axes) == 1
         if len(axes) != data_rank and not scalar:
             problem = f"axes={axes} names {len(axes)} axes for data of rank {data_rank}"
@@ -123,7 +122,6 @@ class Explicit(Rule):
 
 
 @offered
-@dataclass(frozen=True)
 class Pdpd(Rule):
     """B is laid onto a run of A's axes that starts at ``axis`` (-1: at the right), and only B is stretched.
 
@@ -134,18 +132,19 @@ class Pdpd(Rule):
     no rule, and no flavour takes one.)
     """
 
-    axis: int = -1
-    flavour: str = "document"
+    axis: int
+    flavour: str
 
     name: ClassVar[str] = "pdpd"
     family: ClassVar[str] = "openvino"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("axis", -1), Parameter("flavour", "document"))
     summary: ClassVar[str] = "B is stretched onto a run of A's axes from axis= on; A never is"
     document: ClassVar[str] = _ELEMENTWISE + ", PDPD"
 
-    def __post_init__(self) -> None:
+    def check_attributes(self) -> None:
         check_choice(self.name, "flavour", self.flavour, ("document", "openvino", "paddle"))
         axis = as_int(self.name, "axis", self.axis)
-        object.__setattr__(self, "axis", axis)
+        self.axis = axis
         if axis < -1:
             raise RuleArgumentError(self.name, f"axis={axis} is negative", "write -1 for the right or 0 and more")
 
@@ -168,12 +167,17 @@ class Pdpd(Rule):
         ]
         return Emission(constraints, tuple(a))
 
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """The axis lies within A, or just past its end."""
+        super().check_shapes(shapes)
+        named, rank = ("the longer shape", max(map(len, shapes))) if self.flavour == "paddle" else ("A", len(shapes[0]))
+        same_rank = self.flavour == "paddle" and len(shapes[0]) == len(shapes[1])
+        if self.axis > rank and not same_rank:
+            problem = f"axis={self.axis} is past the end of {named}, whose rank is {rank}"
+            raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {rank}, or -1 for the right")
+
     def _start(self, a: Dims, b: Dims) -> int:
-        start = len(a) - len(b) if self.axis == -1 else self.axis
-        if start > len(a):
-            problem = f"axis={self.axis} is past the end of A, whose rank is {len(a)}"
-            raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {len(a)}, or -1 for the right")
-        return start
+        return len(a) - len(b) if self.axis == -1 else self.axis
 
     def _openvino(self, a: Dims, b: Dims, start: int) -> Emission:
         if start + len(b) > len(a):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from symbcast.errors import RuleArgumentError
-from symbcast.rules.base import Dims, Emission, Rule, as_int, offered
+from symbcast.rules.base import Dims, Emission, Parameter, as_int, offered
 from symbcast.rules.numpy import Numpy
 
 
 @offered
-@dataclass(frozen=True)
 class Paddle(Numpy):
     """`Numpy`; ``min_rank=1`` is the document's reading, which asks for "at least one dimension in each tensor".
 
@@ -20,23 +18,24 @@ class Paddle(Numpy):
     is 0: Paddle itself gives 0 for 0 beside 1, as the join does.
     """
 
-    min_rank: int = 0
+    min_rank: int
 
     name: ClassVar[str] = "paddle"
     family: ClassVar[str] = "paddle"
     aliases: ClassVar[tuple[str, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0),)
     summary: ClassVar[str] = "as numpy; min_rank=1 refuses rank 0, as the document does"
     document: ClassVar[str] = "PaddlePaddle guide, Broadcasting"
 
-    def __post_init__(self) -> None:
+    def check_attributes(self) -> None:
         min_rank = as_int(self.name, "min_rank", self.min_rank)
-        object.__setattr__(self, "min_rank", min_rank)
+        self.min_rank = min_rank
         if min_rank < 0:
             raise RuleArgumentError(self.name, f"min_rank={min_rank} is negative", "write 0 or 1")
 
-    def check_count(self, count: int) -> None:
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """At least one operand."""
-        if count == 0:
+        if not shapes:
             raise RuleArgumentError(self.name, "takes at least one shape", "give one")
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
