@@ -31,12 +31,12 @@ from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.condition import Condition
+    from symbcast.conditions import Condition
     from symbcast.dims import Unknown, symbol
 
 __version__ = "0.1.0"
 
-_LAZY = {"Condition": "symbcast.condition", "Unknown": "symbcast.dims", "symbol": "symbcast.dims"}
+_LAZY = {"Condition": "symbcast.conditions", "Unknown": "symbcast.dims", "symbol": "symbcast.dims"}
 
 __all__ = [
     "AssumptionError",

@@ -1,146 +1,150 @@
-"""Conditions: formulas as sympy Booleans and back, and the algebra on formulas in clauses."""
+"""Conditions on sizes as values: joined, negated and compared, exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import sympy
-from sympy.core.relational import Relational
-from sympy.core.sorting import default_sort_key
-from sympy.logic.boolalg import Boolean, BooleanFunction
+from symbcast.booleans import from_sympy, to_sympy
+from symbcast.deciding.decide import Decision
+from symbcast.deciding.knowledge import Knowledge
+from symbcast.deciding.normal import put_in, symbols_in
+from symbcast.dims import symbol
+from symbcast.errors import BindingError, ShapeTypeError, UndecidedError
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, all_of, any_of, clauses, negate
+from symbcast.printing import formula_text
+from symbcast.result import Result
+from symbcast.scope import Scope, check_min_size, own_set, read_assumptions
+from symbcast.verdicts import Verdict
 
-from symbcast.dims import Dim, plain
-from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Clashing,
-    Comparison,
-    Compatible,
-    Formula,
-    Operator,
-    all_of,
-    any_of,
-    expand,
-    negate,
-)
-from symbcast.terms import check_dim
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+_FORMULAS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
 
 
-class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name
-    """The sizes broadcast together: those other than 1 are all equal. n-ary, so that many sizes are one term.
+class Condition:
+    """A condition on sizes, made from text, a sympy Boolean, a `Result` (where it is valid), or another condition.
 
-    >>> from symbcast.dims import symbol
-    >>> a, b, c = map(symbol, "abc")
-    >>> compatible(a, b, c).subs({a: 1, b: 3, c: 3}), compatible(a, b, c).subs({a: 2, b: 3})
+    ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
+    has no truth value of its own: ``==`` compares how two are written.
+
+    >>> import symbcast as sb
+    >>> valid = Condition(sb.broadcast("N", "M"))
+    >>> (valid & Condition("N >= 2 and M >= 2")).simplified()
+    Condition('N == M and N >= 2')
+    >>> Condition("N == M").implies(valid), valid.implies("N == M")
     (True, False)
     """
 
-    @classmethod
-    def eval(cls, *args: sympy.Expr) -> Boolean | None:
-        members = dict.fromkeys(a for a in args if a != 1)
-        if sum(1 for m in members if m.is_Integer) > 1:
-            return sympy.false
-        if len(members) <= 1:
-            return sympy.true
-        ordered = tuple(sorted(members, key=default_sort_key))
-        return None if ordered == args else cls(*ordered)
+    __slots__ = ("formula",)
 
-    def _eval_rewrite_as_And(self, *args: sympy.Expr, **_: Any) -> Boolean:
-        return to_sympy(expand(Compatible(tuple(map(plain, args)))))
+    def __init__(self, value: Any) -> None:
+        self.formula: Formula = _formula(value)
 
-    def to_nnf(self, simplify: bool = True) -> Boolean:
-        """Return the pairs spelled out: negation normal form knows no n-ary compatibility."""
-        return self.rewrite(sympy.And).to_nnf(simplify=simplify)
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts; none for the condition that is always true."""
+        return clauses(self.formula)
 
+    @property
+    def boolean(self) -> Boolean:
+        """The condition as a sympy Boolean."""
+        return to_sympy(self.formula)
 
-_TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols in order of appearance."""
+        return tuple(symbols_in(self.formula))
 
+    def __and__(self, other: Any) -> Condition:
+        return Condition(all_of((self.formula, _formula(other))))
 
-@lru_cache(maxsize=16384)
-def to_sympy(formula: Formula) -> Boolean:
-    """Return a formula as a sympy Boolean.
+    def __or__(self, other: Any) -> Condition:
+        return Condition(any_of((self.formula, _formula(other))))
 
-    >>> from symbcast.dims import symbol
-    >>> to_sympy(Compatible((symbol("N"), symbol("M"))))
-    Eq(M, 1) | Eq(N, 1) | Eq(N, M)
-    """
-    match formula:
-        case Comparison(operator, left, right):
-            return _relation(operator, left, right)
-        case Compatible(dims) if len(dims) > 2:
-            return compatible(*dims)
-        case Clashing(dims) if len(dims) > 2:
-            return sympy.Not(compatible(*dims))
-        case Compatible() | Clashing():
-            return to_sympy(expand(formula))
-        case AllOf(parts):
-            return sympy.And(*map(to_sympy, parts))
-        case AnyOf(parts):
-            return sympy.Or(*map(to_sympy, parts))
+    def __invert__(self) -> Condition:
+        return Condition(negate(self.formula))
 
+    def __rshift__(self, other: Any) -> Condition:
+        return Condition(any_of((negate(self.formula), _formula(other))))
 
-def _relation(operator: Operator, left: Dim, right: Dim) -> Boolean:
-    if isinstance(left, int) and not isinstance(right, int):
-        # 2 <= N reads better as N >= 2.
-        turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
-        return turned(right, left)
-    return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right))
+    def verdict(self, assume: Any = (), min_size: int = 0) -> Verdict:
+        """Return whether the condition holds always, sometimes, never, or it is unknown."""
+        return self._decision(assume, min_size).verdict
 
+    def implies(self, other: Any, assume: Any = (), min_size: int = 0) -> bool:
+        """Return whether ``other`` holds wherever this condition and the assumptions do.
 
-def conjunction(clauses: Iterable[Formula]) -> Boolean:
-    """Return the clauses of a condition as one sympy Boolean."""
-    found = [to_sympy(c) for c in clauses]
-    return found[0] if len(found) == 1 else sympy.And(*found)
+        Raises `UndecidedError` where that is beyond the limits.
+        """
+        decision = (self & ~Condition(other))._decision(assume, min_size)
+        if decision.verdict is Verdict.UNKNOWN:
+            raise UndecidedError(decision.reason)
+        return decision.verdict is Verdict.NEVER
 
+    def equivalent(self, other: Any, assume: Any = (), min_size: int = 0) -> bool:
+        """Return whether the two hold for the same sizes under the assumptions."""
+        other = Condition(other)
+        return self.implies(other, assume, min_size) and other.implies(self, assume, min_size)
 
-def from_sympy(value: Any) -> Formula:
-    """Return a sympy Boolean (relations joined by ``& | ~``) as a formula.
+    def simplified(self, assume: Any = (), min_size: int = 0) -> Condition:
+        """Return an equivalent condition, under the assumptions, in which nothing is redundant."""
+        return Condition(all_of(self._decision(assume, min_size).clauses))
 
-    Raises `AssumptionError` for what sizes are not compared by.
-    """
-    if value is True or value == sympy.true:
-        return TRUE
-    if value is False or value == sympy.false:
-        return FALSE
-    if isinstance(value, Relational):
-        return _from_relation(value)
-    if isinstance(value, compatible):
-        return Compatible(tuple(check_dim(a) for a in value.args))
-    if isinstance(value, sympy.Not):
-        return negate(from_sympy(value.args[0]))
-    if isinstance(value, sympy.And):
-        return all_of(map(from_sympy, value.args))
-    if isinstance(value, sympy.Or):
-        return any_of(map(from_sympy, value.args))
-    if isinstance(value, sympy.Implies):
-        return any_of((negate(from_sympy(value.args[0])), from_sympy(value.args[1])))
-    if isinstance(value, Boolean) and not isinstance(value, sympy.Symbol):
-        raise AssumptionError(f"{value} is not a comparison of sizes", hint="write relations joined by &, | and ~")
-    raise ShapeTypeError(value, "an assumption", "write text such as 'N >= 2' or a sympy relation")
+    def holds(self, **sizes: int) -> bool:
+        """Return whether the condition holds at some sizes; raise `BindingError` where one is missing.
 
+        >>> Condition("N % 8 == 0 or N == 1").holds(N=24)
+        True
+        """
+        from symbcast.deciding.compiled import predicate
 
-def _from_relation(value: Relational) -> Formula:
-    left, right = (_side(a) for a in value.args)
-    match value:
-        case sympy.Eq():
-            return Comparison("==", left, right)
-        case sympy.Ne():
-            return Comparison("!=", left, right)
-        case sympy.Le():
-            return Comparison("<=", left, right)
-        case sympy.Lt():
-            return Comparison("<", left, right)
-        case sympy.Ge():
-            return Comparison("<=", right, left)
-        case _:
-            return Comparison("<", right, left)
+        missing = [s.name for s in self.symbols if s.name not in sizes]
+        if missing:
+            raise BindingError(f"no size was given for {', '.join(missing)}", "give every size by name")
+        return predicate(self.formula, self.symbols)(*(sizes[s.name] for s in self.symbols))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and self.formula == other.formula
+
+    def __hash__(self) -> int:
+        return hash(self.formula)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition has no truth value: see .verdict() and .holds()")
+
+    def __str__(self) -> str:
+        return formula_text(self.formula)
+
+    def __repr__(self) -> str:
+        return f"Condition({str(self)!r})"
+
+    def _decision(self, assume: Any, min_size: int) -> Decision:
+        scope = Scope((), (), read_assumptions(assume), check_min_size(min_size))
+        symbols = tuple(dict.fromkeys((*self.symbols, *(s for a in scope.assumptions for s in symbols_in(_by_name(a.formula))))))
+        domains = {s: own_set(s, min_size) for s in symbols}
+        known = Knowledge(symbols, domains, [_by_name(a.formula) for a in scope.assumptions])
+        return Decision(known, [self.formula])
 
 
-def _side(value: Any) -> Dim:
-    """Return a side of a relation: any integer expression, negative numbers included."""
-    return int(value) if isinstance(value, sympy.Integer) else check_dim(value)
+def _formula(value: Any) -> Formula:
+    """Return what a condition can be made from as a formula, every name bound to the symbol of that name."""
+    if isinstance(value, Condition):
+        return value.formula
+    if isinstance(value, Result):
+        return _by_name(all_of(value.clauses))
+    if isinstance(value, str):
+        from symbcast.parsing import parse_formula
+
+        return parse_formula(value)
+    if isinstance(value, _FORMULAS):
+        return _by_name(value)
+    if isinstance(value, bool) or hasattr(value, "free_symbols"):
+        return _by_name(from_sympy(value))
+    raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
+
+
+def _by_name(formula: Formula) -> Formula:
+    others = {s: symbol(s.name) for s in symbols_in(formula) if not s.is_Dummy and s is not symbol(s.name)}
+    return put_in(formula, others) if others else formula

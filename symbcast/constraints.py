@@ -46,7 +46,7 @@ class Constraint:
     @property
     def formula(self) -> Boolean:
         """The requirement as a sympy Boolean."""
-        from symbcast.conditions import to_sympy
+        from symbcast.booleans import to_sympy
 
         return to_sympy(self.requirement)
 

@@ -6,8 +6,8 @@ This module needs sympy; nothing that answers a concrete question imports it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import sympy
@@ -20,7 +20,7 @@ Dim: TypeAlias = int | sympy.Expr
 _unknown_numbers = itertools.count(1)
 
 
-@lru_cache(maxsize=None)
+@cache
 def symbol(name: str) -> sympy.Symbol:
     """Return the size called ``name``: one sympy symbol, a non-negative integer.
 
@@ -120,41 +120,38 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         return sympy.Max(*args) * sympy.Min(1, *args)
 
 
-class _Division(sympy.Function):
-    """A quotient or remainder that sympy is kept from rewriting: see `symbcast.arithmetic`."""
-
-    @classmethod
-    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
-        if dividend.is_Integer and divisor.is_Integer and divisor != 0:
-            return sympy.Integer(cls.on_integers(int(dividend), int(divisor)))
-        return None
-
-    on_integers: ClassVar[Callable[[int, int], int]]
-
-    def _eval_is_integer(self) -> bool:
-        return True
-
-
-class floordiv(_Division):  # noqa: N801 - prints and parses under this name
-    """The quotient rounded down, by any divisor but 0.
+class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.arithmetic`.
 
     >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
     3
     """
 
-    @staticmethod
-    def on_integers(dividend: int, divisor: int) -> int:
-        """Return ``dividend // divisor``."""
-        return dividend // divisor
+    @classmethod
+    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(int(dividend) // int(divisor)) if _are_integers(dividend, divisor) else None
+
+    def _eval_is_integer(self) -> bool:
+        return True
 
 
-class mod(_Division):  # noqa: N801 - prints and parses under this name
-    """The remainder, with the sign of the divisor, which is not 0."""
+class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The remainder, with the sign of the divisor, which is not 0; sympy rewrites nothing in it.
 
-    @staticmethod
-    def on_integers(dividend: int, divisor: int) -> int:
-        """Return ``dividend % divisor``."""
-        return dividend % divisor
+    >>> mod(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 4})
+    3
+    """
+
+    @classmethod
+    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(int(dividend) % int(divisor)) if _are_integers(dividend, divisor) else None
+
+    def _eval_is_integer(self) -> bool:
+        return True
+
+
+def _are_integers(dividend: sympy.Expr, divisor: sympy.Expr) -> bool:
+    return bool(dividend.is_Integer and divisor.is_Integer and divisor != 0)
 
 
 def join(members: Iterable[Dim]) -> Dim:
@@ -169,4 +166,4 @@ def _cached_join(members: frozenset[Dim]) -> Dim:
 
 def plain(expression: sympy.Basic) -> Dim:
     """Return an ``int`` for a sympy integer and the expression itself otherwise."""
-    return int(expression) if isinstance(expression, sympy.Integer) else expression  # type: ignore[return-value]
+    return int(expression) if isinstance(expression, sympy.Integer) else expression

@@ -53,7 +53,7 @@ class _OfDims:
         self.dims = dims
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.dims == other.dims  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.dims == other.dims
 
     def __hash__(self) -> int:
         return hash((type(self), self.dims))
@@ -84,7 +84,7 @@ class _OfParts:
         self.parts = parts
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.parts == other.parts
 
     def __hash__(self) -> int:
         return hash((type(self), self.parts))

@@ -83,12 +83,11 @@ class Result:
         self._condition: Boolean | None = None
         self._conflict: tuple[Constraint, ...] | None = None
         self._certificate: Certificate | None = None
+        rule.check_shapes(operands)
         if scope is None:
-            output = rule.concrete(operands)  # type: ignore[arg-type]
+            output = rule.concrete(operands)
             if output is not None:
                 self._output = Shape(output)
-                return
-        self._emission = rule.apply(operands)
 
     @property
     def verdict(self) -> Verdict:
@@ -113,7 +112,7 @@ class Result:
         It is irredundant; where that could not be proved of a clause, ``unproven`` holds it.
         """
         if self._condition is None:
-            from symbcast.conditions import conjunction
+            from symbcast.booleans import conjunction
 
             self._condition = conjunction(self.clauses)
         return self._condition
@@ -158,7 +157,7 @@ class Result:
         if self._decision is None:
             from symbcast.deciding.decide import Decision
 
-            assert self.scope is not None and self.scope.knowledge is not None
+            assert self.scope is not None and self.scope is not None
             requirements = [c.requirement for c in self.constraints]
             self._decision = Decision(self.scope.knowledge, requirements)
         return self._decision
@@ -202,7 +201,7 @@ class Result:
         result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
         if result is None or result.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)
-        return tuple(result.shape)  # type: ignore[arg-type]
+        return tuple(result.shape)
 
     def explain(self) -> str:
         """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
@@ -251,7 +250,7 @@ class Result:
     def emission(self) -> Emission:
         """What the rule emitted: its constraints, and the output dimensions as joins of their members."""
         if self._emission is None:
-            self._emission = self.rule.apply(self.operands)
+            self._emission = self.rule.emit(self.operands)
         return self._emission
 
     def size_constraints(self) -> list[Constraint]:

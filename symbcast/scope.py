@@ -47,7 +47,7 @@ def _read_assumption(item: Any) -> Assumption:
         return Assumption(parse_formula(item), item.strip())
     if isinstance(item, Assumption):
         return item
-    from symbcast.conditions import from_sympy
+    from symbcast.booleans import from_sympy
 
     formula = from_sympy(item)
     return Assumption(formula, formula_text(formula))
@@ -60,34 +60,44 @@ class Scope:
     size, shown by the first. Unknowns that text brought are labelled ``?0``, ``?1``... in order.
     """
 
-    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols")
+    __slots__ = ("_names", "assumptions", "knowledge", "min_size", "shapes", "symbols")
 
     def __init__(
         self, shapes: Sequence[Shape], fresh: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
     ) -> None:
         self.min_size = min_size
         self.shapes = tuple(shapes)
-        self.assumptions = list(assumptions)
-        self.symbols = symbols_of(d for s in self.shapes for d in s)
-        brought: dict[sympy.Symbol, None] = {}
-        for assumption in assumptions:
-            brought.update(symbols_in(assumption.formula))
-        given = (*self.symbols, *(s for s in brought if s not in self.symbols))
+        self.assumptions = assumptions
+        given = symbols_of([d for s in shapes for d in s])
+        if assumptions:
+            brought = (s for a in assumptions for s in symbols_in(a.formula))
+            given = tuple(dict.fromkeys((*given, *brought)))
+        if not _are_ours(given):
+            given = self._bind(given, fresh)
+        self.symbols = given
+        known = _known(given, tuple([a.formula for a in self.assumptions]), min_size)
+        if known is None:
+            raise self._contradiction()
+        self.knowledge: Knowledge = known
+        self._names: dict[sympy.Symbol, str] | None = None
+
+    @property
+    def names(self) -> dict[sympy.Symbol, str]:
+        """The name that each symbol is shown and bound by."""
+        if self._names is None:
+            self._names = _names(self.symbols)
+        return self._names
+
+    def _bind(self, given: tuple[sympy.Symbol, ...], fresh: Sequence[bool]) -> tuple[sympy.Symbol, ...]:
+        """Put in what some symbols are to be replaced by; return the symbols then."""
         bound = self._bindings(given, fresh)
         if bound:
             self.shapes = tuple(Shape(put_in_dim(d, bound) for d in s) for s in self.shapes)
-            self.assumptions = [Assumption(put_in(a.formula, bound), a.text) for a in assumptions]
-            given = tuple(dict.fromkeys(bound.get(s, s) for s in given))
-        self.symbols = given
-        self.knowledge = _known(given, tuple(a.formula for a in self.assumptions), min_size)
-        if self.knowledge is None:
-            raise self._contradiction()
-        self.names = _names(given)
+            self.assumptions = [Assumption(put_in(a.formula, bound), a.text) for a in self.assumptions]
+        return tuple(dict.fromkeys(bound.get(s, s) for s in given))
 
     def _bindings(self, given: Sequence[sympy.Symbol], fresh: Sequence[bool]) -> dict[sympy.Symbol, sympy.Symbol]:
         """Return what some symbols are to be replaced by: the first of their name, or an unknown with a new label."""
-        if all(s is symbol(s.name) for s in given):
-            return {}
         bound: dict[sympy.Symbol, sympy.Symbol] = {}
         first = self._firsts(given)
         for s in given:
@@ -109,7 +119,7 @@ class Scope:
         return first
 
     def _contradiction(self) -> AssumptionError:
-        kept = self.assumptions
+        kept = list(self.assumptions)
         for assumption in list(kept):
             fewer = [a for a in kept if a is not assumption]
             if _known(self.symbols, tuple(a.formula for a in fewer), self.min_size) is None:
@@ -155,6 +165,14 @@ def own_set(s: sympy.Symbol, min_size: int) -> SizeSet:
     if s.is_even or s.is_odd:
         found = found & SizeSet.residues(2, [0 if s.is_even else 1])
     return found
+
+
+def _are_ours(symbols: Iterable[sympy.Symbol]) -> bool:
+    """Return whether every symbol is the one that text of its name means."""
+    for s in symbols:
+        if symbol(s.name) is not s:
+            return False
+    return True
 
 
 def _names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:

@@ -66,7 +66,7 @@ def value_function(dim: Dim, symbols: tuple[sympy.Symbol, ...]) -> Callable[...,
 
 
 def _function(source: str, names: Mapping[sympy.Symbol, str]) -> Callable[..., Any]:
-    made: Callable[..., Any] = eval(f"lambda {', '.join(names.values())}: {source}", _GLOBALS)  # noqa: S307
+    made: Callable[..., Any] = eval(f"lambda {', '.join(names.values())}: {source}", _GLOBALS)
     return made
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.deciding import search
+from symbcast.deciding import elimination, search
 from symbcast.deciding.compiled import predicate
 from symbcast.deciding.literals import in_clauses
+from symbcast.deciding.parts import cost
 from symbcast.deciding.residues import describe
 from symbcast.deciding.samples import Samples
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.formulas import AllOf, Formula, all_of, any_of, equal, literals, negate, one_or_equal
+from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, literals, negate, one_or_equal
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
@@ -109,6 +110,9 @@ class Compound:
     def _ask(self, formulas: Sequence[Formula]) -> bool | None:
         from symbcast.deciding import smt
 
+        if elimination.refuted([*self._domain_formulas(), *self.assumptions, *formulas]):
+            return False
+
         def check() -> bool | None:
             if self._session is None or not self._session.is_current:
                 self._session = smt.Session(self.symbols, [*self._domain_formulas(), *self.assumptions])
@@ -118,7 +122,8 @@ class Compound:
                 return True
             if answer is smt.Answer.UNSATISFIABLE:
                 return False
-            self.reason = f"z3 gave up ({self._session.reason}) after {smt.RESOURCE_LIMIT} resource units"
+            self.reason = f"z3 gave up ({self._session.reason}) on products of sizes"
+            self._session.hurry()
             return None
 
         return smt.on_worker(check)
@@ -149,18 +154,38 @@ class Compound:
         return any_of(kept)
 
     def _smallest(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes that satisfy the assumptions and a formula; by search, else with z3."""
+        """Return the smallest sizes that satisfy the assumptions and a formula.
+
+        They are searched for, then asked of z3; where neither can tell, the smallest known ones are returned.
+        """
+        wanted = all_of([*self.assumptions, formula])
+        test = predicate(wanted, self.symbols)
+        for level in search.levels(self.symbols, self.domains, self.weights):
+            try:
+                found = search.smallest_at(level, self.symbols, self.domains, test, self.weights)
+            except search.GivenUpError:
+                model = self._least_at(level, wanted)
+                if model is not None:
+                    return model
+                continue
+            if found is not None:
+                return dict(zip(self.symbols, found, strict=True))
+        return self._sampled(formula)
+
+    def _least_at(self, level: search.Level, wanted: Formula) -> dict[sympy.Symbol, int] | None:
         from symbcast.deciding import smt
 
-        wanted = all_of([*self.assumptions, formula])
-        try:
-            found = search.smallest(self.symbols, self.domains, predicate(wanted, self.symbols), self.weights)
-        except search.GivenUpError:
-            answer = smt.least_model(self.symbols, [*self._domain_formulas(), wanted], self.weights)
-            return answer if isinstance(answer, dict) else self._sampled(formula)
-        return dict(zip(self.symbols, found, strict=True)) if found is not None else None
+        choices = (
+            all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(self.symbols)) for zeros in level
+        )
+        formulas = [*self._domain_formulas(), wanted, any_of(choices)]
+        if elimination.refuted(formulas):
+            return None
+        answer = smt.least_model(self.symbols, formulas, self.weights)
+        return answer if isinstance(answer, dict) else None
 
     def _sampled(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
-        """Return some sizes that satisfy a formula: not the smallest, for that was not decided."""
-        point = self.samples.first(self.samples.mask(formula))
-        return dict(zip(self.symbols, point, strict=True)) if point is not None else None
+        """Return the smallest sample that satisfies a formula: there may be smaller sizes, for that was not decided."""
+        mask = self.samples.mask(formula)
+        points = [dict(zip(self.symbols, p, strict=True)) for n, p in enumerate(self.samples.points) if mask >> n & 1]
+        return min(points, key=lambda sizes: cost(self.symbols, sizes, self.weights), default=None)

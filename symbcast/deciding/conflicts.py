@@ -28,7 +28,6 @@ def smallest_conflict(result: Result) -> tuple[Constraint, ...]:
     if result.scope is None:
         return next(((c,) for c in constraints if not holds(c.requirement)), ())
     knowledge = result.scope.knowledge
-    assert knowledge is not None
     tried = 0
     for size in range(1, len(constraints) + 1):
         for chosen in combinations(constraints, size):

@@ -44,6 +44,7 @@ class Decision:
             # Nothing can hold; what is assumed still says which sizes there are to fail.
             self.wanted = dict(knowledge.domains)
         self._divide(tied or [])
+        self._values_known: dict[sympy.Symbol, Dim] | None = None
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
@@ -109,13 +110,16 @@ class Decision:
         return part is not None and part.covers(data, target)
 
     def _known(self) -> dict[sympy.Symbol, Dim]:
-        known: dict[sympy.Symbol, Dim] = {s: put_in_dim(v, self.values) for s, v in self.knowledge.values.items()}
-        known.update(self.values)
-        for symbol, part in self.part_of.items():
-            size = part.constant(symbol) if isinstance(part, (Plain, Alone)) else None
-            if size is not None:
-                known[symbol] = size
-        return known
+        """Return what each decided symbol is: its size, or the symbol that stands for it."""
+        if self._values_known is None:
+            known: dict[sympy.Symbol, Dim] = {s: put_in_dim(v, self.values) for s, v in self.knowledge.values.items()}
+            known.update(self.values)
+            for symbol, part in self.part_of.items():
+                size = part.constant(symbol) if isinstance(part, (Plain, Alone)) else None
+                if size is not None:
+                    known[symbol] = size
+            self._values_known = known
+        return self._values_known
 
     def _part_of(self, dim: Dim) -> Part | None:
         symbols = symbols_of((dim,))
@@ -130,7 +134,7 @@ class Decision:
                 return None
             sizes.update(part)
         for symbol, value in self.knowledge.values.items():
-            sizes[symbol] = value if isinstance(value, int) else sizes[value]  # type: ignore[index]
+            sizes[symbol] = value if isinstance(value, int) else sizes[value]
         return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
 
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
@@ -166,21 +170,16 @@ class Decision:
 
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
-        knowledge = self.knowledge
-        groups = _Groups(knowledge.domains)
-        members = [(list(symbols_in(f)), f) for f in tied]
-        others = [(list(symbols_in(f)), f) for f in knowledge.others]
-        for symbols, _ in (*members, *others):
-            groups.tie(symbols)
-        constrained: dict[int, list[Formula]] = {}
-        assumed: dict[int, list[Formula]] = {}
-        for into, formulas in ((constrained, members), (assumed, others)):
-            for symbols, formula in formulas:
-                into.setdefault(groups.find(symbols[0]), []).append(formula)
-        for group, symbols in groups.all():
-            part = self._part(symbols, constrained.get(group, []), assumed.get(group, []))
+        groups = _Groups(self.knowledge.domains)
+        constrained = groups.tie(tied)
+        assumed = groups.tie(self.knowledge.others)
+        for first, symbols in groups.all():
+            formulas = [f for s, f in constrained if groups.find(s) == first] if tied else []
+            others = [f for s, f in assumed if groups.find(s) == first] if assumed else []
+            part = self._part(symbols, formulas, others)
             self.parts.append(part)
-            self.part_of.update(dict.fromkeys(symbols, part))
+            for symbol in symbols:
+                self.part_of[symbol] = part
 
     def _part(self, symbols: list[sympy.Symbol], formulas: list[Formula], others: list[Formula]) -> Part:
         domains, weights = self.knowledge.domains, self.knowledge.weights
@@ -196,28 +195,31 @@ class Decision:
 
 
 class _Groups:
-    """Disjoint sets of symbols, numbered by their first symbol's place."""
+    """Disjoint sets of symbols, each known by one of them."""
 
     def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
-        self.order = list(symbols)
-        self.group = {s: n for n, s in enumerate(self.order)}
-        self.parent = list(range(len(self.order)))
+        self.parent: dict[sympy.Symbol, sympy.Symbol] = {s: s for s in symbols}
 
-    def find(self, symbol: sympy.Symbol) -> int:
-        number = self.group[symbol]
-        while self.parent[number] != number:
-            self.parent[number] = self.parent[self.parent[number]]
-            number = self.parent[number]
-        return number
+    def find(self, symbol: sympy.Symbol) -> sympy.Symbol:
+        parent = self.parent
+        while (above := parent[symbol]) is not symbol:
+            parent[symbol] = parent[above]
+            symbol = above
+        return symbol
 
-    def tie(self, symbols: Sequence[sympy.Symbol]) -> None:
-        for other in symbols[1:]:
-            a, b = self.find(symbols[0]), self.find(other)
-            self.parent[max(a, b)] = min(a, b)
+    def tie(self, formulas: Iterable[Formula]) -> list[tuple[sympy.Symbol, Formula]]:
+        """Join the symbols of each formula; return the formulas with a symbol of each."""
+        tied = []
+        for formula in formulas:
+            first, *others = symbols_in(formula)
+            for other in others:
+                self.parent[self.find(other)] = self.find(first)
+            tied.append((first, formula))
+        return tied
 
-    def all(self) -> list[tuple[int, list[sympy.Symbol]]]:
-        found: dict[int, list[sympy.Symbol]] = {}
-        for symbol in self.order:
+    def all(self) -> list[tuple[sympy.Symbol, list[sympy.Symbol]]]:
+        """Return the sets, in the order of their first symbols."""
+        found: dict[sympy.Symbol, list[sympy.Symbol]] = {}
+        for symbol in self.parent:
             found.setdefault(self.find(symbol), []).append(symbol)
         return list(found.items())
-

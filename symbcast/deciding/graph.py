@@ -226,9 +226,23 @@ class System:
         self.assumed = assumed
         self.wanted = dict(wanted)
         self.given = list(dict.fromkeys(relations))
-        self.classes = self._classes()
-        self.relations: list[Relation] | None = None
-        self.reduce()
+        self.is_free = self._is_free()
+        self.classes = Classes(dict(self.wanted), []) if self.is_free else self._classes()
+        self.relations: list[Relation] | None = self.given
+        if not self.is_free:
+            self.reduce()
+
+    def _is_free(self) -> bool:
+        """Return whether there is one relation, between sizes of which nothing is known: then nothing is forced."""
+        if len(self.given) != 1 or not isinstance(self.given[0], (Axis, Onto)):
+            return False
+        return all(s is ALL for s in self.wanted.values()) and all(s is ALL for s in self.assumed.values())
+
+    def covers(self, data: Node, target: Node) -> bool:
+        """Return whether the relations imply that ``data`` is 1 or equals ``target``."""
+        if self.is_free:
+            return Onto(data, target) in self.given
+        return not violable(Onto(data, target), self.classes, self.assumed)
 
     def _classes(self) -> Classes:
         return Classes.of({n: s for n, s in self.wanted.items() if s is not ALL}, self.given)
@@ -349,19 +363,10 @@ class System:
         kept = list(candidates)
         known = {n: s for n, s in self.assumed.items() if s is not ALL}
         for relation in reversed(candidates):
-            if self._obviously_needed(relation, kept):
-                continue
             others = [r for r in kept if r is not relation]
             if not violable(relation, Classes.of(known, others), self.assumed):
                 kept = others
         return kept
-
-    def _obviously_needed(self, relation: Relation, kept: list[Relation]) -> bool:
-        """Return whether a relation stands alone between sizes of which nothing else is known."""
-        if len(kept) > 1 or not isinstance(relation, (Axis, Onto)):
-            return False
-        nodes = relation.members if isinstance(relation, Axis) else (relation.data, relation.target)
-        return all(self.assumed.get(n, ALL) is ALL for n in nodes)
 
 
 def _maximal(axes: Iterable[Axis]) -> Iterator[Axis]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import sympy
+
+from symbcast.deciding.residues import NotPeriodicError, describe, solve
+from symbcast.dims import plain
 from symbcast.formulas import (
     FALSE,
     TRUE,
@@ -17,12 +21,14 @@ from symbcast.formulas import (
     any_of,
     clauses,
     expand,
+    literals,
 )
 from symbcast.terms import Term, constant, lower_bound, term
 
 PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
 _CLAUSES_UP_TO = 64
+_SOLUTIONS_UP_TO = 3
 
 
 @lru_cache(maxsize=8192)
@@ -83,7 +89,7 @@ def simplified(formula: Formula) -> Formula:
     """Return the formula with its comparisons canonical and short joins spelled out."""
     match formula:
         case Comparison():
-            return canonical(formula)
+            return _in_lowest_terms(canonical(formula))
         case Compatible(dims) | Clashing(dims):
             if len(dims) <= PAIRWISE_UP_TO:
                 return simplified(expand(formula))
@@ -92,6 +98,45 @@ def simplified(formula: Formula) -> Formula:
             return all_of(map(simplified, parts))
         case AnyOf(parts):
             return any_of(map(simplified, parts))
+
+
+@lru_cache(maxsize=8192)
+def _in_lowest_terms(literal: Formula) -> Formula:
+    """Return a comparison over one symbol solved where that is short, an equation factored where it factors."""
+    if not isinstance(literal, Comparison):
+        return literal
+    difference = term(literal.left) - term(literal.right)
+    symbols = difference.symbols()
+    if len(symbols) == 1 and not _is_plain(literal):
+        return _solved(literal, *symbols)
+    if literal.operator in ("==", "!=") and not difference.is_linear:
+        return _factored(literal, difference)
+    return literal
+
+
+def _is_plain(literal: Comparison) -> bool:
+    sides = (literal.left, literal.right)
+    return any(isinstance(d, int) for d in sides) and any(not isinstance(d, int) and d.is_Symbol for d in sides)
+
+
+def _solved(literal: Comparison, symbol: sympy.Symbol) -> Formula:
+    try:
+        solution = describe(symbol, solve(literal))
+    except NotPeriodicError:
+        return literal
+    flat = all(isinstance(part, Comparison) for part in literals(solution))
+    return solution if flat and len(literals(solution)) <= _SOLUTIONS_UP_TO else literal
+
+
+def _factored(literal: Comparison, difference: Term) -> Formula:
+    """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
+    if any(True for _ in difference.operations()):
+        return literal
+    _, factors = sympy.factor_list(difference.dim())
+    if len(factors) == 1 and factors[0][1] == 1:
+        return literal
+    parts = (_in_lowest_terms(canonical(Comparison(literal.operator, plain(factor), 0))) for factor, _ in factors)
+    return any_of(parts) if literal.operator == "==" else all_of(parts)
 
 
 def in_clauses(formula: Formula) -> list[Formula]:

@@ -144,11 +144,11 @@ def as_relation(formula: Formula) -> Axis | Onto | Same | None:
     """Return the relation of the graph that a formula between plain symbols is, None for any other formula."""
     match formula:
         case Compatible(dims):
-            return Axis(dims) if all(_is_symbol(d) for d in dims) else None  # type: ignore[arg-type]
+            return Axis(dims) if all(_is_symbol(d) for d in dims) else None
         case Comparison("==", left, right):
-            return Same(left, right) if _is_symbol(left) and _is_symbol(right) else None  # type: ignore[arg-type]
+            return Same(left, right) if _is_symbol(left) and _is_symbol(right) else None
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-            return Onto(data, target) if _is_symbol(data) and _is_symbol(target) else None  # type: ignore[arg-type]
+            return Onto(data, target) if _is_symbol(data) and _is_symbol(target) else None
         case _:
             return None
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from symbcast.deciding.graph import Axis, EitherOne, Node, Onto, Relation, Same, System, Within, violable
+from symbcast.deciding.graph import Axis, EitherOne, Node, Onto, Relation, Same, System, Within
 from symbcast.deciding.residues import describe
 from symbcast.deciding.search import smallest
 from symbcast.deciding.sets import SizeSet
@@ -24,12 +24,29 @@ if TYPE_CHECKING:
 class Part(Protocol):
     """A group of symbols and all that is asked of them."""
 
-    symbols: tuple[sympy.Symbol, ...]
-    clauses: list[Formula]
-    satisfiable: bool | None
-    violable: bool | None
-    reason: str
-    unproven: set[Formula]
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols of the group."""
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The condition on them, irredundant."""
+
+    @property
+    def satisfiable(self) -> bool | None:
+        """Whether it can hold; None if undecided."""
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether it can fail under the assumptions; None if undecided."""
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
 
     def witness(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
@@ -194,7 +211,7 @@ class Plain:
             return known.set_of(data) <= SizeSet.of((1, target))
         if not target.is_Symbol:
             return False
-        return not violable(Onto(data, target), known, self.assumed)
+        return self.system.covers(data, target)
 
 
 def _ends(relation: Onto | Same | EitherOne) -> tuple[Node, Node]:

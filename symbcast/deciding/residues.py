@@ -298,15 +298,18 @@ def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
     return pieces[::-1]
 
 
+_LOOSER: tuple[Callable[[Segment], Segment], ...] = (
+    lambda s: Segment(0, s.high, s.period, s.mask),
+    lambda s: Segment(s.low, None, s.period, s.mask),
+    lambda s: Segment(s.low, s.high),
+)
+
+
 def _loosened(piece: Segment, members: SizeSet, within: SizeSet) -> Segment:
     if piece.low == piece.high:
         return piece
-    for candidate in (
-        lambda s: Segment(0, s.high, s.period, s.mask),
-        lambda s: Segment(s.low, None, s.period, s.mask),
-        lambda s: Segment(s.low, s.high),
-    ):
-        looser = candidate(piece)
+    for loosen in _LOOSER:
+        looser = loosen(piece)
         if normal([looser]) & within <= members:
             piece = looser
     return piece

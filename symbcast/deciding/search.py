@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import chain, combinations, islice
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.deciding.sets import ALL, SizeSet
 
@@ -19,43 +19,58 @@ class GivenUpError(Exception):
     """The search ended without finding sizes or showing that there are none."""
 
 
+Level: TypeAlias = list[frozenset[int]]
+"""The choices of positions that are 0, all of one weight."""
+
+
 def smallest(
     symbols: Sequence[sympy.Symbol],
     domains: Mapping[sympy.Symbol, SizeSet],
     predicate: Callable[..., bool],
-    weights: Mapping[sympy.Symbol, int] | None = None,
+    weights: Mapping[sympy.Symbol, int],
 ) -> tuple[int, ...] | None:
     """Return the smallest sizes from the domains that satisfy ``predicate``, or None where there are none.
 
     ``weights`` says how many sizes a symbol stands for. Raises `GivenUpError` when the budget is spent.
     """
-    sets = [domains.get(s, ALL) for s in symbols]
-    counts = [weights[s] if weights else 1 for s in symbols]
-    for zeros in _zero_choices(sets, counts):
-        found = _least_sum(sets, counts, zeros, predicate)
+    for level in levels(symbols, domains, weights):
+        found = smallest_at(level, symbols, domains, predicate, weights)
         if found is not None:
             return found
     return None
 
 
-def _zero_choices(sets: Sequence[SizeSet], counts: Sequence[int]) -> Iterator[list[frozenset[int]]]:
-    """Yield the choices of positions that are 0, those of one weight together, lightest first."""
-    able = [n for n, s in enumerate(sets) if 0 in s]
+def levels(
+    symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], weights: Mapping[sympy.Symbol, int]
+) -> list[Level]:
+    """Return the choices of symbols that are 0, those of one weight together, lightest first.
+
+    Where there are too many, those with most zeros are left out.
+    """
+    sets = [domains.get(s, ALL) for s in symbols]
     needed = frozenset(n for n, s in enumerate(sets) if s.least(1) is None)
-    by_weight: dict[int, list[frozenset[int]]] = {}
-    free = [n for n in able if n not in needed]
-    tried = 0
-    for size in range(len(free) + 1):
-        for chosen in combinations(free, size):
-            positions = needed | frozenset(chosen)
-            by_weight.setdefault(sum(counts[n] for n in positions), []).append(positions)
-            tried += 1
-            if tried > BUDGET:
-                break
-    for weight in sorted(by_weight):
-        yield by_weight[weight]
-    if tried > BUDGET:
-        raise GivenUpError
+    free = [n for n, s in enumerate(sets) if 0 in s and n not in needed]
+    choices = (combinations(free, size) for size in range(len(free) + 1))
+    by_weight: dict[int, Level] = {}
+    for chosen in islice(chain.from_iterable(choices), BUDGET):
+        positions = needed | frozenset(chosen)
+        by_weight.setdefault(sum(weights[symbols[n]] for n in positions), []).append(positions)
+    return [by_weight[weight] for weight in sorted(by_weight)]
+
+
+def smallest_at(
+    level: Level,
+    symbols: Sequence[sympy.Symbol],
+    domains: Mapping[sympy.Symbol, SizeSet],
+    predicate: Callable[..., bool],
+    weights: Mapping[sympy.Symbol, int],
+) -> tuple[int, ...] | None:
+    """Return the smallest sizes that are 0 at one of the choices of a level, or None where there are none.
+
+    Raises `GivenUpError` when the budget is spent.
+    """
+    sets = [domains.get(s, ALL) for s in symbols]
+    return _least_sum(sets, [weights[s] for s in symbols], level, predicate)
 
 
 def _least_sum(

@@ -121,7 +121,7 @@ class SizeSet:
 
     def same(self, other: SizeSet) -> bool:
         """Return whether the two hold the same sizes."""
-        return self == other or (self <= other and other <= self)
+        return self == other or (self <= other <= self)
 
     def least(self, at_least: int = 0) -> int | None:
         """Return the least member from ``at_least`` on."""

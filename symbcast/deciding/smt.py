@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import sympy
@@ -25,7 +26,10 @@ from symbcast.terms import Operation, Term, term
 
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
-WALL_LIMIT_MS = 20_000
+WALL_LIMIT_MS = 1_000
+"""The backstop: on products of symbols z3 can compute for long without using resource units."""
+SHORT_LIMITS = (100_000, 100)
+"""Resource units and milliseconds for a check once another about the same formulas has been given up."""
 _POLL_SECONDS = 0.05
 _PAIRWISE_UP_TO = 4
 _CACHE_SIZE = 20_000
@@ -72,7 +76,7 @@ class _Worker:
                     self.context = z3.Context()
                     self.translator = Translator(self.context)
                 job.result = job.function()
-            except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
+            except BaseException as error:
                 job.error = error
             self.current = None
             job.done.set()
@@ -264,6 +268,12 @@ class Session:
         finally:
             self.solver.pop()
 
+    def hurry(self) -> None:
+        """Give up sooner from now on."""
+        units, milliseconds = SHORT_LIMITS
+        self.solver.set("rlimit", units)
+        self.solver.set("timeout", milliseconds)
+
     def model(self) -> dict[sympy.Symbol, int]:
         """Return sizes at which the formulas of the last satisfiable check hold."""
         values = ((s, self._model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
@@ -275,7 +285,7 @@ def least_model(
     formulas: Sequence[Formula],
     weights: Mapping[sympy.Symbol, int],
 ) -> dict[sympy.Symbol, int] | Answer:
-    """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
+    """Return the sizes that satisfy the formulas with least weighted sum, then first in order.
 
     Returns an `Answer` where there are none, or where it could not be decided.
     """
@@ -290,17 +300,14 @@ def _least_model(
     if answer is not Answer.SATISFIABLE:
         return answer
     best = session.model()
-    zeros = z3.Sum([z3.If(translate(s) == 0, weights[s], 0) for s in symbols])
-    total = z3.Sum([weights[s] * translate(s) for s in symbols])
 
-    def cost_of_zeros(model: Mapping[sympy.Symbol, int]) -> int:
-        return sum(weights[s] for s in symbols if model[s] == 0)
-
-    def cost_of_sum(model: Mapping[sympy.Symbol, int]) -> int:
+    def weighted(model: Mapping[sympy.Symbol, int]) -> int:
         return sum(weights[s] * model[s] for s in symbols)
 
-    goals: list[tuple[Any, Callable[[Mapping[sympy.Symbol, int]], int]]] = [(zeros, cost_of_zeros), (total, cost_of_sum)]
-    goals += [(translate(s), lambda m, s=s: m[s]) for s in symbols]
+    goals: list[tuple[Any, Callable[[Mapping[sympy.Symbol, int]], int]]] = [
+        (z3.Sum([weights[s] * translate(s) for s in symbols]), weighted)
+    ]
+    goals += [(translate(s), itemgetter(s)) for s in symbols]
     for expression, cost in goals:
         low, high = 0, cost(best)
         while low < high:

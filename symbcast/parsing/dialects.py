@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from symbcast.dims import Unknown, symbol
 from symbcast.arithmetic import multiply, plain_or_int
+from symbcast.dims import Unknown, symbol
 from symbcast.parsing.faults import UNKNOWN_RANK, Fault
 from symbcast.parsing.terms import Term, read_digits
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import sympy
 
+from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
 from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import DimensionError
-from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
 from symbcast.parsing.faults import Fault
 from symbcast.sizes import MAX_SIZE
 

@@ -9,11 +9,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from symbcast.arithmetic import substitute
 from symbcast.dims import Dim, Unknown
 from symbcast.errors import ShapeSyntaxError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.parsing import dialects
-from symbcast.arithmetic import substitute
 from symbcast.parsing.faults import Fault, at_character, at_token
 from symbcast.parsing.relations import FormulaBuilder
 from symbcast.parsing.terms import FITS, TOO_LARGE, DimBuilder, Term, all_bounds

@@ -113,7 +113,7 @@ class Rule(ABC):
         return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.attributes() == other.attributes()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.attributes() == other.attributes()
 
     def __hash__(self) -> int:
         return hash((type(self), *self.attributes().items()))

@@ -1,0 +1,134 @@
+"""What the things of an answer are called: operands, axes, dimensions, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.rules.base import Rule
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+    from symbcast.formulas import Formula
+    from symbcast.result import Result
+
+
+def rule_text(rule: Rule) -> str:
+    """Return the name a rule was asked for by, with its attributes.
+
+    >>> from symbcast.rules import find_rule
+    >>> rule_text(find_rule("pdpd", {"axis": 1}))
+    'pdpd(axis=1)'
+    """
+    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.attributes().items())
+    return f"{rule.called}({attributes})" if attributes else rule.called
+
+
+def operand_names(result: Result) -> list[str]:
+    """Return what each operand is called: by the rule where it names them all, else by number."""
+    count = len(result.operands)
+    if count > len(result.rule.operands):
+        return [f"operand {n}" for n in range(count)]
+    return [result.rule.operand_name(n) for n in range(count)]
+
+
+def axis_text(axis: int, rank: int) -> str:
+    """Return an axis named from both ends.
+
+    >>> axis_text(0, 2)
+    'axis 0 (-2)'
+    """
+    return f"axis {axis} ({axis - rank})"
+
+
+def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
+    """Return texts as a list in prose, the middle ones left out where they are many.
+
+    >>> listed(["a", "b", "c"]), listed([str(n) for n in range(9)], "or", 4)
+    ('a, b and c', '0, 1, ... (5 more), 7 or 8')
+    """
+    if len(texts) > limit:
+        half = limit // 2
+        texts = [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text with its middle left out where it is longer than ``width``.
+
+    >>> cut("abcdefghijklmnop", 9)
+    'abc...nop'
+    """
+    if len(text) <= width:
+        return text
+    front = (width - 2) // 2
+    return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
+
+
+def sizes_text(sizes: Mapping[str, int], limit: int = 12) -> str:
+    """Return sizes by name, as they are given to `Result.evaluate`.
+
+    >>> sizes_text({"N": 2, "M": 3})
+    'N=2, M=3'
+    """
+    texts = [f"{name}={size}" for name, size in sizes.items()]
+    if len(texts) > limit:
+        half = limit // 2
+        texts = [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
+    return ", ".join(texts)
+
+
+class Namer:
+    """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
+
+    An unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._renamed: dict[sympy.Symbol, sympy.Symbol] = {}
+        if result.scope is not None:
+            from symbcast.dims import Unknown, symbol
+
+            for s, name in result.scope.names.items():
+                if s.name != name:
+                    self._renamed[s] = s.renamed(name) if isinstance(s, Unknown) else symbol(name)
+
+    def dim(self, dim: Dim) -> str:
+        """Return a dimension as text; its bounds, if it has any, are not in it."""
+        if isinstance(dim, int):
+            return str(dim)
+        from symbcast.dims import Unknown
+        from symbcast.formulas import equal
+        from symbcast.printing import formula_text
+
+        dim = self._rename(dim)
+        return dim.name if isinstance(dim, Unknown) else formula_text(equal(dim, 0)).removesuffix(" == 0")
+
+    def bounded(self, dim: Dim) -> str:
+        """Return a dimension as text, an unknown with its bounds."""
+        text = self.dim(dim)
+        lower, upper = getattr(dim, "lower", 0), getattr(dim, "upper", None)
+        if isinstance(dim, int) or (not lower and upper is None):
+            return text
+        return f"{text}:{lower or ''}..{'' if upper is None else upper}"
+
+    def shape(self, dims: Sequence[Dim]) -> str:
+        """Return a shape as text."""
+        texts = [self.bounded(d) for d in dims]
+        return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula as text that parses back."""
+        from symbcast.deciding.normal import put_in
+        from symbcast.printing import formula_text
+
+        return formula_text(put_in(formula, self._renamed) if self._renamed else formula)
+
+    def _rename(self, dim: sympy.Expr) -> sympy.Expr:
+        from symbcast.deciding.normal import put_in_dim
+
+        return put_in_dim(dim, self._renamed) if self._renamed else dim

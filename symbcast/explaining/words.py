@@ -1,0 +1,178 @@
+"""Formulas in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.explaining.naming import Namer, listed
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+
+class Saying(NamedTuple):
+    """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``."""
+
+    subject: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return f"{self.subject} is {self.predicate}"
+
+
+def in_words(formula: Formula, namer: Namer) -> str:
+    """Return a formula as a clause of a sentence: "N and M are equal, or one of them is 1"."""
+    match formula:
+        case Comparison():
+            return _comparison(formula, namer)
+        case Compatible(dims):
+            return _compatible(dims, namer)
+        case Clashing(dims):
+            names = _names(dims, namer)
+            if len(names) == 2:
+                return f"{names[0]} and {names[1]} differ and neither is 1"
+            return f"two of {listed(names)} differ and neither is 1"
+        case AllOf(parts):
+            return _all_of(parts, namer) if parts else "nothing is asked"
+        case AnyOf(parts):
+            return _any_of(parts, namer) if parts else "nothing can be done"
+
+
+def _names(dims: Sequence[Dim], namer: Namer) -> list[str]:
+    return list(dict.fromkeys(map(namer.dim, dims)))
+
+
+def _compatible(dims: Sequence[Dim], namer: Namer) -> str:
+    names = [n for n in _names(dims, namer) if n != "1"]
+    if len(names) == 2:
+        return _pair(*names)
+    return f"those of {listed(names)} that are not 1 are equal"
+
+
+def _pair(left: str, right: str) -> str:
+    """Return in words that two sizes broadcast together; either may be a number."""
+    if left.isdecimal():
+        left, right = right, left
+    if right.isdecimal():
+        return f"{left} is 1 or {right}"
+    return f"{left} and {right} are equal, or one of them is 1"
+
+
+def saying(formula: Formula, namer: Namer) -> Saying | None:
+    """Return what a formula says of one subject, None where it is about several."""
+    match formula:
+        case Comparison(operator, left, right) if isinstance(right, int) and not isinstance(left, int):
+            return _of_number(operator, left, right, namer)
+        case Comparison(operator, left, right) if isinstance(left, int) and not isinstance(right, int):
+            turned = {"<=": ">=", "<": ">"}.get(operator, operator)
+            return _of_number(turned, right, left, namer)
+        case AllOf(parts) | AnyOf(parts) if parts:
+            found = [saying(p, namer) for p in parts]
+            subjects = {s.subject if s is not None else None for s in found}
+            if len(subjects) == 1 and None not in subjects:
+                return _together(formula, [s for s in found if s is not None])
+    return None
+
+
+def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
+    from symbcast.dims import mod
+
+    if type(left).__name__ in ("Mod", mod.__name__) and operator in ("==", "!="):
+        dividend, divisor = left.args  # type: ignore[union-attr]
+        subject = namer.dim(dividend)
+        return Saying(subject, _of_remainder(operator == "==", namer.dim(divisor), number))
+    predicates = {
+        "==": f"{number}",
+        "!=": f"not {number}",
+        "<=": f"at most {number}",
+        "<": f"at most {number - 1}",
+        ">=": f"at least {number}",
+        ">": f"at least {number + 1}",
+    }
+    return Saying(namer.dim(left), predicates[operator])
+
+
+def _of_remainder(equal: bool, divisor: str, remainder: int) -> str:
+    if divisor == "2" and remainder in (0, 1):
+        return "even" if equal is (remainder == 0) else "odd"
+    multiple = f"a multiple of {divisor}" if remainder == 0 else f"{remainder} more than a multiple of {divisor}"
+    return multiple if equal else f"not {multiple}"
+
+
+def _together(formula: AllOf | AnyOf, found: Sequence[Saying]) -> Saying:
+    predicates = [s.predicate for s in found]
+    subject = found[0].subject
+    if isinstance(formula, AnyOf):
+        nested = any(" and " in p or " or " in p for p in predicates)
+        return Saying(subject, ", or ".join(predicates) if nested else listed(predicates, "or"))
+    if len(predicates) == 2:
+        low, high = sorted(predicates, key=lambda p: not p.startswith("at least "))
+        if low.startswith("at least ") and high.startswith("at most "):
+            return Saying(subject, f"from {low.removeprefix('at least ')} to {high.removeprefix('at most ')}")
+    if all(p.startswith("not ") for p in predicates):
+        rest = [p.removeprefix("not ") for p in predicates]
+        return Saying(subject, f"neither {' nor '.join(rest)}" if len(rest) == 2 else f"none of {listed(rest)}")
+    return Saying(subject, " and ".join(f"({p})" if " or " in p else p for p in predicates))
+
+
+def _comparison(formula: Comparison, namer: Namer) -> str:
+    said = saying(formula, namer)
+    if said is not None:
+        return str(said)
+    left, right = namer.dim(formula.left), namer.dim(formula.right)
+    match formula.operator:
+        case "==":
+            return f"{left} and {right} are equal"
+        case "!=":
+            return f"{left} and {right} differ"
+        case "<=":
+            return f"{left} is at most {right}"
+        case _:
+            return f"{left} is less than {right}"
+
+
+def _all_of(parts: Sequence[Formula], namer: Namer) -> str:
+    said = saying(AllOf(tuple(parts)), namer)
+    if said is not None:
+        return str(said)
+    texts = [in_words(p, namer) for p in parts]
+    return ", and ".join(texts)
+
+
+def _any_of(parts: Sequence[Formula], namer: Namer) -> str:
+    said = saying(AnyOf(tuple(parts)), namer)
+    if said is not None:
+        return str(said)
+    ones = [_one(p, namer) for p in parts]
+    if None not in ones:
+        return f"{listed([o for o in ones if o], 'or')} is 1"
+    equal = _one_equality(parts, ones)
+    if equal is not None:
+        left, right = namer.dim(equal.left), namer.dim(equal.right)
+        subjects = [o for o in ones if o is not None]
+        if sorted(subjects) == sorted((left, right)):
+            return _pair(left, right)
+        if subjects in ([left], [right]):
+            return f"{subjects[0]} is 1 or equals {right if subjects == [left] else left}"
+    return ", or ".join(f"both {in_words(p, namer)}" if isinstance(p, AllOf) else in_words(p, namer) for p in parts)
+
+
+def _one(formula: Formula, namer: Namer) -> str | None:
+    """Return the dimension that a formula says is 1."""
+    match formula:
+        case Comparison("==", left, 1) if not isinstance(left, int):
+            return namer.dim(left)
+        case Comparison("==", 1, right) if not isinstance(right, int):
+            return namer.dim(right)
+    return None
+
+
+def _one_equality(parts: Sequence[Formula], ones: Sequence[str | None]) -> Comparison | None:
+    """Return the equality that is all there is beside sizes that are 1."""
+    rest = [p for p, one in zip(parts, ones, strict=True) if one is None]
+    match rest:
+        case [Comparison("==") as equality]:
+            return equality
+    return None
