@@ -74,10 +74,11 @@ def _check_assumptions(result: Result, sizes: Mapping[str, int]) -> None:
             raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
     for assumption in result.assumptions:
         symbols = tuple(symbols_in(assumption.formula))
-        if all(names[s] in sizes for s in symbols):
-            if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
-                given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
-                raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+        if any(names[s] not in sizes for s in symbols):
+            continue
+        if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
+            given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
+            raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
 
 
 def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:

@@ -122,9 +122,9 @@ class Condition:
 
     def _decision(self, assume: Any, min_size: int) -> Decision:
         scope = Scope((), (), read_assumptions(assume), check_min_size(min_size))
-        symbols = tuple(dict.fromkeys((*self.symbols, *(s for a in scope.assumptions for s in symbols_in(_by_name(a.formula))))))
-        domains = {s: own_set(s, min_size) for s in symbols}
-        known = Knowledge(symbols, domains, [_by_name(a.formula) for a in scope.assumptions])
+        assumed = [_by_name(a.formula) for a in scope.assumptions]
+        symbols = tuple(dict.fromkeys((*self.symbols, *(s for f in assumed for s in symbols_in(f)))))
+        known = Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, assumed)
         return Decision(known, [self.formula])
 
 

@@ -88,7 +88,8 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         numbers = [m for m in members if m.is_Integer]
         if len(numbers) > 1:
             raise DimensionError(
-                f"broadcast({', '.join(map(str, args))})", f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1"
+                f"broadcast({', '.join(map(str, args))})",
+                f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1",
             )
         if not members:
             return sympy.Integer(1)

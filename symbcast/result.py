@@ -30,9 +30,9 @@ def broadcast(
 ) -> Result:
     """Return for which sizes the shapes broadcast by a rule, and to what.
 
-    ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's operands.
-    ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known of the
-    sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all symbols.
+    ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
+    operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
+    of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all symbols.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -71,7 +71,17 @@ class Result:
     It has no truth value: ask for its `verdict`, or `require` it.
     """
 
-    __slots__ = ("_certificate", "_condition", "_conflict", "_decision", "_emission", "_output", "operands", "rule", "scope")
+    __slots__ = (
+        "_certificate",
+        "_condition",
+        "_conflict",
+        "_decision",
+        "_emission",
+        "_output",
+        "operands",
+        "rule",
+        "scope",
+    )
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
@@ -172,7 +182,7 @@ class Result:
         return self._named(self.decision.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes, under the assumptions, at which the shapes do not broadcast; None if they always do."""
+        """Return the smallest sizes at which the shapes do not broadcast; None where the assumptions leave none."""
         if self.scope is None:
             return None if self.verdict is Verdict.ALWAYS else {}
         return self._named(self.decision.counterexample())
@@ -238,6 +248,10 @@ class Result:
 
         return result_to_dict(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The question alone: what was worked out holds a solver's state, and is worked out again when asked for.
+        return Result, (self.rule, self.operands, self.scope)
+
     def __bool__(self) -> NoReturn:
         raise TypeError("a result has no truth value: compare its .verdict, or call .require()")
 
@@ -281,5 +295,3 @@ class Result:
             return None
         assert self.scope is not None
         return {name: sizes[s] for s, name in self.scope.names.items()}
-
-

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
+from symbcast.deciding.residues import describe
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -93,7 +94,8 @@ class Scope:
         bound = self._bindings(given, fresh)
         if bound:
             self.shapes = tuple(Shape(put_in_dim(d, bound) for d in s) for s in self.shapes)
-            self.assumptions = [Assumption(put_in(a.formula, bound), a.text) for a in self.assumptions]
+            renamed = [Assumption(put_in(a.formula, bound), a.text) for a in self.assumptions]
+            self.assumptions = [*renamed, *_bounds_brought(bound)]
         return tuple(dict.fromkeys(bound.get(s, s) for s in given))
 
     def _bindings(self, given: Sequence[sympy.Symbol], fresh: Sequence[bool]) -> dict[sympy.Symbol, sympy.Symbol]:
@@ -142,6 +144,14 @@ class Scope:
         return self.min_size > 0 and _known(self.symbols, tuple(a.formula for a in kept), 0) is not None
 
 
+def _bounds_brought(bound: Mapping[sympy.Symbol, sympy.Symbol]) -> Iterator[Assumption]:
+    """Yield what sympy knows of symbols that give way to another of their name: it holds of that one too."""
+    for gone, kept in bound.items():
+        if own_set(gone, 0) is not ALL and not isinstance(gone, Unknown):
+            formula = describe(kept, own_set(gone, 0))
+            yield Assumption(formula, formula_text(formula))
+
+
 @lru_cache(maxsize=2048)
 def _known(symbols: tuple[sympy.Symbol, ...], formulas: tuple[Formula, ...], min_size: int) -> Knowledge | None:
     """Return the knowledge about some symbols, None where it contradicts itself."""
@@ -169,10 +179,7 @@ def own_set(s: sympy.Symbol, min_size: int) -> SizeSet:
 
 def _are_ours(symbols: Iterable[sympy.Symbol]) -> bool:
     """Return whether every symbol is the one that text of its name means."""
-    for s in symbols:
-        if symbol(s.name) is not s:
-            return False
-    return True
+    return all(symbol(s.name) is s for s in symbols)
 
 
 def _names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:

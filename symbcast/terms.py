@@ -410,7 +410,7 @@ def operate(kind: Kind, args: tuple[Term, ...]) -> Term:
         return floordiv_terms(*args)
     if kind == "%":
         return modulo_terms(*args)
-    if kind == "min" or kind == "max":
+    if kind in ("min", "max"):
         return _extremum(kind, args)
     members = tuple(sorted({a for a in args if a != constant(1)}, key=lambda t: t.key))
     if not members:

@@ -26,7 +26,7 @@ def join_sizes(*sizes: int) -> int:
     """Return the join of integers; raise `UndefinedError` where it has none."""
     result = 1
     for size in sizes:
-        if size != 1 and size != result:
+        if size not in (1, result):
             if result != 1:
                 raise UndefinedError
             result = size

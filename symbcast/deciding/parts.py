@@ -224,5 +224,3 @@ def cost(
     """Return what makes sizes smaller: fewer zeros, then a lesser sum, then lesser sizes in order."""
     zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
     return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)
-
-

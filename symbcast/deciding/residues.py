@@ -216,9 +216,7 @@ def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
     degree = len(polynomial) - 1
     if degree <= 0:
         return [(0, _sign(polynomial[0]))]
-    difference = [
-        sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)
-    ]
+    difference = [sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)]
     runs: list[tuple[int, int]] = []
     spans = sign_runs(difference)
     for (start, slope), following in zip(spans, [*spans[1:], None], strict=True):

@@ -26,7 +26,10 @@ class Samples:
     """
 
     def __init__(
-        self, symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], assumptions: Sequence[Formula],
+        self,
+        symbols: Sequence[sympy.Symbol],
+        domains: Mapping[sympy.Symbol, SizeSet],
+        assumptions: Sequence[Formula],
         formulas: Iterable[Formula],
     ) -> None:
         self.symbols = tuple(symbols)

@@ -22,7 +22,7 @@ class PeriodTooLongError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The members from ``low`` to ``high`` (None: without end) whose residue modulo ``period`` has its bit in ``mask``."""
+    """The sizes from ``low`` to ``high`` (None: no end) whose residue modulo ``period`` has its bit in ``mask``."""
 
     low: int
     high: int | None

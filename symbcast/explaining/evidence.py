@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import Namer, axis_text, cut, listed, operand_names
+from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
 from symbcast.explaining.words import in_words
-from symbcast.formulas import FALSE, AllOf, Formula, clauses, dims_of, holds
+from symbcast.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
     from symbcast.result import Result
 
-AXES_SHOWN = 3
+PAIRS_TRIED = 100
 
 
 def at_sizes(result: Result, sizes: Mapping[str, int]) -> Result | None:
@@ -31,14 +32,15 @@ def at_sizes(result: Result, sizes: Mapping[str, int]) -> Result | None:
     return None if shapes is None else Concrete(result.rule, shapes, None)
 
 
-def failure_at(result: Result, sizes: Mapping[str, int]) -> str:
+def failure_at(result: Result, sizes: Mapping[str, int], shown: int = 1) -> str:
     """Return what goes wrong at some sizes: "axis 0 (-2) would be 2 beside 3"; empty where nothing does."""
     concrete = at_sizes(result, sizes)
     if concrete is None:
         return _no_size(result, sizes)
     broken = failures(concrete, "would be")
-    if len(broken) > AXES_SHOWN:
-        broken = [*broken[:AXES_SHOWN], f"{len(broken) - AXES_SHOWN} more axes fail too"]
+    more = len(broken) - shown
+    if more > 0:
+        broken = [*broken[:shown], f"{more} more {'axis fails' if more == 1 else 'axes fail'} too"]
     return "; ".join(broken)
 
 
@@ -47,30 +49,43 @@ def failures(concrete: Result, verb: str = "has") -> list[str]:
     if concrete.verdict is not Verdict.NEVER:
         return []
     alignment = Alignment(concrete)
-    return [failure(c, alignment, verb) for c in concrete.constraints if not holds(c.requirement)]
+    return [_failure(c, alignment, verb) for c in concrete.constraints if not holds(c.requirement)]
 
 
-def failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
+def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
     """Return what one constraint over integers that does not hold has beside what."""
-    axes = alignment.axes_of(constraint)
-    if constraint.requirement == FALSE or constraint.origin.axis is None:
-        return constraint.reason
-    axis, names = axes[0], operand_names(alignment.result)
-    cells = [(n, d) for n, d in alignment.cells(axis) if n in constraint.origin.operands]
-    where = axis_text(axis, alignment.places.rank)
-    beside = _beside(cells, names)
-    return f"{where} {verb} {beside} ({constraint.reason})"
+    result, origin = alignment.result, constraint.origin
+    if constraint.requirement == FALSE:
+        return _refusal(constraint, result)
+    axes, names = alignment.axes_of(constraint), operand_names(result)
+    if origin.axis is not None:
+        cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
+        where = axis_text(origin.axis, alignment.places.rank)
+        return f"{where} {verb} {_beside(cells, names)} ({constraint.reason})"
+    beside = " beside ".join(f"{names[n]} {result.operands[n]}" for n in range(len(names)))
+    return f"{beside}: {constraint.reason}"
+
+
+def _refusal(constraint: Constraint, result: Result) -> str:
+    operands = constraint.origin.operands
+    # A reason about several operands names them itself.
+    return f"{operand_names(result)[operands[0]]}: {constraint.reason}" if len(operands) == 1 else constraint.reason
 
 
 def _beside(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
-    """Return two sizes that clash; which operands they are of where there are more than two."""
+    """Return the sizes of an axis; of more than two operands, two that clash and whose they are."""
     numbers = [(n, d) for n, d in cells if isinstance(d, int)]
     if len(names) > 2:
-        telling = [(n, d) for n, d in numbers if d != 1]
-        other = next(((n, d) for n, d in telling if d != telling[0][1]), None)
-        if other is not None:
-            return f"{telling[0][1]} ({names[telling[0][0]]}) beside {other[1]} ({names[other[0]]})"
+        left, right = clashing_pair(numbers)
+        return f"{left[1]} of {names[left[0]]} beside {right[1]} of {names[right[0]]}"
     return " beside ".join(str(d) for _, d in numbers)
+
+
+def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tuple[int, Dim]]:
+    """Return two sizes that differ and are not 1; the first two where there are none."""
+    telling = [cell for cell in cells if isinstance(cell[1], int) and cell[1] != 1]
+    other = next((cell for cell in telling if cell[1] != telling[0][1]), None)
+    return (telling[0], other) if other is not None else (cells[0], cells[1])
 
 
 def _no_size(result: Result, sizes: Mapping[str, int]) -> str:
@@ -89,54 +104,80 @@ def _no_size(result: Result, sizes: Mapping[str, int]) -> str:
     return ""
 
 
-def conflict_lines(result: Result) -> list[str]:
+def conflict_lines(result: Result, shown: int = 4) -> list[str]:
     """Return why a broadcast is never valid: what each clashing constraint asks, and what is known against it."""
-    alignment = Alignment(result)
     if result.scope is None:
-        broken = failures(result)
-        return broken if len(broken) <= AXES_SHOWN + 1 else [*broken[:AXES_SHOWN], f"... and on {len(broken) - AXES_SHOWN} more axes"]
-    lines = [_asked(c, alignment) for c in result.conflict]
+        lines = failures(result)
+        return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
+    alignment = Alignment(result)
+    asked = [_asked(c, alignment) for c in result.conflict]
+    lines = [text for text, _ in asked]
+    if len(lines) > shown:
+        lines = [*lines[: shown - 1], f"and {len(lines) - shown + 1} more"]
+    if not all(depends for _, depends in asked):
+        return lines
     known = _known(result, [c.requirement for c in result.conflict])
     if known:
-        lines.append(f"but {known}")
-    elif len(lines) > 1:
-        lines.append("and these cannot hold together")
-    return lines
+        return [*lines, f"but {known}"]
+    return [*lines, "and these cannot hold together" if len(lines) > 1 else "and no sizes are such"]
 
 
-def _asked(constraint: Constraint, alignment: Alignment) -> str:
-    """Return what one constraint of a conflict asks, by where it comes from."""
+def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
+    """Return what one constraint of a conflict asks, by where it comes from, and whether sizes could meet it."""
     result, origin = alignment.result, constraint.origin
     names = operand_names(result)
-    numbers = [d for d in dims_of(constraint.requirement) if isinstance(d, int)]
-    if constraint.requirement == FALSE or (origin.axis is None and not result.symbols):
-        return constraint.reason
-    of = listed([names[n] for n in origin.operands], limit=4)
+    if constraint.requirement == FALSE:
+        return _refusal(constraint, result), False
     if origin.rule == "size":
         assert origin.axis is not None and origin.rank is not None
-        where = f"{axis_text(origin.axis, origin.rank)} of {of}"
-        return f"{where} must be a size: {_needed(constraint, result)}"
+        where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"
+        return f"{where} must be a size: {_needed(constraint.requirement, result)}", True
+    axes = alignment.axes_of(constraint)
     if origin.axis is None or origin.rank is None:
-        return f"{constraint.reason}: {_needed(constraint, result)}"
-    where = f"{axis_text(origin.axis, origin.rank)} of {of}"
-    cells = alignment.cells(origin.axis)
-    if len({n for n in numbers if n != 1}) > 1 and origin.rule in ("numpy", "bidirectional", "paddle"):
-        return f"{where} has {_beside(cells, names)} ({constraint.reason})"
-    if all(isinstance(d, int) for _, d in cells):
-        return f"{where} has {_beside(cells, names)} ({constraint.reason})"
-    return f"{where} needs: {_needed(constraint, result)}"
+        if all(isinstance(d, int) for d in dims_of(constraint.requirement)):
+            return constraint.reason, False
+        return f"{constraint.reason}: {_needed(constraint.requirement, result)}", True
+    where = axis_text(origin.axis, origin.rank)
+    cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
+    pair = clashing_pair(cells) if len(cells) > 1 else ()
+    clash = isinstance(constraint.requirement, Compatible) and _differ(*[d for _, d in pair])
+    if clash or all(isinstance(d, int) for _, d in cells):
+        return f"{where} has {_beside(cells, names)} ({constraint.reason})", False
+    requirement = constraint.requirement
+    if isinstance(requirement, Compatible):
+        cells = _narrowed(cells, result)
+        requirement = Compatible(tuple(d for _, d in cells))
+    of = listed([names[n] for n, _ in cells], limit=4)
+    return f"{where} of {of} needs: {_needed(requirement, result)}", True
 
 
-def _needed(constraint: Constraint, result: Result) -> str:
+def _differ(*sizes: Dim) -> bool:
+    return len({d for d in sizes if isinstance(d, int) and d != 1}) > 1
+
+
+def _narrowed(cells: Sequence[tuple[int, Dim]], result: Result) -> Sequence[tuple[int, Dim]]:
+    """Return two sizes of an axis that never broadcast together, all of them where there are no such two."""
+    from symbcast.deciding.decide import Decision
+
+    assert result.scope is not None and result.scope.knowledge is not None
+    distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
+    for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
+        asked = Compatible(tuple(d for _, d in pair))
+        if Decision(result.scope.knowledge, [asked]).verdict is Verdict.NEVER:
+            return pair
+    return cells
+
+
+def _needed(requirement: Formula, result: Result) -> str:
     """Return what a constraint asks in words: its own reduced form where it can hold at all."""
     from symbcast.deciding.decide import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
-    asked: list[Formula] = list(clauses(constraint.requirement))
-    reduced = Decision(result.scope.knowledge, [constraint.requirement]).clauses
+    asked: list[Formula] = list(clauses(requirement))
+    reduced = Decision(result.scope.knowledge, [requirement]).clauses
     if reduced and reduced != [FALSE]:
         asked = reduced
-    return cut(in_words(AllOf(tuple(asked)) if len(asked) > 1 else asked[0], Namer(result)), 300)
+    return clipped(in_words(all_of(asked), Namer(result)), 300)
 
 
 def _known(result: Result, requirements: Sequence[Formula]) -> str:
@@ -159,4 +200,4 @@ def _known(result: Result, requirements: Sequence[Formula]) -> str:
         own = describe(s, own_set(s, result.scope.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))
-    return cut(listed(list(dict.fromkeys(said)), limit=6), 400)
+    return clipped(listed(list(dict.fromkeys(said)), limit=6), 400)

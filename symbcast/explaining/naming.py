@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
     from symbcast.formulas import Formula
     from symbcast.result import Result
+
+_PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
 
 
 def rule_text(rule: Rule) -> str:
@@ -49,9 +53,7 @@ def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
     >>> listed(["a", "b", "c"]), listed([str(n) for n in range(9)], "or", 4)
     ('a, b and c', '0, 1, ... (5 more), 7 or 8')
     """
-    if len(texts) > limit:
-        half = limit // 2
-        texts = [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
+    texts = _elided(texts, limit)
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
@@ -69,17 +71,40 @@ def cut(text: str, width: int) -> str:
     return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
 
 
-def sizes_text(sizes: Mapping[str, int], limit: int = 12) -> str:
-    """Return sizes by name, as they are given to `Result.evaluate`.
+def clipped(text: str, width: int) -> str:
+    """Return a text with its end left out where it is longer than ``width``.
 
-    >>> sizes_text({"N": 2, "M": 3})
-    'N=2, M=3'
+    >>> clipped("abcdefghijklmnop", 9)
+    'abcdef...'
     """
-    texts = [f"{name}={size}" for name, size in sizes.items()]
-    if len(texts) > limit:
-        half = limit // 2
-        texts = [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
-    return ", ".join(texts)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
+    """Return sizes by name; where they are many, the commonest size once for all that have it.
+
+    >>> sizes_text({"N": 2, "a b": 3}), sizes_text({"N": 1, "M": 1, "K": 2}, 2)
+    ("N=2, 'a b'=3", 'K=2, the 2 others 1')
+    """
+    if len(sizes) > limit:
+        common, count = Counter(sizes.values()).most_common(1)[0]
+        rest = [f"{_quoted(name)}={size}" for name, size in sizes.items() if size != common]
+        if not rest:
+            return f"all {count} sizes {common}"
+        return f"{', '.join(_elided(rest, 6))}, the {count} others {common}"
+    return ", ".join(f"{_quoted(name)}={size}" for name, size in sizes.items())
+
+
+def _quoted(name: str) -> str:
+    """Return a name as formulas have it: in quotes where it is not plain."""
+    return name if _PLAIN.fullmatch(name) else repr(name)
+
+
+def _elided(texts: Sequence[str], limit: int) -> list[str]:
+    if len(texts) <= limit:
+        return list(texts)
+    half = limit // 2
+    return [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
 
 
 class Namer:
@@ -106,15 +131,20 @@ class Namer:
         from symbcast.printing import formula_text
 
         dim = self._rename(dim)
+        # A formula, unlike a dimension on its own, names its unknowns and leaves out their bounds.
         return dim.name if isinstance(dim, Unknown) else formula_text(equal(dim, 0)).removesuffix(" == 0")
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""
-        text = self.dim(dim)
-        lower, upper = getattr(dim, "lower", 0), getattr(dim, "upper", None)
-        if isinstance(dim, int) or (not lower and upper is None):
-            return text
-        return f"{text}:{lower or ''}..{'' if upper is None else upper}"
+        if isinstance(dim, int):
+            return str(dim)
+        from symbcast.dims import Unknown
+        from symbcast.printing import dim_text
+
+        if not isinstance(dim, Unknown):
+            return dim_text(self._rename(dim))
+        bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
+        return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
 
     def shape(self, dims: Sequence[Dim]) -> str:
         """Return a shape as text."""

@@ -81,8 +81,9 @@ def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
 
     if type(left).__name__ in ("Mod", mod.__name__) and operator in ("==", "!="):
         dividend, divisor = left.args  # type: ignore[union-attr]
-        subject = namer.dim(dividend)
-        return Saying(subject, _of_remainder(operator == "==", namer.dim(divisor), number))
+        # By a symbol, 3 is not what is left of 3 more than a multiple of it: it could be 2.
+        if divisor.is_Integer and 0 <= number < divisor:
+            return Saying(namer.dim(dividend), _of_remainder(operator == "==", int(divisor), number))
     predicates = {
         "==": f"{number}",
         "!=": f"not {number}",
@@ -94,8 +95,8 @@ def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
     return Saying(namer.dim(left), predicates[operator])
 
 
-def _of_remainder(equal: bool, divisor: str, remainder: int) -> str:
-    if divisor == "2" and remainder in (0, 1):
+def _of_remainder(equal: bool, divisor: int, remainder: int) -> str:
+    if divisor == 2:
         return "even" if equal is (remainder == 0) else "odd"
     multiple = f"a multiple of {divisor}" if remainder == 0 else f"{remainder} more than a multiple of {divisor}"
     return multiple if equal else f"not {multiple}"

@@ -82,6 +82,7 @@ class Rule(ABC):
 
     def check_attributes(self) -> None:
         """Raise `RuleArgumentError` for an attribute that no shapes could make right."""
+        return
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
@@ -123,7 +124,12 @@ class Rule(ABC):
         return f"<Rule {self.name}{given}>"
 
     def constraint(
-        self, requirement: Formula, operands: tuple[int, ...], reason: str, axis: int | None = None, rank: int | None = None
+        self,
+        requirement: Formula,
+        operands: tuple[int, ...],
+        reason: str,
+        axis: int | None = None,
+        rank: int | None = None,
     ) -> Constraint:
         """Return a constraint of this rule."""
         return Constraint(requirement, Origin(self.name, operands, axis, rank), reason)
@@ -238,5 +244,3 @@ def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:
         tuple((n, s[axis - rank + len(s)]) for n, s in enumerate(shapes) if axis - rank + len(s) >= 0)
         for axis in range(rank)
     ]
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 from symbcast.constraints import Constraint
@@ -115,7 +116,7 @@ class Explicit(Rule):
                 problem = f"axis {axis} in axes={axes} is outside the target's axes ({allowed})"
                 raise RuleArgumentError(self.name, problem, "count axes from 0 at the front of the target")
         strict = self.flavour == "document"
-        if any(a > b or (strict and a == b) for a, b in zip(axes, axes[1:], strict=False)):
+        if any(a > b or (strict and a == b) for a, b in pairwise(axes)):
             order = "strictly increasing" if strict else "sorted"
             problem = f"axes={axes} must be {order}"
             raise RuleArgumentError(self.name, problem, f"write axes={tuple(sorted(set(axes)))} and reorder data")
@@ -202,7 +203,8 @@ class Pdpd(Rule):
         long, short = (a, b) if len(a) >= len(b) else (b, a)
         start = self._start(long, short)
         if start + len(short) > len(long) or self.axis >= max(1, len(long)):
-            reason = f"the shorter shape's {len(short)} axes from axis {start} on must lie within the other's {len(long)}"
+            run = f"the shorter shape's {len(short)} axes from axis {start} on"
+            reason = f"{run} must lie within the other's {len(long)}"
             return Emission([self.refuse((0, 1), reason)], tuple(long))
         constraints: list[Constraint] = []
         output: list[OutputDim] = list(long)

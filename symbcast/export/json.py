@@ -1,0 +1,76 @@
+"""Answers as plain data for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbcast.explaining.naming import Namer
+from symbcast.formulas import all_of
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.constraints import Constraint
+    from symbcast.result import Result
+
+FORMAT_VERSION = 1
+"""The version of the format: it grows when a key changes its meaning or goes."""
+
+
+def result_to_dict(result: Result) -> dict[str, Any]:
+    """Return an answer as data that `json.dumps` takes, the same on every run.
+
+    Shapes, dimensions and formulas are text that `symbcast.parsing` reads back; ``shape``, ``witness`` and
+    ``counterexample`` are null where there is none. ``symbols`` are the names of the sizes; an unknown is called by
+    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``).
+
+    >>> import symbcast
+    >>> data = result_to_dict(symbcast.broadcast("N, 3", "M, 1"))
+    >>> data["verdict"], data["shape"]["dims"], data["condition"]
+    ('sometimes', ['broadcast(M, N)', '3'], 'N == M or N == 1 or M == 1')
+    """
+    namer, shape, clauses = Namer(result), result.shape, result.clauses
+    rule = result.rule
+    return {
+        "version": FORMAT_VERSION,
+        "rule": {
+            "name": rule.name,
+            "called": rule.called,
+            "attributes": {p.name: _plain(getattr(rule, p.name)) for p in rule.parameters},
+        },
+        "operands": [namer.shape(s) for s in result.operands],
+        "symbols": [] if result.scope is None else list(result.scope.names.values()),
+        "assumptions": [a.text for a in result.assumptions],
+        "min_size": 0 if result.scope is None else result.scope.min_size,
+        "verdict": result.verdict.value,
+        "shape": None if shape is None else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape]},
+        "condition": _condition(result, namer),
+        "clauses": [namer.formula(c) for c in clauses],
+        "unproven": [namer.formula(c) for c in result.unproven],
+        "reason": result.reason,
+        "witness": result.witness(),
+        "counterexample": result.counterexample(),
+        "conflict": [_constraint(c, namer) for c in result.conflict],
+    }
+
+
+def _condition(result: Result, namer: Namer) -> str:
+    if result.verdict is Verdict.NEVER:
+        return "False"
+    return namer.formula(all_of(result.clauses)) if result.clauses else "True"
+
+
+def _constraint(constraint: Constraint, namer: Namer) -> dict[str, Any]:
+    origin = constraint.origin
+    return {
+        "requirement": namer.formula(constraint.requirement),
+        "operands": list(origin.operands),
+        "axis": origin.axis,
+        "rank": origin.rank,
+        "rule": origin.rule,
+        "operation": origin.operation,
+        "reason": constraint.reason,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

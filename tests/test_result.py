@@ -1,0 +1,213 @@
+"""What a result says: the answers named when the library was begun, evidence, conflicts, and the doors for shapes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import sympy
+
+import symbcast as sb
+from symbcast.deciding.compiled import predicate
+from symbcast.formulas import all_of
+
+V = sb.Verdict
+
+
+def valid_sizes(result, stop=40):
+    """Return the sizes of a result's one symbol at which its condition holds."""
+    test = predicate(all_of(result.clauses), result.symbols)
+    return {size for size in range(stop) if test(size)}
+
+
+EXACT = [
+    (("2*N", "N"), {0, 1}, "N == 0 or N == 1"),
+    (("N + 1", "N"), {0, 1}, "N == 0 or N == 1"),
+    (("N//2", "N"), {0, 1, 2, 3}, "N <= 3"),
+    (("N//2*2", "N"), {1, *range(0, 40, 2)}, "N == 1 or N % 2 == 0"),
+    (("N, 3, N", "3, 3"), {1, 3}, "N == 1 or N == 3"),
+    (("N", "3"), {1, 3}, "N == 1 or N == 3"),
+    (("N", "0"), {0, 1}, "N == 0 or N == 1"),
+    (("N**2", "4"), {1, 2}, "N == 1 or N == 2"),
+    (("N % 3", "N"), {0, 1, 2, *range(1, 40, 3)}, None),
+    (("N - 1", "N - 1"), set(range(1, 40)), "N >= 1"),
+    (("12//N", "3"), {4, *range(7, 13)}, None),
+]
+
+
+@pytest.mark.parametrize(("shapes", "sizes", "text"), EXACT, ids=lambda v: str(v))
+def test_exact_sets_of_sizes(shapes, sizes, text):
+    result = sb.broadcast(*shapes)
+    assert valid_sizes(result) == sizes
+    if text:
+        assert str(sb.Condition(result)) == text
+    assert result.certify()
+
+
+def test_the_other_exact_answers():
+    assert sb.broadcast("N", "3", assume="N % 8 == 0").verdict is V.NEVER
+    both = sb.broadcast("N, 3", "M, 1", assume=["N >= 2", "M >= 2"])
+    assert both.condition == sympy.Eq(sb.symbol("N"), sb.symbol("M"))
+    assert both.shape == sb.shape("N, 3")
+    assert sb.broadcast("N*M", "M*N").verdict is V.ALWAYS
+    assert sb.broadcast((0,), (1,)).shape == (0,)
+    assert sb.broadcast("N, C, H, W", "C", rule="pdpd", axis=1).verdict is V.ALWAYS
+    assert sb.broadcast("C", "N, C, H, W", rule="explicit", axes=(1,)).verdict is V.ALWAYS
+    assert sb.broadcast("3, 1", "2, 1, 6", rule="bidirectional").shape == (2, 3, 6)
+
+
+def test_the_first_example():
+    result = sb.broadcast("N, 3", "M, 1")
+    N, M = sb.symbol("N"), sb.symbol("M")
+    assert result.verdict is V.SOMETIMES
+    assert str(result.shape) == "(broadcast(M, N), 3)"
+    assert result.condition == sympy.Eq(N, M) | sympy.Eq(N, 1) | sympy.Eq(M, 1)
+    assert result.witness() == {"N": 1, "M": 1}
+    assert result.counterexample() == {"N": 2, "M": 3}
+    assert result.conflict == ()
+    assert [c.origin.axis for c in result.constraints] == [0, 1]
+
+
+def test_facts_travel_across_axes_and_operands():
+    assert str(sb.broadcast("N, M", "3, N", assume="N >= 2").condition) == "Eq(N, 3) & (Eq(M, 1) | Eq(M, 3))"
+    chain = sb.broadcast("a, b, c", "b, c, a", "3, c, c", assume=["a != 1", "b != 1"])
+    assert chain.shape == sb.shape("3, 3, 3")
+    assert str(sb.Condition(chain)) == "a == 3 and b == 3 and (c == 1 or c == 3)"
+
+
+def test_many_operands():
+    names = [f"n{i}" for i in range(1000)]
+    result = sb.broadcast(*[f"{name}, 2" for name in names])
+    assert len(result.clauses) == 1
+    assert result.condition.func.__name__ == "compatible"
+    assert sum(result.counterexample().values()) == 998 + 2 + 3
+    assert result.shape[1] == 2
+    assert sb.broadcast(*[(1, 5)] * 999, (7, 1)).shape == (7, 5)
+
+
+CONFLICTS = [
+    (("N, 3", "N, 4"), {}, [(1, (0, 1))]),
+    (("N, 3, N", "3, 3, 2", "1, 1, 1"), {"assume": "N >= 2"}, [(0, (0, 1, 2)), (2, (0, 1, 2))]),
+    (("N, M, 3", "M, 3, N", "2, 1, N"), {"assume": ["N > 1", "M > 1"]}, None),
+    (("2, 3", "2, 3, 4"), {"rule": "pdpd"}, [(None, (0, 1))]),
+    (("a+b, a", "a+b+2, a"), {"assume": "a >= 2"}, [(0, (0, 1))]),
+]
+
+
+@pytest.mark.parametrize(("shapes", "options", "places"), CONFLICTS)
+def test_conflicts_are_smallest(shapes, options, places):
+    result = sb.broadcast(*shapes, **options)
+    assert result.verdict is V.NEVER
+    assert result.shape is None
+    assert result.condition == sympy.false
+    if places is not None:
+        assert [(c.origin.axis, c.origin.operands) for c in result.conflict] == places
+    assert result.certify()
+
+
+def test_unknown_is_an_answer():
+    result = sb.broadcast("a**3 + b**3 + c**3", "3*a*b*c + 7", rule="none", assume=["a != b", "b != c"], min_size=2)
+    if result.verdict is V.UNKNOWN:  # a stronger z3 may decide it
+        assert result.reason
+        assert result.clauses
+        with pytest.raises(sb.UndecidedError):
+            result.require()
+    else:
+        assert result.certify()
+
+
+def test_shapes_come_in_by_many_doors():
+    N = sympy.Symbol("N")
+    array = np.zeros((2, 3))
+    assert sb.broadcast(array, "3").shape == (2, 3)
+    assert sb.broadcast((np.int64(2), N), [1, "N"]).shape == (2, N)
+    assert sb.broadcast((N, 3), "N, 1").symbols == (N,), "the user's own symbol is kept"
+    assert sb.broadcast(("N", None), (N, -1)).verdict is V.SOMETIMES
+    assert sb.broadcast("tensor<?x3xf32>", "3").verdict is V.ALWAYS
+    assert sb.broadcast(sb.shape("b h", dialect="einops"), "h").verdict is V.ALWAYS
+
+
+def test_assumptions_of_the_users_symbols_count():
+    positive = sympy.Symbol("N", positive=True, integer=True)
+    even = sympy.Symbol("E", even=True)
+    assert sb.broadcast((positive,), "0").condition == sympy.Eq(positive, 1)
+    assert sb.broadcast((even,), "3").verdict is V.NEVER
+    mixed = sb.broadcast((sympy.Symbol("N"), positive), "N, 0")
+    assert valid_sizes(mixed) - {0} == {1}, "one name is one size, and positive for both"
+    assert mixed.witness() == {"N": 1}
+    assert mixed.counterexample() == {"N": 2}
+
+
+def test_dummies_of_one_name_are_two_sizes():
+    first, second = sympy.Dummy("N"), sympy.Dummy("N")
+    result = sb.broadcast((first,), (second,))
+    assert result.verdict is V.SOMETIMES
+    assert result.counterexample() == {"N": 2, "N_1": 3}
+
+
+def test_unknowns():
+    result = sb.broadcast("?, 2..5", "?, 3")
+    assert str(sb.Condition(result)) == "(?0 == ?2 or ?0 == 1 or ?2 == 1) and ?1 == 3"
+    assert result.evaluate({"?0": 4, "?1": 3, "?2": 1}) == (4, 3)
+    shared = sb.shape("?, 3")
+    assert sb.broadcast(shared, shared).verdict is V.ALWAYS
+
+
+def test_sympy_relations_as_assumptions():
+    N, M = sympy.symbols("N M")
+    assert sb.broadcast((N,), (M,), assume=[N >= 2, sympy.Ge(M, 2)]).condition == sympy.Eq(N, M)
+    assert sb.broadcast("N", "M", assume=sympy.Eq(N, M)).verdict is V.ALWAYS
+    assert sb.broadcast((N,), (M,), assume=(N > 1) & (M > 1) | sympy.Eq(N, M)).shape == (N,)
+    valid = sb.broadcast("N", "M").condition
+    assert sb.broadcast("N", "M", assume=valid).verdict is V.ALWAYS
+
+
+def test_conditions_are_sympy_booleans():
+    N, M = sb.symbol("N"), sb.symbol("M")
+    condition = sb.broadcast("N", "M").condition
+    assert condition.subs({N: 2, M: 2}) == sympy.true
+    assert (condition & sympy.Eq(N, 5)).subs({N: 5, M: 4}) == sympy.false
+    assert (~condition).subs({N: 5, M: 4}) == sympy.true
+    assert (condition >> sympy.Eq(N, M)).subs({N: 1, M: 4}) == sympy.false
+
+
+def test_results_pickle_and_copy():
+    for result in (sb.broadcast("N, 3", "?, 1", assume="N >= 2"), sb.broadcast((2,), (3,))):
+        result.condition  # noqa: B018 - worked out before pickling, or not: the copy works it out again
+        for twin in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+            assert repr(twin) == repr(result)
+            assert twin.counterexample() == result.counterexample()
+
+
+def test_import_is_light():
+    """Neither the import nor a concrete question loads sympy, z3 or numpy."""
+    program = """
+        import sys
+        import symbcast as sb
+        assert sb.broadcast((8, 1, 6, 1), (7, 1, 5)).shape == (8, 7, 6, 5)
+        assert sb.broadcast((3,), (4,)).verdict is sb.Verdict.NEVER
+        heavy = {"sympy", "z3", "numpy", "lark", "rich", "cyclopts"} & set(sys.modules)
+        assert not heavy, heavy
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)
+
+
+def test_rules_are_listed():
+    listed = {rule.name: rule for rule in sb.rules()}
+    assert list(listed) == [
+        "numpy", "none", "bidirectional", "explicit", "pdpd", "unidirectional", "onnx-legacy", "paddle",
+    ]  # fmt: skip
+    assert listed["numpy"].aliases == ("onnx-multidirectional", "openvino-numpy")
+    assert [p.name for p in listed["explicit"].parameters] == ["axes", "flavour"]
+    assert all(rule.summary and rule.document for rule in listed.values())
+
+
+@pytest.mark.parametrize("alias", [a for rule in sb.rules() for a in rule.aliases])
+def test_aliases(alias):
+    rule = next(rule.name for rule in sb.rules() if alias in rule.aliases)
+    assert sb.broadcast("N, 1", "M, 3", rule=alias).condition == sb.broadcast("N, 1", "M, 3", rule=rule).condition
