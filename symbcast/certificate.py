@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, all_of, any_of, equal, holds, negate
+from symbcast.printing import dim_text
 from symbcast.rules.base import Joined
 from symbcast.verdicts import Verdict
 
@@ -85,7 +86,7 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
             among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
             ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
             wrong = any_of(negate(f) for f in (*bounds, among, ones))
-            yield f"output axis {axis} is {dim}", [whole, wrong]
+            yield f"output axis {axis} is {dim_text(dim)}", [whole, wrong]
 
 
 def _own_bounds(result: Result) -> list[Formula]:

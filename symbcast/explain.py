@@ -21,7 +21,18 @@ def explain(result: Result) -> str:
     >>> print(explain(symbcast.broadcast("N, 3", "M, 1")))
     numpy: valid for some sizes
     <BLANKLINE>
-    ...
+      axis                    0   1
+      from end               -2  -1
+      A                       N   3
+      B                       M   1
+      output    broadcast(M, N)   3
+                              ?  ok    ok fine, ? depends on the sizes
+    <BLANKLINE>
+    valid when   N and M are equal, or one of them is 1
+                 N == M or N == 1 or M == 1
+    fails at     N=2, M=3: axis 0 (-2) would be 2 beside 3 (sizes must be equal or 1)
+    works at     N=1, M=1: output (1, 3)
+    fix          assume "N == M" if that is known
     """
     return "\n".join(line.text for line in explanation(result))
 
@@ -35,7 +46,7 @@ def one_line(result: Result) -> str:
     """Return the answer on one line.
 
     >>> import symbcast
-    >>> one_line(symbcast.broadcast("N", 3))
-    'numpy: sometimes (3,) if N == 3 or N == 1'
+    >>> one_line(symbcast.broadcast("N", "3"))
+    'numpy: sometimes (3,) if N == 1 or N == 3'
     """
     return summary(result)

@@ -35,7 +35,9 @@ about_one = st.one_of(
 about_two = st.tuples(
     names,
     names,
-    st.sampled_from(["{} == {}", "2*{} <= {}", "{} < {}", "{} + {} == 5", "{} != {}", "{} == 2*{}", "{} == 1 or {} == 2"]),
+    st.sampled_from(
+        ["{} == {}", "2*{} <= {}", "{} < {}", "{} + {} == 5", "{} != {}", "{} == 2*{}", "{} == 1 or {} == 2"]
+    ),
 ).map(lambda p: p[2].format(p[0], p[1]))
 equalities = st.tuples(names, names).map(lambda p: f"{p[0]} == {p[1]}")
 pure_assumptions = st.lists(st.one_of(about_one, equalities), max_size=2)
@@ -54,9 +56,7 @@ class Question:
 
     def ask(self):
         texts = [f"[{', '.join(shape)}]" for shape in self.shapes]
-        return sb.broadcast(
-            *texts, rule=self.rule, assume=self.assume, min_size=self.min_size, **self.attributes
-        )
+        return sb.broadcast(*texts, rule=self.rule, assume=self.assume, min_size=self.min_size, **self.attributes)
 
     def symbols(self):
         text = " ".join([*(d for s in self.shapes for d in s), *self.assume])

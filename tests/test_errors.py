@@ -59,7 +59,9 @@ BAD_SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "error", "pieces"), BAD_SHAPES, ids=lambda v: str(v)[:30] if isinstance(v, str) else None)
+@pytest.mark.parametrize(
+    ("value", "error", "pieces"), BAD_SHAPES, ids=lambda v: str(v)[:30] if isinstance(v, str) else None
+)
 def test_bad_shapes(value, error, pieces):
     with pytest.raises(error) as caught:
         sb.broadcast(value)
@@ -67,7 +69,11 @@ def test_bad_shapes(value, error, pieces):
 
 
 BAD_CALLS = [
-    ({"rule": "nmpy"}, sb.UnknownRuleError, ["there is no rule 'nmpy'", "did you mean 'numpy'?", "The rules are numpy"]),
+    (
+        {"rule": "nmpy"},
+        sb.UnknownRuleError,
+        ["there is no rule 'nmpy'", "did you mean 'numpy'?", "The rules are numpy"],
+    ),
     ({"rule": None}, sb.UnknownRuleError, ["there is no rule None"]),
     ({"rule": "numpy", "axis": 1}, sb.RuleArgumentError, ["has no attribute 'axis'", "it takes no attributes"]),
     ({"rule": "pdpd", "axes": 1}, sb.RuleArgumentError, ["has no attribute 'axes'", "it takes axis=, flavour="]),
@@ -75,7 +81,11 @@ BAD_CALLS = [
     ({"rule": "pdpd", "axis": -2}, sb.RuleArgumentError, ["axis=-2 is negative"]),
     ({"rule": "pdpd", "axis": 1.0}, sb.RuleArgumentError, ["axis=1.0 is not an integer"]),
     ({"rule": "pdpd", "axis": "1"}, sb.RuleArgumentError, ["axis='1' is not an integer"]),
-    ({"rule": "pdpd", "flavour": "tf"}, sb.RuleArgumentError, ["flavour='tf' is not offered", "'document' or 'openvino'"]),
+    (
+        {"rule": "pdpd", "flavour": "tf"},
+        sb.RuleArgumentError,
+        ["flavour='tf' is not offered", "'document' or 'openvino'"],
+    ),
     ({"rule": "explicit"}, sb.RuleArgumentError, ["needs axes="]),
     ({"rule": "explicit", "axes": (0,)}, sb.RuleArgumentError, ["names 1 axes for data of rank 2"]),
     ({"rule": "explicit", "axes": 0}, sb.RuleArgumentError, ["axes=0 is not a sequence"]),
@@ -101,7 +111,9 @@ BAD_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "error", "pieces"), BAD_CALLS, ids=lambda v: str(v)[:50] if isinstance(v, dict) else None)
+@pytest.mark.parametrize(
+    ("given", "error", "pieces"), BAD_CALLS, ids=lambda v: str(v)[:50] if isinstance(v, dict) else None
+)
 def test_bad_calls(given, error, pieces):
     with pytest.raises(error) as caught:
         sb.broadcast(*PAIR, **given)

@@ -1,0 +1,1 @@
+"""Answers shown: rows aligned as plain text."""

@@ -158,8 +158,10 @@ class Alignment:
     def _refused(self, operands: Sequence[int]) -> list[int]:
         hanging = self._hanging()
         rule = self.result.rule
-        if hanging or rule.name not in ("none", "onnx-legacy", "unidirectional"):
+        if hanging:
             return hanging
+        if rule.name not in ("none", "onnx-legacy", "unidirectional"):
+            return sorted({a for n in operands for a in self.places.of[n]})
         lacking = [a for a in self.places.all if len(self.cells(a)) < len(operands)]
         return [a for a in lacking if a in _attribute(rule, "keep")] if rule.name == "unidirectional" else lacking
 

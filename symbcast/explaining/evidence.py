@@ -145,7 +145,7 @@ def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
         return f"{where} has {_beside(cells, names)} ({constraint.reason})", False
     requirement = constraint.requirement
     if isinstance(requirement, Compatible):
-        cells = _narrowed(cells, result)
+        cells = list(_narrowed(cells, result))
         requirement = Compatible(tuple(d for _, d in cells))
     of = listed([names[n] for n, _ in cells], limit=4)
     return f"{where} of {of} needs: {_needed(requirement, result)}", True

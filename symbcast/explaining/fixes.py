@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import SymbcastError
 from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import Namer, axis_text, listed, operand_names
-from symbcast.formulas import AnyOf, Comparison, Compatible, Formula, equal, literals
+from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
+from symbcast.formulas import Comparison, Compatible, Formula, equal, literals
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from symbcast.rules.base import Rule
 
 TRIED = 40
+MANY_SYMBOLS = 100
+TRIED_OF_MANY = 4
 LONGEST = 160
+MARKED = 32
 _BOTH_STRETCH = ("numpy", "bidirectional", "paddle")
 
 
@@ -56,7 +59,8 @@ def fix(result: Result) -> Fix | None:
     if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
         return None
     second: Fix | None = None
-    for candidate in islice(_candidates(result), TRIED):
+    tried = TRIED if len(result.symbols) <= MANY_SYMBOLS else TRIED_OF_MANY
+    for candidate in islice(_candidates(result), tried):
         try:
             found = candidate.ask(result).verdict
         except SymbcastError:
@@ -114,7 +118,16 @@ def _given_ones(result: Result) -> Iterator[Fix]:
                 made[axis] = dim
             # Ones behind the last axis that is needed would only repeat the shape with another rank.
             made = made[kept[0] :] if kept else made
-            yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
+            if _meets_its_like(result, position, made):
+                yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
+
+
+def _meets_its_like(result: Result, position: int, dims: Sequence[Any]) -> bool:
+    """Return whether every size but 1 meets the same size: without, ones would only keep sizes apart."""
+    others = [s for n, s in enumerate(result.operands) if n != position]
+    return all(
+        d == 1 or any(d in s[-back:][:1] for s in others) for back, d in zip(range(len(dims), 0, -1), dims, strict=True)
+    )
 
 
 def _placed_elsewhere(result: Result) -> Iterator[Fix]:
@@ -193,7 +206,8 @@ def _lower_rank(result: Result) -> Iterator[Fix]:
     if dims.rank > rank:
         names, namer = operand_names(result), Namer(result)
         fewer = dims[dims.rank - rank :]
-        text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {namer.shape(fewer)}"
+        example = clipped(namer.shape(fewer), 100)
+        text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
         yield _with(result, text, position, fewer)
     yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
 
@@ -225,7 +239,9 @@ def _made_one(result: Result, alignment: Alignment) -> Iterator[Fix]:
     """Make the sizes of one operand 1 on the axes that clash."""
     from symbcast.explaining.alignment import Mark
 
-    axes = [a for a in alignment.places.all if alignment.mark(a) is Mark.IMPOSSIBLE]
+    every = alignment.places.all
+    # A mark may take a question to the solver: of many axes only those of the conflict are looked at.
+    axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
     names, namer = operand_names(result), Namer(result)
     for position in _changeable(result):
         dims = list(result.operands[position])
@@ -235,4 +251,6 @@ def _made_one(result: Result, alignment: Alignment) -> Iterator[Fix]:
         for i in changed:
             dims[i] = 1
         where = listed([axis_text(i, len(dims)) for i in changed], limit=4)
-        yield _with(result, f"make {where} of {names[position]} 1, as in {namer.shape(dims)}", position, dims)
+        yield _with(
+            result, f"set {where} of {names[position]} to 1, as in {clipped(namer.shape(dims), 100)}", position, dims
+        )

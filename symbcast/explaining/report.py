@@ -129,7 +129,7 @@ def headline_lines(result: Result, binding: Mapping[str, int] | None) -> list[st
     """Return the answer in the few lines of an exception's message."""
     concrete = at_sizes(result, binding) if binding else None
     lines = [_head(result, binding)]
-    table = OperandTable(Alignment(concrete or result), max_operands=4)
+    table = OperandTable(Alignment(result if concrete is None else concrete), max_operands=4)
     if table.axes:
         lines += aligned([*table.operands, table.marks], indent=4)
     if binding:

@@ -1,0 +1,1 @@
+"""Answers written for other programs."""

@@ -40,10 +40,11 @@ class Emission(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """An attribute of a rule: its name and its default (`REQUIRED` where there is none)."""
+    """An attribute of a rule: its name, its default (`REQUIRED` where there is none), and the words it may be."""
 
     name: str
     default: Any
+    choices: tuple[str, ...] = ()
 
 
 class _Required:
@@ -74,7 +75,10 @@ class Rule(ABC):
     def __init__(self, *, called: str = "", **attributes: Any) -> None:
         self.called = called or self.name
         for parameter in self.parameters:
-            setattr(self, parameter.name, attributes.pop(parameter.name, parameter.default))
+            value = attributes.pop(parameter.name, parameter.default)
+            if parameter.choices:
+                check_choice(self.name, parameter, value)
+            setattr(self, parameter.name, value)
         for given in attributes:
             takes = ", ".join(f"{p.name}=" for p in self.parameters) or "no attributes"
             raise RuleArgumentError(self.name, f"has no attribute {given!r}", f"it takes {takes}")
@@ -213,11 +217,11 @@ def _unknown_rule(name: object) -> UnknownRuleError:
     return UnknownRuleError(name, tuple(rule.name for rule in rules()), close[0] if close else None)
 
 
-def check_choice(rule: str, attribute: str, value: object, allowed: tuple[str, ...]) -> None:
+def check_choice(rule: str, parameter: Parameter, value: object) -> None:
     """Raise `RuleArgumentError` unless ``value`` is one of the words an attribute may be."""
-    if value not in allowed:
-        words = " or ".join(map(repr, allowed))
-        raise RuleArgumentError(rule, f"{attribute}={value!r} is not offered", f"write {attribute}={words}")
+    if value not in parameter.choices:
+        words = " or ".join(map(repr, parameter.choices))
+        raise RuleArgumentError(rule, f"{parameter.name}={value!r} is not offered", f"write {parameter.name}={words}")
 
 
 def as_int(rule: str, attribute: str, value: Any) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
 from symbcast.formulas import all_of, any_of, equal, one_or_equal
-from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Rule, as_axes, as_int, check_choice, offered
+from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Rule, as_axes, as_int, offered
 from symbcast.rules.numpy import Numpy
 
 
@@ -84,13 +84,12 @@ class OnnxLegacy(Rule):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("broadcast", 0),
         Parameter("axis", None),
-        Parameter("flavour", "document"),
+        Parameter("flavour", "document", ("document", "openvino")),
     )
     summary: ClassVar[str] = "opset < 7: equal shapes, or B of ones or equal to a run of A's axes"
     document: ClassVar[str] = "ONNX operators changelog, Add-1 and Add-6"
 
     def check_attributes(self) -> None:
-        check_choice(self.name, "flavour", self.flavour, ("document", "openvino"))
         broadcast = int(self.broadcast) if isinstance(self.broadcast, bool) else self.broadcast
         if as_int(self.name, "broadcast", broadcast) not in (0, 1):
             raise RuleArgumentError(self.name, f"broadcast={broadcast!r} is not offered", "write broadcast=0 or 1")

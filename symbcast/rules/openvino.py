@@ -19,7 +19,6 @@ from symbcast.rules.base import (
     Rule,
     as_axes,
     as_int,
-    check_choice,
     offered,
 )
 from symbcast.rules.numpy import Numpy
@@ -80,12 +79,14 @@ class Explicit(Rule):
     name: ClassVar[str] = "explicit"
     family: ClassVar[str] = "openvino"
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("axes", REQUIRED), Parameter("flavour", "document"))
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("axes", REQUIRED),
+        Parameter("flavour", "document", ("document", "openvino")),
+    )
     summary: ClassVar[str] = "data axis i goes to target axis axes[i]; each data size is 1 or the target's"
     document: ClassVar[str] = "OpenVINO, Broadcast-3, mode explicit"
 
     def check_attributes(self) -> None:
-        check_choice(self.name, "flavour", self.flavour, ("document", "openvino"))
         self.axes = as_axes(self.name, "axes", self.axes)
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
@@ -138,12 +139,14 @@ class Pdpd(Rule):
 
     name: ClassVar[str] = "pdpd"
     family: ClassVar[str] = "openvino"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("axis", -1), Parameter("flavour", "document"))
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("axis", -1),
+        Parameter("flavour", "document", ("document", "openvino", "paddle")),
+    )
     summary: ClassVar[str] = "B is stretched onto a run of A's axes from axis= on; A never is"
     document: ClassVar[str] = _ELEMENTWISE + ", PDPD"
 
     def check_attributes(self) -> None:
-        check_choice(self.name, "flavour", self.flavour, ("document", "openvino", "paddle"))
         axis = as_int(self.name, "axis", self.axis)
         self.axis = axis
         if axis < -1:

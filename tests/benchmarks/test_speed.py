@@ -1,6 +1,6 @@
 """How long a question takes, with peers beside it in the same run. Figures, not verdicts: nothing here fails on time.
 
-    python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,iqr,rounds
+python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,iqr,rounds
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-
 
 
 LONG, SHORT = (8, 1, 6, 1), (7, 1, 5)

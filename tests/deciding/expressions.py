@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
 from symbcast.dims import Dim, symbol
+from symbcast.errors import DimensionError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 
 NAMES = ("a", "b", "c")
@@ -95,7 +97,10 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
 
 
 def call(function: str, members: list[Expression]) -> Expression:
-    built = FUNCTIONS[function]([m.dim for m in members])
+    try:
+        built = FUNCTIONS[function]([m.dim for m in members])
+    except DimensionError:  # a join that is defined nowhere
+        reject()
     return Expression(f"{function}({', '.join(m.text for m in members)})", plain_or_int(built))
 
 

@@ -15,7 +15,7 @@ from symbcast.deciding.compiled import predicate
 from symbcast.deciding.residues import NotPeriodicError, describe, sign_runs, solve
 from symbcast.deciding.sets import ALL, EMPTY, SizeSet
 from symbcast.dims import floordiv, mod, symbol
-from symbcast.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, clauses, literals
+from symbcast.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of
 
 a = symbol("a")
 SMALL = range(60)
@@ -23,7 +23,6 @@ LARGE = [997, 10**6 + 1, 10**9, 2**40 + 3, 2**63 - 1]
 
 dims = expressions(1, divisors=(2, 3, 4, -2), functions=("min", "max"))
 formulas = statements(dims)
-divisions = expressions(1, operators="+-", divisors=(2, 3, 4, 6, -3), max_leaves=3)
 
 
 def solved(statement: Statement) -> SizeSet:
@@ -56,34 +55,23 @@ def test_joins_are_solved_where_they_are_defined(statement):
 @pytest.mark.parametrize(
     ("left", "right", "sizes"),
     [
-        (2 * a, a, [0, 1]),
-        (a + 1, a, [0, 1]),
-        (sympy.floor(a / 2), a, [0, 1, 2, 3]),
-        (sympy.Mod(a, 3), a, [0, 1, 2]),
-        (a * a, a, [0, 1]),
-        (a + 2, a, [1]),
-        (3 * a, 2 * a, [0]),
+        (2 * a, a, SizeSet.of([0, 1])),
+        (a + 1, a, SizeSet.of([0, 1])),
+        (sympy.floor(a / 2), a, SizeSet.of([0, 1, 2, 3])),
+        (2 * sympy.floor(a / 2), a, SizeSet.residues(2, [0]) | SizeSet.of([1])),
+        (sympy.Mod(a, 3), a, SizeSet.of([0, 2]) | SizeSet.residues(3, [1])),
+        (a * a, a, SizeSet.of([0, 1])),
+        (a + 2, a, SizeSet.of([1])),
+        (3 * a, 2 * a, SizeSet.of([0])),
+        (a + 1, 2 * a, SizeSet.of([0, 1])),
+        (2**62 + a, 2**63, SizeSet.of([2**62])),
     ],
+    ids=str,
 )
 def test_where_two_sizes_of_one_symbol_broadcast(left, right, sizes):
     found = solve(Compatible((left, right)))
-    brute = [n for n in SMALL if (x := left.subs(a, n)) == (y := right.subs(a, n)) or 1 in (x, y)]
-    assert found.first(60) == brute
-    assert set(sizes) <= set(brute)
-
-
-@pytest.mark.parametrize(
-    ("left", "text"),
-    [(2 * a, "a <= 1"), (a + 1, "a <= 1"), (sympy.floor(a / 2), "a <= 3")],
-)
-def test_the_answers_of_the_semantics_are_worded_shortly(left, text):
-    assert describe(a, solve(Compatible((left, a)))) == Comparison("<=", a, int(text[-1]))
-
-
-def test_rounding_down_to_even():
-    """(N//2*2) beside N broadcasts where N is even or 1, and 3: 2 beside 3 does not."""
-    found = solve(Compatible((2 * sympy.floor(a / 2), a)))
-    assert found.same(SizeSet.residues(2, [0]) | SizeSet.of([1]))
+    assert found.same(sizes)
+    assert found == sizes
 
 
 @given(formulas, st.sampled_from([ALL, SizeSet.interval(1, None), SizeSet.interval(2, 9), SizeSet.residues(4, [0])]))
@@ -103,7 +91,9 @@ def simple_sets():
     listed = st.lists(st.integers(0, 12), max_size=4).map(SizeSet.of)
     classes = st.builds(SizeSet.residues, st.integers(2, 5), st.lists(st.integers(0, 4), min_size=1, max_size=2))
     one = st.one_of(interval, listed, classes)
-    return st.one_of(one, st.tuples(one, one).map(lambda p: p[0] | p[1]), st.tuples(interval, classes).map(lambda p: p[0] & p[1]))
+    return st.one_of(
+        one, st.tuples(one, one).map(lambda p: p[0] | p[1]), st.tuples(interval, classes).map(lambda p: p[0] & p[1])
+    )
 
 
 def shortened(formula):
@@ -117,7 +107,9 @@ def shortened(formula):
             yield from (join([*rest[:n], shorter, *rest[n:]]) for shorter in shortened(part))
 
 
-@given(simple_sets(), st.sampled_from([ALL, SizeSet.interval(1, None), SizeSet.interval(2, None), SizeSet.of(range(8))]))
+@given(
+    simple_sets(), st.sampled_from([ALL, SizeSet.interval(1, None), SizeSet.interval(2, None), SizeSet.of(range(8))])
+)
 def test_nothing_in_a_description_is_redundant(members, within):
     described = describe(a, members, within)
     inside = [n for n in SMALL if n in within]
@@ -192,17 +184,6 @@ def test_sign_runs_find_given_roots(roots):
 def test_what_does_not_repeat_soon_is_left_to_others(formula):
     with pytest.raises(NotPeriodicError):
         solve(formula)
-
-
-@given(divisions, divisions)
-def test_one_quotient_compared_with_another(left, right):
-    """A single literal's solution, described, has no conjunct under a disjunction that a literal could not be."""
-    solution = solved(comparison("<=", left, right))
-    described = describe(a, solution)
-    flat = [literal for clause in clauses(described) for literal in literals(clause)]
-    assert all(predicate(all_of([literal]), (a,)) for literal in flat)
-    for size in SMALL:
-        assert predicate(described, (a,))(size) is (left.at((size,)) <= right.at((size,)))
 
 
 def test_solving_does_not_enumerate():

@@ -1,0 +1,167 @@
+"""The command line: what it prints, where, and with which exit status."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from symbcast.cli import Exit, main, run
+
+STATUSES = [
+    (["N, 3", "1"], Exit.ALWAYS),
+    (["N, 3", "M, 1"], Exit.FAILS),
+    (["N, 3", "M, 1", "--fail-on", "never"], Exit.ALWAYS),
+    (["N, 3", "M, 4", "--fail-on", "never"], Exit.FAILS),
+    (["N, C, H", "C", "--rule", "pdpd", "--axis", "1"], Exit.ALWAYS),
+    (["N, C, H", "C", "--rule", "pdpd", "--axis", "-1"], Exit.FAILS),
+    (["C, D", "C, H, D", "--rule", "explicit", "--axes", "0,2"], Exit.ALWAYS),
+    (["C, D", "C, H, D", "--rule=explicit", "--axes", "0", "--axes", "2"], Exit.ALWAYS),
+    (["2, N", "2, 1", "--rule", "unidirectional", "--keep", "1"], Exit.ALWAYS),
+    (["--rule", "onnx-legacy", "--broadcast", "1", "2, 3", "3"], Exit.ALWAYS),
+    (["()", "3", "--rule", "paddle", "--min-rank", "1"], Exit.FAILS),
+    (["2", "2", "--rule", "pdpd", "--flavour", "openvino"], Exit.ALWAYS),
+    (["N", "M", "--assume", "N == M", "--min-size", "1"], Exit.ALWAYS),
+    (["b (h w)", "b 1", "--dialect", "einops"], Exit.ALWAYS),
+    (["-1, 3", "?, 1"], Exit.FAILS),
+    (["-N + 5", "1"], Exit.FAILS),
+    (["", "()"], Exit.ALWAYS),
+    (["--", "-1", "1"], Exit.ALWAYS),
+    (["[N, 3]", "(3,)"], Exit.ALWAYS),
+    (["N**3 + M**3", "K**3", "--min-size", "2"], Exit.UNDECIDED),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status"), STATUSES)
+def test_status(arguments, status, capsys):
+    assert run(["check", *arguments]) == status
+    out, err = capsys.readouterr()
+    assert out
+    assert not err
+    assert "\x1b" not in out
+
+
+WRONG = [
+    (["N,,3", "3"], "unexpected ','"),
+    (["N", "--rule", "nump"], "did you mean 'numpy'"),
+    (["N", "--axis", "1"], "has no attribute 'axis'"),
+    (["N", "--axis", "x"], "--axis"),
+    (["N", "--axis"], "--axis"),
+    (["N", "M", "--rule", "explicit", "--axes", "a"], "write axes as --axes 0,2"),
+    (["N", "M", "--rule", "explicit"], "needs axes="),
+    (["N", "--assume", "N >="], "    N >=\n        ^"),
+    (["N", "--assume", "N < 2", "--assume", "N > 3"], "contradict"),
+    (["N", "--format", "xml"], "xml"),
+    (["N", "--dialect", "klingon"], "klingon"),
+    (["N", "--min-size", "-1"], "not negative"),
+    (["N", "--bogus", "3"], "--bogus"),
+    ([], "give one shape or more"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG)
+def test_wrong_usage_is_one_message_on_stderr(arguments, message, capsys):
+    assert run(["check", *arguments]) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("symbcast: ")
+    assert message in err
+    assert len(err.splitlines()) <= 3
+
+
+def test_unknown_command(capsys):
+    assert run(["chekc"]) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert not out
+    assert "chekc" in err
+
+
+def test_json(capsys):
+    assert run(["check", "N, 3", "M, 1", "--format", "json"]) == Exit.FAILS
+    assert json.loads(capsys.readouterr().out)["condition"] == "N == M or N == 1 or M == 1"
+
+
+def test_rules(capsys):
+    assert run(["rules"]) == Exit.ALWAYS
+    text = capsys.readouterr().out
+    assert "also called  onnx-multidirectional, openvino-numpy" in text
+    assert "axes= (required), flavour='document'" in text
+    assert run(["rules", "--format", "json"]) == Exit.ALWAYS
+    assert [rule["name"] for rule in json.loads(capsys.readouterr().out)][:2] == ["numpy", "none"]
+
+
+def test_main_exits():
+    with pytest.raises(SystemExit) as caught:
+        main(["check", "2", "3"])
+    assert caught.value.code == 1
+
+
+def test_help_shows_an_example_that_works(capsys):
+    import shlex
+
+    assert run(["--help"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Example: "))
+    assert run(shlex.split(line.removeprefix("Example: symbcast "))) == Exit.FAILS
+
+
+def test_interrupt_is_quiet(monkeypatch, capsys):
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("symbcast.result.broadcast", interrupted)
+    assert run(["check", "N"]) == Exit.INTERRUPTED
+    assert capsys.readouterr() == ("", "")
+
+
+def test_colour_is_for_terminals_only(monkeypatch, capsys):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    run(["check", "N, 3", "M, 4"])
+    coloured = capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    run(["check", "N, 3", "M, 4"])
+    plain = capsys.readouterr().out
+    import re
+
+    assert "\x1b[" in coloured
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
+def started(*arguments, **environment):
+    import os
+
+    command = [sys.executable, "-m", "symbcast", *arguments]
+    return subprocess.run(command, capture_output=True, env={**os.environ, **environment}, timeout=60, check=False)
+
+
+def test_module_runs():
+    done = started("check", "-1, 3", "?, 1")
+    assert done.returncode == Exit.FAILS
+    assert done.stdout.startswith(b"numpy: valid for some sizes")
+    assert done.stderr == b""
+
+
+def test_ascii_terminal():
+    done = started("check", "h\u00f6he, 3", "b", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C.UTF-8")
+    assert done.returncode == Exit.FAILS
+    assert b"h\\xf6he" in done.stdout
+    assert done.stderr == b""
+
+
+def test_closed_pipe_is_quiet():
+    command = f"{sys.executable} -m symbcast rules | true"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
+    assert done.stderr == b""
+
+
+def test_help_and_version_import_no_solver():
+    script = (
+        "import sys; from symbcast.cli import run; run(['--version']); run(['check', '--help']);"
+        "print([m for m in ('sympy', 'z3', 'lark') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[0] == "0.1.0"
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,100 @@
+"""Answers as JSON: plain data, the same on every run, its text readable again."""
+
+import json
+
+import pytest
+
+import symbcast as sb
+from symbcast.deciding.compiled import predicate
+from symbcast.export.json import result_to_dict
+from symbcast.formulas import all_of
+from symbcast.parsing import parse_formula, parse_shape
+
+KEYS = [
+    "version",
+    "rule",
+    "operands",
+    "symbols",
+    "assumptions",
+    "min_size",
+    "verdict",
+    "shape",
+    "condition",
+    "clauses",
+    "unproven",
+    "reason",
+    "witness",
+    "counterexample",
+    "conflict",
+]
+
+CALLS = [
+    (("N, 3", "M, 1"), {}),
+    (("N", "N"), {}),
+    (("N", "3"), {"assume": "N % 8 == 0"}),
+    (("3", "4"), {}),
+    (("3", "3"), {}),
+    ((), {}),
+    (("a", "b", "c"), {}),
+    (("N//2", "N"), {}),
+    (("2..5, ?", "3, 4"), {}),
+    (("'a b', x.y", "3, 4"), {"min_size": 1}),
+    (("N*M", "K*L"), {}),
+    (("C", "N, C, H"), {"rule": "explicit", "axes": (1,)}),
+    (("N - M", "3"), {}),
+    (((9223372036854775807,), (2,)), {}),
+]
+
+
+@pytest.mark.parametrize(("shapes", "options"), CALLS)
+def test_is_plain_data(shapes, options):
+    data = result_to_dict(sb.broadcast(*shapes, **options))
+    assert list(data) == KEYS
+    assert json.loads(json.dumps(data)) == data
+    assert json.dumps(data) == json.dumps(result_to_dict(sb.broadcast(*shapes, **options)))
+
+
+@pytest.mark.parametrize(("shapes", "options"), CALLS)
+def test_texts_read_back(shapes, options):
+    result = sb.broadcast(*shapes, **options)
+    data = result.to_dict()
+    assert [len(parse_shape(text)) for text in data["operands"]] == [s.rank for s in result.operands]
+    assert (data["shape"] is None) == (result.verdict is sb.Verdict.NEVER)
+    read = parse_formula(data["condition"])
+    sizes = [data[key] for key in ("witness", "counterexample") if data[key]]
+    for given in sizes:
+        by_name = {s.name: s for s in _symbols(read)}
+        test = predicate(read, tuple(by_name.values()))
+        own = predicate(all_of(result.clauses), result.symbols)
+        expected = own(*(given[name] for name in result.scope.names.values()))
+        assert test(*(given[name] for name in by_name)) is expected
+
+
+def _symbols(formula):
+    from symbcast.deciding.normal import symbols_in
+
+    return list(symbols_in(formula))
+
+
+def test_equivalent_after_a_round_trip():
+    result = sb.broadcast("N//2, M, 6", "N, 3, K")
+    again = sb.broadcast("N, M, K", assume=result.to_dict()["condition"])
+    whole = sb.broadcast("N//2, M, 6", "N, 3, K", assume=result.to_dict()["condition"])
+    assert whole.verdict is sb.Verdict.ALWAYS
+    assert again.verdict is sb.Verdict.ALWAYS
+
+
+def test_conflict_names_its_place():
+    data = sb.broadcast("N, 4", "M, 3").to_dict()
+    assert data["condition"] == "False"
+    assert data["conflict"] == [
+        {
+            "requirement": "compatible(4, 3)",
+            "operands": [0, 1],
+            "axis": 1,
+            "rank": 2,
+            "rule": "numpy",
+            "operation": None,
+            "reason": "sizes must be equal or 1",
+        }
+    ]
