@@ -12,6 +12,7 @@ from symbcast.shapes import Shape
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
+    from symbcast.dims import Dim
     from symbcast.result import Result
 
 
@@ -92,7 +93,14 @@ def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | Non
     for constraint in result.size_constraints():
         if not predicate(constraint.requirement, symbols)(*values):
             return None
+    known = dict(zip(symbols, values, strict=True))
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        return known[dim] if dim.is_Symbol else value_function(dim, symbols)(*values)
+
     try:
-        return tuple(Shape(value_function(d, symbols)(*values) for d in operand) for operand in result.operands)
+        return tuple(Shape(map(size, operand)) for operand in result.operands)
     except (ZeroDivisionError, UndefinedError):
         return None

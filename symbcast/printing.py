@@ -40,6 +40,16 @@ def dim_text(dim: Dim) -> str:
     return _dim_texts((dim,))[0]
 
 
+def labelled_text(dim: Dim) -> str:
+    """Return a dimension as text in which every unknown goes by its label, without bounds.
+
+    >>> from symbcast.parsing import parse_shape
+    >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
+    ['?0', '?1', 'N + 1']
+    """
+    return _text(dim, _labels((dim,)))
+
+
 def shape_text(shape: Sequence[Dim]) -> str:
     """Return a shape as text; an unknown is named only where it occurs more than once or within arithmetic.
 

@@ -5,7 +5,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbcast.dims import Unknown, broadcast, symbol, floordiv, mod
+from symbcast.dims import Unknown, broadcast, floordiv, mod, symbol
 from symbcast.formulas import (
     FALSE,
     TRUE,

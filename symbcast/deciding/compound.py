@@ -122,7 +122,7 @@ class Compound:
                 return True
             if answer is smt.Answer.UNSATISFIABLE:
                 return False
-            self.reason = f"z3 gave up ({self._session.reason}) on products of sizes"
+            self.reason = "z3 reached its limit on products of sizes"
             self._session.hurry()
             return None
 

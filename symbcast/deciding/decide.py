@@ -7,7 +7,7 @@ decided apart, by the graph where all its formulas relate plain sizes (F1), else
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.graph import Relation
 from symbcast.deciding.knowledge import Knowledge
@@ -80,18 +80,34 @@ class Decision:
         return None if self.impossible else self._whole([part.witness() for part in self.parts])
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes that satisfy the assumptions and break a constraint."""
+        """Return the smallest sizes that satisfy the assumptions and break a constraint.
+
+        One part has to break; the others are as small as the assumptions let them.
+        """
         bases = [part.base() for part in self.parts]
         if self.impossible:
             return self._whole(bases)
-        found = []
+        best: _Break | None = None
         for position, part in enumerate(self.parts):
-            breaking = part.counterexample() if part.violable else None
-            sizes = self._whole([*bases[:position], breaking, *bases[position + 1 :]])
-            if sizes is not None:
-                found.append(sizes)
-        symbols = self.knowledge.symbols
-        return min(found, key=lambda sizes: cost(symbols, sizes, dict.fromkeys(symbols, 1)), default=None)
+            base = bases[position]
+            sizes = part.counterexample() if part.violable else None
+            if sizes is not None and base is not None:
+                best = self._smaller(best, _Break(position, part.symbols, base, sizes))
+        if best is None:
+            return None
+        return self._whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
+
+    def _smaller(self, best: _Break | None, found: _Break) -> _Break:
+        """Return the break that costs less; of equal ones, that whose sizes come first in the order of the symbols."""
+        if best is None:
+            return found
+        costs = [b.cost(self.knowledge.weights) for b in (best, found)]
+        if costs[0] != costs[1]:
+            return best if costs[0] < costs[1] else found
+        concerned = {*best.symbols, *found.symbols}
+        order = [s for s in self.knowledge.domains if s in concerned]
+        sizes = [[(first.sizes | second.base)[s] for s in order] for first, second in ((best, found), (found, best))]
+        return best if sizes[0] <= sizes[1] else found
 
     def fixed(self, dim: Dim) -> Dim:
         """Return the dimension with every symbol that the facts decide replaced, a number where they decide all."""
@@ -171,12 +187,11 @@ class Decision:
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
         groups = _Groups(self.knowledge.domains)
-        constrained = groups.tie(tied)
-        assumed = groups.tie(self.knowledge.others)
+        groups.tie(tied)
+        groups.tie(self.knowledge.others)
+        constrained, assumed = groups.sorted(tied), groups.sorted(self.knowledge.others)
         for first, symbols in groups.all():
-            formulas = [f for s, f in constrained if groups.find(s) == first] if tied else []
-            others = [f for s, f in assumed if groups.find(s) == first] if assumed else []
-            part = self._part(symbols, formulas, others)
+            part = self._part(symbols, constrained.get(first, []), assumed.get(first, []))
             self.parts.append(part)
             for symbol in symbols:
                 self.part_of[symbol] = part
@@ -194,6 +209,20 @@ class Decision:
         return Compound(symbols, domains, others, [*sets, *formulas], weights)
 
 
+class _Break(NamedTuple):
+    """A part at sizes that break it, beside its least sizes."""
+
+    position: int
+    symbols: tuple[sympy.Symbol, ...]
+    base: dict[sympy.Symbol, int]
+    sizes: dict[sympy.Symbol, int]
+
+    def cost(self, weights: Mapping[sympy.Symbol, int]) -> tuple[int, int]:
+        """Return how many more zeros, and how much more in sum, breaking takes."""
+        broken, least = (cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
+        return broken[0] - least[0], broken[1] - least[1]
+
+
 class _Groups:
     """Disjoint sets of symbols, each known by one of them."""
 
@@ -207,15 +236,19 @@ class _Groups:
             symbol = above
         return symbol
 
-    def tie(self, formulas: Iterable[Formula]) -> list[tuple[sympy.Symbol, Formula]]:
-        """Join the symbols of each formula; return the formulas with a symbol of each."""
-        tied = []
+    def tie(self, formulas: Iterable[Formula]) -> None:
+        """Join the symbols of each formula."""
         for formula in formulas:
             first, *others = symbols_in(formula)
             for other in others:
                 self.parent[self.find(other)] = self.find(first)
-            tied.append((first, formula))
-        return tied
+
+    def sorted(self, formulas: Iterable[Formula]) -> dict[sympy.Symbol, list[Formula]]:
+        """Return the formulas of each set, by the symbol that it is known by."""
+        found: dict[sympy.Symbol, list[Formula]] = {}
+        for formula in formulas:
+            found.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
+        return found
 
     def all(self) -> list[tuple[sympy.Symbol, list[sympy.Symbol]]]:
         """Return the sets, in the order of their first symbols."""

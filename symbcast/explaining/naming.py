@@ -126,13 +126,9 @@ class Namer:
         """Return a dimension as text; its bounds, if it has any, are not in it."""
         if isinstance(dim, int):
             return str(dim)
-        from symbcast.dims import Unknown
-        from symbcast.formulas import equal
-        from symbcast.printing import formula_text
+        from symbcast.printing import labelled_text
 
-        dim = self._rename(dim)
-        # A formula, unlike a dimension on its own, names its unknowns and leaves out their bounds.
-        return dim.name if isinstance(dim, Unknown) else formula_text(equal(dim, 0)).removesuffix(" == 0")
+        return labelled_text(self._rename(dim))
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""

@@ -113,7 +113,8 @@ class OnnxLegacy(Rule):
             reason = f"B is not all ones and its {len(b)} axes from axis {self.axis} on must lie within A's {len(a)}"
             return Emission([self.constraint(ones, (1,), reason)], tuple(a))
         run = all_of(equal(size, a[axis]) for axis, size in enumerate(b, start))
-        reason = f"B must be all ones or equal A's axes {start} to {start + len(b) - 1}"
+        where = f"axes {start} to {start + len(b) - 1}" if len(b) > 1 else f"axis {start}"
+        reason = f"B must be all ones or equal the sizes of A's {where}"
         constraints = [self.constraint(any_of((ones, run)), (0, 1), reason)] if b else []
         return Emission(constraints, tuple(a))
 

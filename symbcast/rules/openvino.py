@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import AllOf, Compatible, at_most, equal, one_or_equal
+from symbcast.formulas import Compatible, at_most, equal, one_or_equal
 from symbcast.rules.base import (
     REQUIRED,
     Dims,
@@ -190,8 +190,10 @@ class Pdpd(Rule):
         constraints: list[Constraint] = []
         output: list[OutputDim] = list(a)
         for axis, size in enumerate(b, start):
-            fits = AllOf((Compatible((a[axis], size)), at_most(size, a[axis])))
-            constraints.append(self.constraint(fits, (0, 1), "B's size must be 1 or A's", axis, len(a)))
+            pair = (a[axis], size)
+            constraints.append(self.constraint(Compatible(pair), (0, 1), "sizes must be equal or 1", axis, len(a)))
+            reason = "B's size must not exceed A's"
+            constraints.append(self.constraint(at_most(size, a[axis]), (0, 1), reason, axis, len(a)))
             output[axis] = Joined((a[axis], size))
         return Emission(constraints, tuple(output))
 

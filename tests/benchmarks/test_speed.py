@@ -13,7 +13,6 @@ import pytest
 
 import symbcast as sb
 
-
 LONG, SHORT = (8, 1, 6, 1), (7, 1, 5)
 
 

@@ -1,0 +1,181 @@
+"""Groups of symbols tied by arithmetic, and the refuting of products, against brute force."""
+
+from __future__ import annotations
+
+import pytest
+from deciding.expressions import SYMBOLS, comparison, expressions, integer, name, of_dims, points, smallness, statements
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+import symbcast as sb
+from symbcast.deciding import elimination
+from symbcast.deciding.compiled import predicate
+from symbcast.deciding.compound import Compound
+from symbcast.deciding.sets import ALL, NOT_ONE, SizeSet
+from symbcast.deciding.smt import Answer, Session, on_worker
+from symbcast.dims import symbol
+from symbcast.formulas import all_of, at_most, negate
+
+a, b, c = SYMBOLS
+TWO = SYMBOLS[:2]
+POINTS = points(2, 14)
+
+domains = st.sampled_from([ALL, ALL, SizeSet.interval(1, None), NOT_ONE, SizeSet.of([1, 2, 5]), SizeSet.residues(2, [0])])
+linear = statements(expressions(2, operators="+-", divisors=(2, 3), functions=("min", "max"), max_leaves=3), max_leaves=3)
+products = statements(expressions(2, operators="+*", divisors=(2,), max_leaves=3), max_leaves=2)
+assumed = st.lists(statements(expressions(2, operators="+", divisors=(), max_leaves=2), max_leaves=2), max_size=1)
+
+
+@st.composite
+def groups(draw, formulas):
+    return {
+        "domains": dict(zip(TWO, draw(st.tuples(domains, domains)), strict=True)),
+        "assumed": draw(assumed),
+        "asked": draw(st.lists(formulas, min_size=1, max_size=3)),
+    }
+
+
+def compound(group):
+    formulas = [[s.formula for s in group[part]] for part in ("assumed", "asked")]
+    return Compound(TWO, group["domains"], *formulas, dict.fromkeys(TWO, 1))
+
+
+def inside(group):
+    """Return the points that domains and assumptions allow, and the truth of what is asked at each."""
+    allowed = [
+        p
+        for p in POINTS
+        if all(size in s for size, s in zip(p, group["domains"].values(), strict=True))
+        and all(statement.at(p) for statement in group["assumed"])
+    ]
+    return [(p, all(s.at(p) for s in group["asked"])) for p in allowed]
+
+
+def check(group):
+    made, found = compound(group), inside(group)
+    assume(found)
+    truths = [valid for _, valid in found]
+    test = predicate(all_of(made.clauses), TWO)
+    for point, valid in found:
+        assert bool(test(*point)) is valid, point
+    if made.satisfiable is False:
+        assert not any(truths)
+    if made.violable is False:
+        assert all(truths)
+    check_evidence(group, made, found)
+    return made
+
+
+def check_evidence(group, made, found):
+    for sizes, valid in ((made.witness(), True), (made.counterexample(), False)):
+        known = min((smallness(p) for p, truth in found if truth is valid), default=None)
+        if sizes is None:
+            assert known is None
+            continue
+        point = tuple(sizes[s] for s in TWO)
+        assert all(size in s for size, s in zip(point, group["domains"].values(), strict=True))
+        assert all(statement.at(point) for statement in group["assumed"])
+        assert all(s.at(point) for s in group["asked"]) is valid
+        if known is not None and made.reason == "":
+            assert smallness(point) <= known
+            assert smallness(point) == known or max(point) >= 14
+
+
+@given(groups(linear))
+@example({"domains": {a: SizeSet.of([0, 1]), b: ALL}, "assumed": [], "asked": [of_dims(True, [name("a"), name("b")])]})
+def test_a_linear_group_is_decided_as_brute_force_does(group):
+    made = check(group)
+    assert made.satisfiable is not None
+    assert made.violable is not None
+    assert not made.unproven
+
+
+@given(groups(products))
+def test_a_group_with_products_is_right_in_what_it_decides(group):
+    check(group)
+
+
+def possible(group, formulas):
+    """Return z3's own word on some formulas in the group, a session of its own asked."""
+    from symbcast.deciding.residues import describe
+
+    known = [describe(s, sizes) for s, sizes in group["domains"].items()]
+    known += [s.formula for s in group["assumed"]]
+    return on_worker(lambda: Session(TWO, known).check(formulas))
+
+
+@given(st.one_of(groups(linear), groups(products)))
+def test_every_clause_is_needed_or_unproven(group):
+    made = compound(group)
+    assume(made.satisfiable)
+    for clause in made.clauses:
+        others = [other for other in made.clauses if other is not clause]
+        if clause not in made.unproven:
+            assert possible(group, [*others, negate(clause)]) is not Answer.UNSATISFIABLE, clause
+
+
+@given(st.one_of(groups(linear), groups(products)), linear)
+def test_what_is_implied_holds_everywhere(group, statement):
+    made = compound(group)
+    if made.implies(statement.formula):
+        assert all(statement.at(point) for point, valid in inside(group) if valid)
+
+
+@given(groups(linear), expressions(2, operators="+-", max_leaves=2))
+def test_a_constant_is_one(group, expression):
+    made = compound(group)
+    value = made.constant(expression.dim)
+    if value is not None:
+        assert all(expression.at(point) == value for point, valid in inside(group) if valid)
+
+
+LONG = points(3, 13)
+
+
+@given(st.lists(statements(expressions(3, operators="+-*", divisors=(2,), max_leaves=3), max_leaves=2), min_size=1, max_size=3))
+@example([comparison("==", name("a"), integer(2)), comparison("==", name("b"), integer(3))])
+def test_what_is_refuted_has_no_solution(statements_given):
+    if elimination.refuted([s.formula for s in statements_given]):
+        assert not any(all(s.at(p) for s in statements_given) for p in LONG)
+
+
+@pytest.mark.parametrize(
+    ("text", "impossible"),
+    [
+        ("a*a == 2", True),
+        ("a*a == 2*b*b + 3", False),  # modulo nothing small: 3 is the sum where b = 11 or so, if anywhere
+        ("a*a == 4*b + 2", True),
+        ("a*b == b*a + 1", True),
+        ("a == b + 2 and a*b == 8", False),  # 4 and 2
+        ("a == b + 2 and a*b == 9", True),
+        ("a*a + b*b == 3", True),
+        ("a*a + b*b == 3 or a*b == 1", False),
+        ("a*b == 6 and a == 4", True),
+        ("a*b == 6 and a == 3", False),
+        ("a*b == 0 and a >= 1 and b >= 1", True),
+        ("a*b + 1 == 0", True),
+    ],
+)
+def test_refuting_products(text, impossible):
+    formula = sb.Condition(text).formula
+    refuted = elimination.refuted([formula, at_most(0, a)])
+    assert refuted is impossible or not refuted
+    solutions = [p for p in points(2, 30) if predicate(formula, TWO)(*p)]
+    assert not (refuted and solutions)
+    if impossible:
+        assert refuted
+
+
+def test_formulas_without_products_are_left_to_z3():
+    assert not elimination.refuted([sb.Condition("2*a == 3").formula])
+
+
+def test_a_large_group():
+    """Forty symbols in a chain of sums: one group, decided whole."""
+    symbols = [symbol(f"n{n}") for n in range(40)]
+    asked = [sb.Condition(f"n{n} + 1 == n{n + 1}").formula for n in range(39)]
+    made = Compound(symbols, {}, [], asked, dict.fromkeys(symbols, 1))
+    assert made.satisfiable
+    assert made.violable
+    assert len(made.clauses) == 39
+    assert made.witness() == {s: n + 1 for n, s in enumerate(symbols)}
