@@ -32,8 +32,8 @@ def multiply(factors: Sequence[Dim]) -> sympy.Basic | Dim:
 
 
 def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
-    """Return ``left // right``."""
-    if isinstance(left, int) and isinstance(right, int):
+    """Return ``left // right``; by the number 0 it is left as it is, and has no value."""
+    if isinstance(left, int) and isinstance(right, int) and right:
         return left // right
     if _sympy_is_exact(left, right):
         return sympy.floor(sympy.sympify(left) / right)
@@ -41,8 +41,8 @@ def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
 
 
 def modulo(left: Dim, right: Dim) -> sympy.Basic | Dim:
-    """Return ``left % right``, with the sign of ``right`` as in Python."""
-    if isinstance(left, int) and isinstance(right, int):
+    """Return ``left % right``, with the sign of ``right`` as in Python; by the number 0 it has no value."""
+    if isinstance(left, int) and isinstance(right, int) and right:
         return left % right
     if _sympy_is_exact(left, right):
         return sympy.Mod(sympy.sympify(left), right)

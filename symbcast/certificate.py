@@ -90,7 +90,7 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
 
 
 def _own_bounds(result: Result) -> list[Formula]:
-    from symbcast.deciding.residues import describe
+    from symbcast.deciding.describing import describe
     from symbcast.scope import own_set
 
     assert result.scope is not None

@@ -160,6 +160,15 @@ def join(members: Iterable[Dim]) -> Dim:
     return _cached_join(frozenset(members))
 
 
+def undefined_join(members: Iterable[Dim]) -> Dim:
+    """Return the join of sizes that do not broadcast, left as it is: it has no value, and equals nothing.
+
+    Sizes put in for symbols can make one inside a larger dimension; that it is undefined is then a constraint's to say.
+    """
+    unevaluated: sympy.Expr = broadcast(*map(sympy.sympify, members), evaluate=False)
+    return unevaluated
+
+
 @lru_cache(maxsize=4096)
 def _cached_join(members: frozenset[Dim]) -> Dim:
     return plain(broadcast(*members)) if members else 1

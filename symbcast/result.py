@@ -32,7 +32,8 @@ def broadcast(
 
     ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
     operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
-    of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all symbols.
+    of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
+    symbols.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -191,9 +192,7 @@ class Result:
     def conflict(self) -> tuple[Constraint, ...]:
         """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
         if self._conflict is None:
-            from symbcast.deciding.conflicts import smallest_conflict
-
-            self._conflict = () if self.verdict is not Verdict.NEVER else smallest_conflict(self)
+            self._conflict = self._clash() if self.verdict is Verdict.NEVER else ()
         return self._conflict
 
     def evaluate(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> tuple[int, ...]:
@@ -289,6 +288,13 @@ class Result:
         from symbcast.deciding.outputs import collapse
 
         return collapse(members, self.decision)
+
+    def _clash(self) -> tuple[Constraint, ...]:
+        if self.scope is None:
+            return next((c,) for c in self.emission.constraints if not holds(c.requirement))
+        from symbcast.deciding.conflicts import smallest_conflict
+
+        return smallest_conflict(self.constraints, self.scope.knowledge)
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         if sizes is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from symbcast.deciding.describing import describe
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
-from symbcast.deciding.residues import describe
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError, ShapeTypeError

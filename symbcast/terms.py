@@ -7,7 +7,7 @@ and the join. Everything exact that is asked of a dimension (its value, its boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import sympy
 
 from symbcast.arithmetic import FUNCTIONS, floor_divide, modulo
-from symbcast.dims import Dim, broadcast, floordiv, mod, plain
+from symbcast.dims import Dim, broadcast, floordiv, join, mod, plain, undefined_join
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import Compatible, Formula, at_most, different
 from symbcast.sizes import check_size
@@ -283,7 +283,9 @@ def _atom_expression(atom: Atom) -> sympy.Basic | Dim:
         return floor_divide(*args)
     if atom.kind == "%":
         return modulo(*args)
-    return FUNCTIONS["broadcast" if atom.kind == "join" else atom.kind](args)
+    if atom.kind == "join":
+        return undefined_join(args) if sum(isinstance(a, int) for a in args) > 1 else join(args)
+    return FUNCTIONS[atom.kind](args)
 
 
 def check_dim(value: Any) -> Dim:
@@ -385,23 +387,23 @@ def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
             return (min(known) if len(known) == len(lows) else None), None
 
 
-def substitute(value: Term, atom: Atom, replacement: Term) -> Term:
-    """Return the term with an atom replaced at every depth."""
+def substitute(value: Term, replaced: Mapping[Atom, Term]) -> Term:
+    """Return the term with some atoms replaced at every depth, all at once."""
     parts: list[tuple[Term, int]] = []
     for monomial, coefficient in value.coefficients.items():
         product = constant(1)
         for member in monomial:
-            product = product * _substituted(member, atom, replacement)
+            product = product * _substituted(member, replaced)
         parts.append((product, coefficient))
     return _collect(parts)
 
 
-def _substituted(member: Atom, atom: Atom, replacement: Term) -> Term:
-    if member == atom:
-        return replacement
+def _substituted(member: Atom, replaced: Mapping[Atom, Term]) -> Term:
+    if member in replaced:
+        return replaced[member]
     if not isinstance(member, Operation):
         return _atom(member)
-    return operate(member.kind, tuple(substitute(arg, atom, replacement) for arg in member.args))
+    return operate(member.kind, tuple(substitute(arg, replaced) for arg in member.args))
 
 
 def operate(kind: Kind, args: tuple[Term, ...]) -> Term:

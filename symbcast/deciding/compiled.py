@@ -80,7 +80,7 @@ def _may_be_undefined(formula: Formula) -> bool:
 def _has_gaps(value: Term) -> bool:
     return any(
         operation.kind == "join"
-        or (operation.kind in ("//", "%") and not operation.args[1].is_constant)
+        or (operation.kind in ("//", "%") and not (operation.args[1].is_constant and operation.args[1].constant))
         or any(map(_has_gaps, operation.args))
         for operation in value.operations()
     )

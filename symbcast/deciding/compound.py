@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
 from symbcast.deciding.compiled import predicate
+from symbcast.deciding.describing import describe
 from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.parts import cost
-from symbcast.deciding.residues import describe
 from symbcast.deciding.samples import Samples
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, literals, negate, one_or_equal

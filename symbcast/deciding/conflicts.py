@@ -7,27 +7,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.decide import Decision
-from symbcast.formulas import holds
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.deciding.knowledge import Knowledge
-    from symbcast.result import Result
 
 SUBSETS_TRIED = 300
 
 
-def smallest_conflict(result: Result) -> tuple[Constraint, ...]:
-    """Return a smallest set of the result's constraints that no sizes satisfy under its assumptions.
+def smallest_conflict(constraints: Sequence[Constraint], knowledge: Knowledge) -> tuple[Constraint, ...]:
+    """Return a smallest set of constraints that no sizes satisfy under what is known.
 
     Sets are tried by size, so that the first found is smallest; past `SUBSETS_TRIED` a set is shrunk until every
     constraint in it is needed.
     """
-    constraints = result.constraints
-    if result.scope is None:
-        return next(((c,) for c in constraints if not holds(c.requirement)), ())
-    knowledge = result.scope.knowledge
     tried = 0
     for size in range(1, len(constraints) + 1):
         for chosen in combinations(constraints, size):

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.deciding.describing import describe
 from symbcast.deciding.graph import Relation
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim, symbols_in
 from symbcast.deciding.parts import Alone, Part, Plain, cost
-from symbcast.deciding.residues import NotPeriodicError, describe, solve
+from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import FALSE, Formula
 from symbcast.terms import symbols_of

@@ -79,7 +79,7 @@ def _without(branch: Iterable[Formula], symbol: sympy.Symbol, value: Term) -> li
     replaced: list[Formula] = [at_most(0, value.dim())]
     for literal in branch:
         if isinstance(literal, Comparison):
-            left, right = (substitute(term(d), symbol, value).dim() for d in (literal.left, literal.right))
+            left, right = (substitute(term(d), {symbol: value}).dim() for d in (literal.left, literal.right))
             replaced.append(Comparison(literal.operator, left, right))
         elif symbol not in symbols_in(literal):
             replaced.append(literal)

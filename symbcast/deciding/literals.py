@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import sympy
 
-from symbcast.deciding.residues import NotPeriodicError, describe, solve
+from symbcast.deciding.describing import describe
+from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.dims import plain
 from symbcast.formulas import (
     FALSE,
@@ -71,7 +72,9 @@ def canonical(comparison: Comparison) -> Formula:
     right = Term({m: -c for m, c in difference.coefficients.items() if c < 0})
     if operator in ("==", "!=") and left.is_constant:
         left, right = right, left
-    return Comparison(operator, left.dim(), right.dim())
+    found = Comparison(operator, left.dim(), right.dim())
+    # sympy may see more in a side than its terms show, that a min is one of its members: then there is less to say.
+    return found if term(found.left) - term(found.right) == difference else canonical(found)
 
 
 def _never_below(value: Term, bound: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.deciding.graph import Axis, Onto, Same
 from symbcast.formulas import (
@@ -16,6 +16,7 @@ from symbcast.formulas import (
     Comparison,
     Compatible,
     Formula,
+    Operator,
     all_of,
     any_of,
     clauses,
@@ -25,7 +26,7 @@ from symbcast.formulas import (
     negate,
     one_or_equal,
 )
-from symbcast.terms import term
+from symbcast.terms import Term, substitute, term
 
 if TYPE_CHECKING:
     import sympy
@@ -71,25 +72,15 @@ def put_in_dim(dim: Dim, values: Mapping[sympy.Symbol, Dim]) -> Dim:
     return _replaced(term(dim), values)
 
 
-def _replaced(value: Any, values: Mapping[sympy.Symbol, Dim]) -> Dim:
-    from symbcast.terms import substitute
-
-    for symbol in value.symbols():
-        if symbol in values:
-            value = substitute(value, symbol, term(values[symbol]))
-    dim: Dim = value.dim()
-    return dim
+def _replaced(value: Term, values: Mapping[sympy.Symbol, Dim]) -> Dim:
+    return substitute(value, {s: term(values[s]) for s in value.symbols() if s in values}).dim()
 
 
 def normal(formula: Formula) -> Formula:
     """Return the formula without repeats, units and decided parts; equal where it is already so."""
     match formula:
         case Comparison(operator, left, right):
-            if isinstance(left, int) and isinstance(right, int):
-                return TRUE if holds(formula) else FALSE
-            if left == right or _same(left, right):
-                return TRUE if operator in ("==", "<=") else FALSE
-            return formula
+            return _normal_comparison(operator, left, right)
         case Compatible(dims):
             return _normal_join(dims)
         case Clashing(dims):
@@ -97,23 +88,39 @@ def normal(formula: Formula) -> Formula:
         case AllOf(parts):
             return all_of(map(normal, parts))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-            return _normal_onto(data, target)
+            return _normal_onto(_plain(data), _plain(target))
         case AnyOf(parts):
             return any_of(map(normal, parts))
 
 
-def _same(left: Dim, right: Dim) -> bool:
-    """Return whether two dimensions are one polynomial; two symbols are only if they are one object."""
-    left_is_plain = isinstance(left, int) or left.is_Symbol
-    right_is_plain = isinstance(right, int) or right.is_Symbol
-    return not (left_is_plain and right_is_plain) and term(left) == term(right)
+def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
+    a, b = _plain(left), _plain(right)
+    if isinstance(a, int) and isinstance(b, int):
+        return TRUE if holds(Comparison(operator, a, b)) else FALSE
+    if _is_undefined(a) or _is_undefined(b):
+        return FALSE
+    if a == b:
+        return TRUE if operator in ("==", "<=") else FALSE
+    return Comparison(operator, left, right)
+
+
+def _plain(dim: Dim) -> Dim:
+    """Return a dimension such that equal polynomials are one object, and constant ones integers."""
+    return dim if isinstance(dim, int) or dim.is_Symbol else _plain_term(dim)
+
+
+def _is_undefined(dim: Dim) -> bool:
+    """Return whether a dimension in normal form has no value: no symbols, and yet no integer."""
+    return not isinstance(dim, int) and not dim.is_Symbol and not term(dim).symbols()
 
 
 def _normal_join(dims: Iterable[Dim]) -> Formula:
     members: dict[Dim, None] = {}
     number: int | None = None
     for dim in dims:
-        member = dim if isinstance(dim, int) or dim.is_Symbol else _plain_term(dim)
+        member = _plain(dim)
+        if _is_undefined(member):
+            return FALSE
         if isinstance(member, int):
             if member == 1:
                 continue
@@ -135,9 +142,11 @@ def _plain_term(dim: Dim) -> Dim:
 def _normal_onto(data: Dim, target: Dim) -> Formula:
     if isinstance(data, int):
         return TRUE if data == 1 else normal(equal(target, data))
-    if data == target or _same(data, target):
+    if _is_undefined(data):
+        return FALSE
+    if data == target:
         return TRUE
-    return equal(data, 1) if target == 1 else one_or_equal(data, target)
+    return equal(data, 1) if target == 1 or _is_undefined(target) else one_or_equal(data, target)
 
 
 def as_relation(formula: Formula) -> Axis | Onto | Same | None:

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from symbcast.deciding.graph import Axis, EitherOne, Node, Onto, Relation, Same, System, Within
-from symbcast.deciding.residues import describe
+from symbcast.deciding.describing import describe
+from symbcast.deciding.graph import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.deciding.search import smallest
 from symbcast.deciding.sets import SizeSet
+from symbcast.deciding.system import System
 from symbcast.formulas import Compatible, Formula, any_of, clauses, equal, one_or_equal
 
 if TYPE_CHECKING:

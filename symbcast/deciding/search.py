@@ -110,9 +110,12 @@ def _with_sum(
     sets: Sequence[SizeSet], counts: Sequence[int], least: Sequence[int], zeros: frozenset[int], total: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield sizes of the given weighted sum in lexicographic order, 0 exactly at ``zeros``."""
-    floors = [0] * (len(sets) + 1)
+    floors: list[int] = [0] * (len(sets) + 1)
+    ceilings: list[int | None] = [0] * (len(sets) + 1)
     for n in reversed(range(len(sets))):
         floors[n] = floors[n + 1] + (0 if n in zeros else counts[n] * least[n])
+        greatest, above = (0 if n in zeros else sets[n].greatest), ceilings[n + 1]
+        ceilings[n] = None if greatest is None or above is None else above + counts[n] * greatest
 
     def extend(position: int, left: int, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if position == len(sets):
@@ -122,19 +125,12 @@ def _with_sum(
         if position in zeros:
             yield from extend(position + 1, left, (*chosen, 0))
             return
-        room = left - floors[position + 1]
-        if room < counts[position] * least[position]:
-            return
-        only_last = all(n in zeros for n in range(position + 1, len(sets)))
-        if only_last:
-            value, remainder = divmod(left, counts[position])
-            if remainder == 0 and value > 0 and value in sets[position]:
-                yield from extend(position + 1, 0, (*chosen, value))
-            return
-        for value in sets[position]:
-            if counts[position] * value > room:
+        # What the later sizes can take together bounds this one from both sides.
+        weight, most = counts[position], ceilings[position + 1]
+        low = 1 if most is None else max(1, -((most - left) // weight))
+        for value in sets[position].members(low):
+            if weight * value > left - floors[position + 1]:
                 return
-            if value > 0:
-                yield from extend(position + 1, left - counts[position] * value, (*chosen, value))
+            yield from extend(position + 1, left - weight * value, (*chosen, value))
 
     yield from extend(0, total, ())

@@ -138,8 +138,14 @@ class SizeSet:
         return list(islice(iter(self), count))
 
     def __iter__(self) -> Iterator[int]:
+        return self.members(0)
+
+    def members(self, at_least: int) -> Iterator[int]:
+        """Yield the members from ``at_least`` on, in order."""
         for segment in self.segments:
-            yield from segment.members()
+            if segment.high is None or segment.high >= at_least:
+                start = max(segment.low, at_least)
+                yield from Segment(start, segment.high, segment.period, segment.mask).members()
 
     @property
     def only(self) -> int | None:

@@ -182,8 +182,8 @@ def _needed(requirement: Formula, result: Result) -> str:
 
 def _known(result: Result, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
+    from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import symbols_in
-    from symbcast.deciding.residues import describe
     from symbcast.formulas import TRUE
     from symbcast.scope import own_set
 

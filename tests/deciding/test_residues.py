@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from symbcast.deciding import residues
 from symbcast.deciding.compiled import predicate
-from symbcast.deciding.residues import NotPeriodicError, describe, sign_runs, solve
+from symbcast.deciding.describing import describe
+from symbcast.deciding.residues import NotPeriodicError, sign_runs, solve
 from symbcast.deciding.sets import ALL, EMPTY, SizeSet
 from symbcast.dims import floordiv, mod, symbol
 from symbcast.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of

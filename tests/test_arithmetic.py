@@ -1,0 +1,108 @@
+"""Building dimensions: the value is Python's, for every small size, and no fault of sympy's shows."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import sympy
+from deciding.expressions import NAMES, SYMBOLS, binary, call, expressions, integer, name, points
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int, substitute
+from symbcast.dims import Unknown, symbol
+
+a, b, c = SYMBOLS
+POINTS = points(3, 6)
+dims = expressions(3, divisors=(2, 3, 4, 6, -2, -3), functions=("min", "max"), symbolic=True, max_leaves=5)
+two, three, four, six = map(integer, (2, 3, 4, 6))
+N, M = name("a"), name("b")
+
+
+def at(dim, sizes):
+    """Return a dimension's value by putting integers in and letting sympy work."""
+    if isinstance(dim, int):
+        return dim
+    return dim.xreplace({s: sympy.Integer(n) for s, n in zip(SYMBOLS, sizes, strict=True)})
+
+
+@given(dims)
+@example(binary("%", call("max", [binary("*", two, N), four]), six))  # sympy: 0
+@example(binary("//", call("max", [binary("*", two, N), four]), six))  # sympy: a fraction
+@example(binary("%", binary("*", M, binary("%", N, four)), three))  # sympy: squares the inner remainder
+@example(binary("%", binary("-", integer(0), N), binary("*", two, N)))  # sympy: -N
+@example(binary("//", binary("*", N, M), M))  # sympy: N, which has a value where M is 0
+@example(binary("%", binary("%", N, six), four))
+@example(binary("//", binary("-", integer(0), N), three))
+@example(binary("%", N, integer(-3)))
+def test_what_is_built_has_the_value_that_python_computes(expression):
+    for sizes in POINTS:
+        try:
+            expected = expression.at(sizes)
+        except ZeroDivisionError:
+            continue
+        found = at(expression.dim, sizes)
+        assert found == expected, (sizes, found)
+
+
+@given(st.lists(st.one_of(st.integers(-5, 5), st.sampled_from(SYMBOLS)), max_size=6))
+def test_sums_and_products_of_many(members):
+    texts = [m if isinstance(m, int) else NAMES[SYMBOLS.index(m)] for m in members]
+    for sizes in points(3, 4):
+        values = [m if isinstance(m, int) else sizes[NAMES.index(m)] for m in texts]
+        assert at(plain_or_int(add(members)), sizes) == sum(values)
+        product = 1
+        for number in values:
+            product *= number
+        assert at(plain_or_int(multiply(members)), sizes) == product
+
+
+@pytest.mark.parametrize("kind", [{"even": True}, {"odd": True}, {"positive": True, "even": True}, {"prime": True}], ids=str)
+@pytest.mark.parametrize("by", [2, 3, 4, 6, 10])
+def test_assumptions_of_a_symbol_do_not_mislead_sympy(kind, by):
+    """sympy 1.14 takes an even size over 6 for an integer."""
+    n = sympy.Symbol("n", nonnegative=True, integer=True, **kind)
+    for size in [size for size in range(1, 40) if sympy.Symbol("n", **kind).is_even in (None, size % 2 == 0)]:
+        for factor, shift in ((1, 0), (2, 1), (3, 4)):
+            value = {n: sympy.Integer(size)}
+            dividend = add([multiply([factor, n]), shift])
+            assert sympy.sympify(floor_divide(dividend, by)).xreplace(value) == (factor * size + shift) // by
+            assert sympy.sympify(modulo(dividend, by)).xreplace(value) == (factor * size + shift) % by
+
+
+def test_cancelling_a_symbol_would_forget_that_it_may_be_zero():
+    assert (a * b) // b == sympy.floor(a)
+    assert floor_divide(a * b, b) != a
+    assert modulo(a * b, b) != 0
+
+
+@pytest.mark.parametrize("function", ["min", "max"])
+@given(members=st.lists(st.one_of(st.integers(0, 5), st.sampled_from(SYMBOLS)), min_size=1, max_size=7))
+def test_extrema_of_many(function, members):
+    built = plain_or_int(FUNCTIONS[function](members))
+    fold = {"min": min, "max": max}[function]
+    for sizes in points(3, 4):
+        values = [m if isinstance(m, int) else sizes[SYMBOLS.index(m)] for m in members]
+        assert at(built, sizes) == fold(values)
+
+
+def test_long_text_stays_cheap():
+    start = time.perf_counter()
+    many = [symbol(f"n{n}") for n in range(300)]
+    assert len(add(many).args) == 300
+    assert len(multiply(many).args) == 300
+    assert len(FUNCTIONS["max"](many).args) == 300
+    assert len(FUNCTIONS["broadcast"](many).args) == 300
+    assert time.perf_counter() - start < 2
+
+
+def test_unknowns_are_exchanged_and_nothing_else():
+    old, new, other = Unknown("?0", 2, 5), Unknown("?1", 2, 5), Unknown("?2")
+    kept = sympy.Max(3, old, evaluate=False)
+    assert substitute(old, {old: new, other: other}) is new
+    assert substitute(2 * old + a, {old: new}) == 2 * new + a
+    assert substitute(sympy.floor(old / 2) * other, {old: new, other: old}) == sympy.floor(new / 2) * old
+    assert substitute(kept, {old: new}) == sympy.Max(3, new, evaluate=False)
+    assert substitute(7, {}) == 7
+    assert substitute(a + 1, {old: new}) == a + 1

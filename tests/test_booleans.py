@@ -1,0 +1,147 @@
+"""Formulas as sympy Booleans and back: the truth survives."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import sympy
+from deciding.expressions import SYMBOLS, compatible as broadcasts, expressions, name, of_dims, points, statements
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from symbcast.booleans import compatible, conjunction, from_sympy, to_sympy
+from symbcast.deciding.compiled import predicate
+from symbcast.dims import symbol
+from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
+from symbcast.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
+
+a, b, c = SYMBOLS
+POINTS = points(3, 4)
+dims = expressions(3, divisors=(2, 3, -2), functions=("min", "max"))
+formulas = statements(dims, most=5)
+
+
+def truth(boolean, sizes):
+    """Return the truth that sympy finds by putting integers in."""
+    found = boolean.xreplace({s: sympy.Integer(n) for s, n in zip(SYMBOLS, sizes, strict=True)})
+    assert found in (sympy.true, sympy.false), found
+    return bool(found)
+
+
+@given(formulas)
+@example(of_dims(False, [name("a"), name("b"), name("c")]))
+def test_the_boolean_is_true_where_the_formula_holds(statement):
+    boolean = to_sympy(statement.formula)
+    for sizes in POINTS:
+        assert truth(boolean, sizes) is statement.at(sizes), (sizes, boolean)
+
+
+@given(formulas)
+def test_there_and_back_the_truth_is_the_same(statement):
+    test = predicate(from_sympy(to_sympy(statement.formula)), SYMBOLS)
+    for sizes in POINTS:
+        assert bool(test(*sizes)) is statement.at(sizes), sizes
+
+
+@given(formulas)
+def test_the_negation_is_sympys(statement):
+    negated = to_sympy(negate(statement.formula))
+    assert all(truth(negated, sizes) is not statement.at(sizes) for sizes in POINTS)
+    read = predicate(from_sympy(sympy.Not(to_sympy(statement.formula))), SYMBOLS)
+    assert all(bool(read(*sizes)) is not statement.at(sizes) for sizes in POINTS)
+
+
+@given(st.lists(formulas, max_size=3))
+def test_a_conjunction_is_of_all(given_statements):
+    boolean = conjunction(s.formula for s in given_statements)
+    for sizes in points(3, 3):
+        assert truth(boolean, sizes) is all(s.at(sizes) for s in given_statements)
+
+
+@given(st.lists(st.one_of(st.integers(0, 3), st.sampled_from(SYMBOLS)), max_size=5))
+def test_compatible_is_that_the_sizes_broadcast(members):
+    boolean = compatible(*map(sympy.sympify, members))
+    for sizes in POINTS:
+        values = [m if isinstance(m, int) else sizes[SYMBOLS.index(m)] for m in members]
+        assert truth(boolean, sizes) is broadcasts(*values)
+    assert boolean == compatible(*map(sympy.sympify, reversed(members)))
+    spelled_out = boolean.rewrite(sympy.And)
+    assert not spelled_out.has(compatible)
+    assert all(truth(spelled_out, sizes) is truth(boolean, sizes) for sizes in points(3, 3))
+
+
+def test_compatible_in_sympy():
+    joined = compatible(a, b, c)
+    assert compatible(a, 1, b, a) == compatible(a, b)
+    assert compatible(a) == compatible() == sympy.true
+    assert compatible(2, 3, a) == sympy.false
+    assert joined.subs({a: 1, b: 3, c: 3}) == sympy.true
+    assert joined.free_symbols == {a, b, c}
+    assert str(joined) == "compatible(a, b, c)"
+    assert not sympy.to_cnf(sympy.Not(joined)).has(compatible)
+    assert pickle.loads(pickle.dumps(joined)) == joined
+
+
+@pytest.mark.parametrize(
+    ("written", "formula"),
+    [
+        (True, TRUE),
+        (sympy.false, FALSE),
+        (a >= 2, Comparison("<=", 2, a)),
+        (a > b, Comparison("<", b, a)),
+        (sympy.Eq(a, b), equal(a, b)),
+        (sympy.Implies(sympy.Eq(a, 2), sympy.Eq(b, 3)), None),
+        (sympy.Eq(2 * a - 7, -1), None),
+        (sympy.And(a >= 2, sympy.Or(a < b, sympy.Ne(b, 5))), None),
+        (~compatible(a, b, c), Clashing((a, b, c))),
+        (compatible(a, b, c), Compatible((a, b, c))),
+    ],
+    ids=str,
+)
+def test_what_users_write(written, formula):
+    found = from_sympy(written)
+    assert formula is None or found == formula
+    test = predicate(found, SYMBOLS)
+    assert all(bool(test(*sizes)) is truth(sympy.sympify(written), sizes) for sizes in points(3, 7))
+
+
+@pytest.mark.parametrize(
+    ("written", "error"),
+    [
+        (sympy.Xor(a > 2, b > 2), AssumptionError),
+        (sympy.Symbol("p"), ShapeTypeError),
+        (a + 1, ShapeTypeError),
+        ("a > 2", ShapeTypeError),
+        (None, ShapeTypeError),
+        (sympy.Eq(a / 2, b), DimensionError),
+        (sympy.Eq(sympy.sqrt(a), b), DimensionError),
+    ],
+    ids=str,
+)
+def test_what_is_no_assumption_is_refused(written, error):
+    with pytest.raises(error):
+        from_sympy(written)
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (Comparison("<=", 2, a), "a >= 2"),
+        (Comparison("<", 2, a), "a > 2"),
+        (Compatible((a, b)), "Eq(a, 1) | Eq(a, b) | Eq(b, 1)"),
+        (Compatible((a, b, c)), "compatible(a, b, c)"),
+        (Clashing((a, b, c)), "~compatible(a, b, c)"),
+        (AllOf((equal(a, 2), equal(b, 3))), "Eq(a, 2) & Eq(b, 3)"),
+        (TRUE, "True"),
+        (FALSE, "False"),
+    ],
+    ids=str,
+)
+def test_how_a_formula_is_shown(formula, text):
+    assert str(to_sympy(formula)) == text
+
+
+def test_a_long_join_is_one_term():
+    members = tuple(symbol(f"n{n}") for n in range(200))
+    assert len(to_sympy(Compatible(members)).args) == 200

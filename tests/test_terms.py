@@ -1,0 +1,266 @@
+"""Dimensions as polynomials: the same value, one object for equal ones, sound bounds."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from deciding.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from symbcast.deciding.compiled import predicate, value_function
+from symbcast.dims import broadcast as join
+from symbcast.dims import floordiv, mod, symbol
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.formulas import Compatible, all_of, at_most, different
+from symbcast.terms import (
+    MAX_MONOMIALS,
+    Operation,
+    Term,
+    check_dim,
+    constant,
+    definedness,
+    lower_bound,
+    substitute,
+    symbols_of,
+    term,
+)
+
+a, b, c = SYMBOLS
+POINTS = points(3, 6)
+polynomials = expressions(3, divisors=(), max_leaves=6)
+total = expressions(3, divisors=(2, 3, 4, 6, -2, -3), functions=("min", "max"), max_leaves=5)
+partial = expressions(3, divisors=(2, 3), functions=("min", "max", "broadcast"), symbolic=True, max_leaves=4)
+
+
+def value(of: Term, sizes):
+    """Return a term's value from its definition; raise `ArithmeticError` where a part has none."""
+    result = 0
+    for monomial, coefficient in of.coefficients.items():
+        product = coefficient
+        for atom in monomial:
+            product *= operation_value(atom, sizes) if isinstance(atom, Operation) else sizes[atom]
+        result += product
+    return result
+
+
+def operation_value(operation, sizes):
+    args = [value(arg, sizes) for arg in operation.args]
+    match operation.kind:
+        case "//":
+            return args[0] // args[1]
+        case "%":
+            return args[0] % args[1]
+        case "join":
+            return broadcast(*args)
+        case "min":
+            return min(args)
+        case "max":
+            return max(args)
+
+
+def valued(of: Term, sizes):
+    try:
+        return value(of, sizes)
+    except ArithmeticError:
+        return None
+
+
+def bound(sizes):
+    return dict(zip(SYMBOLS, sizes, strict=True))
+
+
+@given(total)
+def test_a_term_has_the_value_of_the_dimension(expression):
+    made = term(expression.dim)
+    for sizes in POINTS:
+        assert value(made, bound(sizes)) == expression.at(sizes), sizes
+
+
+@given(partial)
+@example(call("broadcast", [name("a"), name("b"), integer(3)]))
+def test_wherever_python_has_a_value_the_term_has_it(expression):
+    made = term(expression.dim)
+    for sizes in POINTS:
+        try:
+            expected = expression.at(sizes)
+        except ArithmeticError:
+            continue
+        assert value(made, bound(sizes)) == expected, sizes
+
+
+@given(total)
+def test_the_compiled_function_is_the_term(expression):
+    compiled = value_function(expression.dim, SYMBOLS)
+    for sizes in POINTS:
+        assert compiled(*sizes) == expression.at(sizes), sizes
+
+
+@given(polynomials, polynomials)
+def test_equal_polynomials_are_one_term(left, right):
+    """Terms are equal exactly when the polynomials are; sympy's expansion is the second opinion."""
+    same = sympy.expand(left.dim - sympy.sympify(right.dim)) == 0
+    assert (term(left.dim) == term(right.dim)) is bool(same)
+    assert term(left.dim) == term(sympy.expand(left.dim))
+    if same:
+        assert hash(term(left.dim)) == hash(term(right.dim))
+
+
+@given(total, total, total)
+def test_terms_form_a_ring(left, right, third):
+    x, y, z = (term(e.dim) for e in (left, right, third))
+    assert x + y == y + x
+    assert x * y == y * x
+    assert (x + y) * z == x * z + y * z
+    assert x - x == constant(0)
+    assert x.scaled(3) == x + x + x
+    assert -(-x) == x
+
+
+@given(partial)
+def test_definedness_holds_exactly_where_the_term_is_a_size(expression):
+    made = term(expression.dim)
+    needs = definedness(expression.dim)
+    for sizes in POINTS:
+        found = valued(made, bound(sizes))
+        assert bool(predicate(all_of(needs), SYMBOLS)(*sizes)) is (found is not None and found >= 0), (sizes, needs)
+
+
+@pytest.mark.parametrize(
+    ("dim", "needs"),
+    [
+        (3, ()),
+        (a + 1, ()),
+        (sympy.floor(a / 2), ()),
+        (a - 1, (at_most(0, a - 1),)),
+        (floordiv(a, b), (different(b, 0),)),
+        (mod(a, b + 1), ()),
+        (join(a, b), (Compatible((a, b)),)),
+        (sympy.Max(a - 3, 0), ()),
+    ],
+    ids=str,
+)
+def test_what_a_dimension_needs(dim, needs):
+    assert definedness(dim) == needs
+
+
+@given(partial)
+def test_a_lower_bound_is_one(expression):
+    made = term(expression.dim)
+    low = lower_bound(made)
+    if low is not None:
+        for sizes in POINTS:
+            found = valued(made, bound(sizes))
+            if found is not None and all(valued(arg, bound(sizes)) >= 0 for o in made.operations() for arg in o.args):
+                assert found >= low, sizes
+
+
+@given(expressions(3, divisors=(2, 3, 5), functions=("min", "max"), max_leaves=5))
+def test_a_lower_bound_is_one_of_total_terms(expression):
+    low = lower_bound(term(expression.dim))
+    assert low is None or all(expression.at(sizes) >= low for sizes in POINTS)
+
+
+@given(total, st.sampled_from(SYMBOLS), expressions(3, max_leaves=3))
+def test_substitution_is_evaluation_there(expression, replaced, replacement):
+    made = substitute(term(expression.dim), {replaced: term(replacement.dim)})
+    for sizes in points(3, 4):
+        there = [replacement.at(sizes) if s == replaced else n for s, n in zip(SYMBOLS, sizes, strict=True)]
+        assert value(made, bound(sizes)) == expression.at(there), sizes
+
+
+@given(total)
+def test_to_a_dimension_and_back(expression):
+    """The dimension of a term has its value; read again it is the same dimension."""
+    made = term(expression.dim)
+    again = term(made.dim())
+    for sizes in POINTS:
+        assert value(again, bound(sizes)) == expression.at(sizes), sizes
+    assert again.dim() == made.dim()
+
+
+@given(polynomials)
+def test_polynomials_go_to_dimensions_and_back_unchanged(expression):
+    made = term(expression.dim)
+    assert term(made.dim()) == made
+
+
+@given(partial)
+def test_symbols_are_those_of_the_dimension(expression):
+    made = term(expression.dim)
+    assert set(made.symbols()) <= set(symbols_of((expression.dim,)))
+
+
+@given(total)
+def test_terms_are_ordered_alike_whichever_way_they_were_made(expression):
+    made = term(expression.dim)
+    shuffled = Term(dict(reversed(made.coefficients.items())))
+    assert shuffled == made
+    assert shuffled.key == made.key
+
+
+USERS = {
+    "2*N//4": (sympy.floor(2 * a / 4), lambda n: n // 2),
+    "N/2 + M/3": (sympy.floor(a / 2 + b / 3), lambda n, m: (3 * n + 2 * m) // 6),
+    "ceiling": (sympy.ceiling(a / 3), lambda n: -(-n // 3)),
+    "ceiling of a sum": (sympy.ceiling(a / 2 + b / 2), lambda n, m: -(-(n + m) // 2)),
+    "shifted": (sympy.floor((a - 7) / 3), lambda n: (n - 7) // 3),
+    "negative divisor": (sympy.floor(a / -3), lambda n: n // -3),
+    "Mod": (sympy.Mod(2 * a + 1, 6), lambda n: (2 * n + 1) % 6),
+    "power": ((a + 1) ** 3, lambda n: (n + 1) ** 3),
+    "nested": (sympy.floor(sympy.floor(a / 2) / 3), lambda n: n // 6),
+    "min of max": (sympy.Min(sympy.Max(a, 2), 5), lambda n: min(max(n, 2), 5)),
+    "ceiling of floor": (sympy.ceiling(sympy.floor(a / 2) / 3), lambda n: -(-(n // 2) // 3)),
+}
+
+
+@pytest.mark.parametrize("case", USERS)
+def test_what_users_write_with_sympy(case):
+    dim, meaning = USERS[case]
+    symbols = symbols_of((dim,))
+    for sizes in points(len(symbols), 15):
+        assert value(term(dim), dict(zip(symbols, sizes, strict=True))) == meaning(*sizes)
+
+
+@pytest.mark.parametrize("kind", [{}, {"integer": True}, {"positive": True}, {"real": True}, {"positive": True, "integer": True}])
+def test_symbols_of_any_kind_are_read_alike(kind):
+    n = sympy.Symbol("n", **kind)
+    dims = [n // 2, sympy.floor((3 * n + 1) / 2), sympy.Mod(n, 3), n % 4 * 2, sympy.Max(n, 3), n**2 - n + 2]
+    meanings = [
+        lambda x: x // 2,
+        lambda x: (3 * x + 1) // 2,
+        lambda x: x % 3,
+        lambda x: x % 4 * 2,
+        lambda x: max(x, 3),
+        lambda x: x * x - x + 2,
+    ]
+    for dim, meaning in zip(dims, meanings, strict=True):
+        assert [value(term(dim), {n: size}) for size in range(1, 14)] == [meaning(size) for size in range(1, 14)]
+
+
+@pytest.mark.parametrize(
+    "dim",
+    [a / 2, sympy.sqrt(a), sympy.sin(a), 2**a, a**b, a**-1, sympy.pi * a, a**17, sympy.Rational(1, 2), sympy.oo, sympy.I * a],
+    ids=str,
+)
+def test_what_is_no_dimension_is_refused(dim):
+    with pytest.raises(DimensionError):
+        check_dim(dim)
+
+
+@pytest.mark.parametrize("kind", [{"integer": False}, {"negative": True}, {"imaginary": True}, {"infinite": True}], ids=str)
+def test_symbols_that_are_no_sizes_are_refused(kind):
+    with pytest.raises(DimensionError):
+        check_dim(sympy.Symbol("n", **kind) + 1)
+
+
+@pytest.mark.parametrize("value", ["N", 2.0, None, sympy.true, sympy.Eq(a, b), object()], ids=str)
+def test_what_is_no_expression_is_refused(value):
+    with pytest.raises(ShapeTypeError):
+        check_dim(value)
+
+
+def test_too_large_a_product_is_refused():
+    wide = sum(symbol(f"n{n}") for n in range(40))
+    with pytest.raises(DimensionError, match=str(MAX_MONOMIALS)):
+        term(wide**3)
