@@ -110,7 +110,7 @@ def from_sympy(value: Any) -> Formula:
     if isinstance(value, Relational):
         return _from_relation(value)
     if isinstance(value, compatible):
-        return Compatible(tuple(check_dim(a) for a in value.args))
+        return Compatible(tuple(map(_side, value.args)))
     if isinstance(value, sympy.Not):
         return negate(from_sympy(value.args[0]))
     if isinstance(value, sympy.And):

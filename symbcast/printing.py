@@ -263,6 +263,8 @@ def _comparison(operator: str, left: Dim, right: Dim, labels: Labels) -> str:
 
 
 def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
+    if len(dims) == 2 and "1" in dims:
+        return str(valid), ""  # 1 goes with any size
     if not dims:
         return str(valid), ""
     if len(dims) != 2 or all(d.isdecimal() for d in dims):
@@ -276,7 +278,6 @@ def _pair(left: str, right: str, operator: str) -> Iterator[str]:
     if left.isdecimal():
         left, right = right, left
     yield f"{left} {operator} {right}"
-    if right != "1":
-        yield f"{left} {operator} 1"
+    yield f"{left} {operator} 1"
     if not right.isdecimal():
         yield f"{right} {operator} 1"

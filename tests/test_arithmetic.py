@@ -58,7 +58,9 @@ def test_sums_and_products_of_many(members):
         assert at(plain_or_int(multiply(members)), sizes) == product
 
 
-@pytest.mark.parametrize("kind", [{"even": True}, {"odd": True}, {"positive": True, "even": True}, {"prime": True}], ids=str)
+@pytest.mark.parametrize(
+    "kind", [{"even": True}, {"odd": True}, {"positive": True, "even": True}, {"prime": True}], ids=str
+)
 @pytest.mark.parametrize("by", [2, 3, 4, 6, 10])
 def test_assumptions_of_a_symbol_do_not_mislead_sympy(kind, by):
     """sympy 1.14 takes an even size over 6 for an integer."""

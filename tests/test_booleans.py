@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 import sympy
-from deciding.expressions import SYMBOLS, compatible as broadcasts, expressions, name, of_dims, points, statements
+from deciding.expressions import SYMBOLS, expressions, name, of_dims, points, statements
+from deciding.expressions import compatible as broadcasts
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from deciding.expressions import NAMES, SYMBOLS, expressions, name, of_dims, points, statements
+from deciding.expressions import (
+    NAMES,
+    SYMBOLS,
+    binary,
+    expressions,
+    integer,
+    name,
+    of_dims,
+    of_parts,
+    points,
+    statements,
+)
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -91,7 +102,17 @@ def test_simplifying_proves_equivalent(statement, assumption, min_size):
     assert unsatisfiable(*known, after.formula, negate(before.formula))
 
 
+CLASH = of_parts(
+    True,
+    [
+        of_dims(False, [name("a"), binary("+", name("a"), name("c")), binary("//", name("a"), integer(2)), name("c")]),
+        of_dims(True, [name("a"), integer(0)]),
+    ],
+)
+
+
 @given(formulas)
+@example(CLASH)
 def test_nothing_in_a_simplified_condition_is_redundant(statement):
     """z3 finds a point that tells the condition from itself without any one clause."""
     after = Condition(statement.formula).simplified()

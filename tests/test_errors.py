@@ -43,7 +43,7 @@ BAD_SHAPES = [
     ((sympy.Rational(5, 2),), sb.DimensionError, ["5/2"]),
     ((sympy.oo,), sb.DimensionError, ["is not part of a dimension"]),
     ((sympy.true,), sb.ShapeTypeError, ["is not a dimension"]),
-    (np.array([[1.5]]).shape + (np.float64(2.5),), sb.DimensionError, ["a size is an integer, not a float"]),
+    ((*np.array([[1.5]]).shape, np.float64(2.5)), sb.DimensionError, ["a size is an integer, not a float"]),
     ("N, -3", sb.ShapeSyntaxError, ["a size is not negative", "    N, -3\n       ^^"]),
     ("N,, 3", sb.ShapeSyntaxError, ["expected", "    N,, 3\n      ^"]),
     ("N + , 3", sb.ShapeSyntaxError, ["^"]),

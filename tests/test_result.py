@@ -41,7 +41,7 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize(("shapes", "sizes", "text"), EXACT, ids=lambda v: str(v))
+@pytest.mark.parametrize(("shapes", "sizes", "text"), EXACT, ids=str)
 def test_exact_sets_of_sizes(shapes, sizes, text):
     result = sb.broadcast(*shapes)
     assert valid_sizes(result) == sizes

@@ -114,7 +114,7 @@ def test_terms_form_a_ring(left, right, third):
     assert (x + y) * z == x * z + y * z
     assert x - x == constant(0)
     assert x.scaled(3) == x + x + x
-    assert -(-x) == x
+    assert (-x).scaled(-1) == x
 
 
 @given(partial)
@@ -222,7 +222,9 @@ def test_what_users_write_with_sympy(case):
         assert value(term(dim), dict(zip(symbols, sizes, strict=True))) == meaning(*sizes)
 
 
-@pytest.mark.parametrize("kind", [{}, {"integer": True}, {"positive": True}, {"real": True}, {"positive": True, "integer": True}])
+@pytest.mark.parametrize(
+    "kind", [{}, {"integer": True}, {"positive": True}, {"real": True}, {"positive": True, "integer": True}]
+)
 def test_symbols_of_any_kind_are_read_alike(kind):
     n = sympy.Symbol("n", **kind)
     dims = [n // 2, sympy.floor((3 * n + 1) / 2), sympy.Mod(n, 3), n % 4 * 2, sympy.Max(n, 3), n**2 - n + 2]
@@ -240,7 +242,19 @@ def test_symbols_of_any_kind_are_read_alike(kind):
 
 @pytest.mark.parametrize(
     "dim",
-    [a / 2, sympy.sqrt(a), sympy.sin(a), 2**a, a**b, a**-1, sympy.pi * a, a**17, sympy.Rational(1, 2), sympy.oo, sympy.I * a],
+    [
+        a / 2,
+        sympy.sqrt(a),
+        sympy.sin(a),
+        2**a,
+        a**b,
+        a**-1,
+        sympy.pi * a,
+        a**17,
+        sympy.Rational(1, 2),
+        sympy.oo,
+        sympy.I * a,
+    ],
     ids=str,
 )
 def test_what_is_no_dimension_is_refused(dim):
@@ -248,7 +262,9 @@ def test_what_is_no_dimension_is_refused(dim):
         check_dim(dim)
 
 
-@pytest.mark.parametrize("kind", [{"integer": False}, {"negative": True}, {"imaginary": True}, {"infinite": True}], ids=str)
+@pytest.mark.parametrize(
+    "kind", [{"integer": False}, {"negative": True}, {"imaginary": True}, {"infinite": True}], ids=str
+)
 def test_symbols_that_are_no_sizes_are_refused(kind):
     with pytest.raises(DimensionError):
         check_dim(sympy.Symbol("n", **kind) + 1)

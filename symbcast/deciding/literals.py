@@ -61,10 +61,16 @@ def canonical(comparison: Comparison) -> Formula:
             return FALSE
         if _never_below(-difference, 0):
             return TRUE
+        if _never_below(difference, 0):
+            return canonical(Comparison("==", difference.dim(), 0))
     else:
         impossible = difference.constant % common != 0 or _never_below(difference, 1) or _never_below(-difference, 1)
         if impossible:
             return FALSE if operator == "==" else TRUE
+        one_sided = _never_below(difference, 0) or _never_below(-difference, 0)
+        if operator == "!=" and one_sided and difference.is_linear:  # a product falls apart into its factors
+            above = difference if _never_below(difference, 0) else -difference
+            return canonical(Comparison("<=", 1, above.dim()))
         difference = Term({m: c // common for m, c in difference.coefficients.items()})
         if _leading(difference) < 0:
             difference = -difference

@@ -20,8 +20,12 @@ a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
 POINTS = points(2, 14)
 
-domains = st.sampled_from([ALL, ALL, SizeSet.interval(1, None), NOT_ONE, SizeSet.of([1, 2, 5]), SizeSet.residues(2, [0])])
-linear = statements(expressions(2, operators="+-", divisors=(2, 3), functions=("min", "max"), max_leaves=3), max_leaves=3)
+domains = st.sampled_from(
+    [ALL, ALL, SizeSet.interval(1, None), NOT_ONE, SizeSet.of([1, 2, 5]), SizeSet.residues(2, [0])]
+)
+linear = statements(
+    expressions(2, operators="+-", divisors=(2, 3), functions=("min", "max"), max_leaves=3), max_leaves=3
+)
 products = statements(expressions(2, operators="+*", divisors=(2,), max_leaves=3), max_leaves=2)
 assumed = st.lists(statements(expressions(2, operators="+", divisors=(), max_leaves=2), max_leaves=2), max_size=1)
 
@@ -132,7 +136,11 @@ def test_a_constant_is_one(group, expression):
 LONG = points(3, 13)
 
 
-@given(st.lists(statements(expressions(3, operators="+-*", divisors=(2,), max_leaves=3), max_leaves=2), min_size=1, max_size=3))
+@given(
+    st.lists(
+        statements(expressions(3, operators="+-*", divisors=(2,), max_leaves=3), max_leaves=2), min_size=1, max_size=3
+    )
+)
 @example([comparison("==", name("a"), integer(2)), comparison("==", name("b"), integer(3))])
 def test_what_is_refuted_has_no_solution(statements_given):
     if elimination.refuted([s.formula for s in statements_given]):

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.deciding.graph import Axis, Classes, EitherOne, Onto, Same, Within
-from symbcast.deciding.system import System
 from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
+from symbcast.deciding.system import System
 from symbcast.dims import symbol
 
 NODES = tuple(map(symbol, "abcd"))

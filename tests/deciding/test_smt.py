@@ -154,6 +154,33 @@ def test_two_threads_at_once_get_what_one_gets():
     assert answers["up"] == answers["down"] == {n: question(n) for n in numbers}
 
 
+CROWDED = """
+    import threading, time
+    import symbcast as sb
+
+    start, wrong = time.perf_counter(), []
+
+    def work(n):
+        while time.perf_counter() - start < 4:
+            n += 2
+            result = sb.broadcast(f"{n}*p + q", f"{n + 1}*q + {n}", rule="none", assume=["p + 2 <= q"])
+            if not result.certify():
+                wrong.append(str(result.certify()))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(wrong)
+"""
+
+
+def test_a_result_let_go_of_while_another_thread_asks_does_no_harm():
+    """Freeing a solver is a call to z3 too: made on another thread than the worker it crashed the process."""
+    assert run(CROWDED, timeout=30).strip() == "[]"
+
+
 def test_an_error_on_the_worker_reaches_the_caller():
     with pytest.raises(DimensionError, match="expo"):
         on_worker(lambda: Session((), [equal(symbol("n") ** symbol("n"), 1)]))
