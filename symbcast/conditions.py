@@ -14,6 +14,7 @@ from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Fo
 from symbcast.printing import formula_text
 from symbcast.result import Result
 from symbcast.scope import Scope, check_min_size, own_set, read_assumptions
+from symbcast.terms import with_values
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -137,11 +138,11 @@ def _formula(value: Any) -> Formula:
     if isinstance(value, str):
         from symbcast.parsing import parse_formula
 
-        return parse_formula(value)
+        return with_values(parse_formula(value))
     if isinstance(value, _FORMULAS):
         return _by_name(value)
     if isinstance(value, bool) or hasattr(value, "free_symbols"):
-        return _by_name(from_sympy(value))
+        return _by_name(with_values(from_sympy(value)))
     raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
 
 

@@ -15,7 +15,7 @@ from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import Formula
 from symbcast.printing import formula_text
 from symbcast.shapes import Shape
-from symbcast.terms import symbols_of
+from symbcast.terms import symbols_of, with_values
 
 if TYPE_CHECKING:
     import sympy
@@ -45,13 +45,13 @@ def _read_assumption(item: Any) -> Assumption:
     if isinstance(item, str):
         from symbcast.parsing import parse_formula
 
-        return Assumption(parse_formula(item), item.strip())
+        return Assumption(with_values(parse_formula(item)), item.strip())
     if isinstance(item, Assumption):
         return item
     from symbcast.booleans import from_sympy
 
     formula = from_sympy(item)
-    return Assumption(formula, formula_text(formula))
+    return Assumption(with_values(formula), formula_text(formula))
 
 
 class Scope:
@@ -167,7 +167,7 @@ def own_set(s: sympy.Symbol, min_size: int) -> SizeSet:
     upper = None
     if isinstance(s, Unknown):
         min_size, upper = max(min_size, s.lower), s.upper
-    if s.is_zero:
+    if s.is_nonpositive:
         upper = 0
     elif s.is_positive or s.is_nonzero:
         min_size = max(1, min_size)
@@ -186,13 +186,13 @@ def _names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
     """Return the name that each symbol is shown and bound by; of several dummies with one name, later ones get more."""
     names: dict[sympy.Symbol, str] = {}
     taken: set[str] = set()
-    for s in symbols:
+    for s in sorted(symbols, key=lambda s: s.is_Dummy):  # a name of the user's own is kept
         name, number = s.name, 1
         while name in taken:
             name, number = f"{s.name}_{number}", number + 1
         names[s] = name
         taken.add(name)
-    return names
+    return {s: names[s] for s in symbols}
 
 
 def check_min_size(value: Any) -> int:

@@ -18,7 +18,7 @@ import sympy
 from symbcast.arithmetic import FUNCTIONS, floor_divide, modulo
 from symbcast.dims import Dim, broadcast, floordiv, join, mod, plain, undefined_join
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.formulas import Compatible, Formula, at_most, different
+from symbcast.formulas import AllOf, AnyOf, Compatible, Formula, all_of, any_of, at_most, different, dims_of
 from symbcast.sizes import check_size
 
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
@@ -224,6 +224,10 @@ def _read_power(expr: Any) -> Term:
 
 
 def _read_product(expr: Any) -> Term:
+    number = expr.args[0]
+    if number.is_Rational and not number.is_Integer and expr.is_integer:
+        # What sympy takes for a whole number, as half of an even size is: it writes floor(e/2) so.
+        return floordiv_terms(term(plain(expr * number.q)), constant(int(number.q)))
     result = constant(1)
     for factor in expr.args:
         result = result * term(plain(factor))
@@ -295,6 +299,8 @@ def check_dim(value: Any) -> Dim:
     if isinstance(value, sympy.Integer):
         return check_size(int(value))
     for symbol in value.free_symbols:
+        if symbol.is_prime or symbol.is_composite:
+            raise DimensionError(value, f"{symbol} is assumed prime or composite, which is not looked at", "leave it out")
         if symbol.is_integer is False or symbol.is_negative or symbol.is_infinite:
             raise DimensionError(value, f"{symbol} is not a non-negative integer", "use symbcast.symbol(name)")
     term(value)
@@ -329,6 +335,21 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
     if _may_be_negative(value):
         found[at_most(0, dim)] = None
     return tuple(found)
+
+
+def with_values(formula: Formula) -> Formula:
+    """Return a formula whose comparisons ask, besides, that all in them has a value: no divisor 0, every join defined.
+
+    >>> N = sympy.Symbol("N", integer=True)
+    >>> with_values(at_most(1, floordiv(7, N)))
+    AllOf((Comparison('!=', N, 0), Comparison('<=', 1, floordiv(7, N))))
+    """
+    if isinstance(formula, AllOf):
+        return all_of(map(with_values, formula.parts))
+    if isinstance(formula, AnyOf):
+        return any_of(map(with_values, formula.parts))
+    needs = [need for dim in dims_of(formula) for need in _operation_needs(term(dim))]
+    return all_of([*needs, formula]) if needs else formula
 
 
 def _may_be_negative(value: Term) -> bool:

@@ -134,13 +134,6 @@ def test_no_alternative_of_a_simplified_condition_is_idle(statement):
             assert not unsatisfiable(*others, literal, *map(negate, rest)), (clause, literal)
 
 
-@given(formulas)
-def test_simplifying_twice_changes_nothing_but_the_order(statement):
-    once = Condition(statement.formula).simplified()
-    again = once.simplified()
-    assert {frozenset(literals(c)) for c in again.clauses} == {frozenset(literals(c)) for c in once.clauses}
-
-
 @given(formulas, st.tuples(*[st.integers(0, 2**62)] * 3))
 def test_holds_is_the_truth(statement, sizes):
     condition = Condition(statement.formula)

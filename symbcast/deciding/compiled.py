@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.terms import Operation, Term, term
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def predicate(formula: Formula, symbols: tuple[sympy.Symbol, ...]) -> Callable[.
         except (ZeroDivisionError, UndefinedError):
             return False
 
-    return holds if _may_be_undefined(formula) else function
+    return holds if may_be_undefined(formula) else function
 
 
 @lru_cache(maxsize=4096)
@@ -70,9 +70,9 @@ def _function(source: str, names: Mapping[sympy.Symbol, str]) -> Callable[..., A
     return made
 
 
-def _may_be_undefined(formula: Formula) -> bool:
-    from symbcast.formulas import dims_of
-
+@lru_cache(maxsize=4096)
+def may_be_undefined(formula: Formula) -> bool:
+    """Return whether some sizes leave a term of the formula without a value."""
     return any(not isinstance(d, int) and _has_gaps(term(d)) for d in dims_of(formula))
 
 

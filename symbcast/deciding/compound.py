@@ -52,14 +52,15 @@ class Compound:
         self.unproven: set[Formula] = set()
         self.reason = ""
         self._session: Session | None = None
-        self.satisfiable: bool | None = self._possible(self.clauses)
+        self.satisfiable: bool | None = self._possible(self.clauses, self._valid())
         if self.satisfiable:
             self._reduce()
-        self.violable: bool | None = self._possible([self._negated_whole()]) if self.clauses else False
+        self.violable: bool | None = self._can_fail() if self.clauses else False
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the formula is proved to hold wherever assumptions and formulas do."""
-        return self._possible([*self.clauses, negate(formula)]) is False
+        shown = self._valid() & ~self.samples.mask(formula)
+        return self._possible([*self.clauses, negate(formula)], shown) is False
 
     def constant(self, dim: Dim) -> int | None:
         """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
@@ -77,15 +78,15 @@ class Compound:
 
     def witness(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which assumptions and formulas hold."""
-        return self._smallest(all_of(self.formulas))
+        return self._smallest(all_of(self.formulas), valid=True)
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold and some formula does not."""
-        return self._smallest(self._negated_whole()) if self.clauses else None
+        return self._smallest(all_of(self.clauses), valid=False) if self.clauses else None
 
     def base(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold."""
-        return self._smallest(AllOf(()))
+        return self._smallest(AllOf(()), valid=True)
 
     def _negated_whole(self) -> Formula:
         return any_of(negate(c) for c in self.clauses)
@@ -96,16 +97,17 @@ class Compound:
             mask &= self.samples.mask(clause)
         return mask
 
-    def _possible(self, formulas: Sequence[Formula]) -> bool | None:
-        """Return whether the formulas can hold beside the assumptions: by a sample, else by z3; None if undecided."""
-        mask = self.samples.everywhere
-        for formula in formulas:
-            mask &= self.samples.mask(formula)
-        if mask:
+    def _possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
+        """Return whether the formulas can hold beside the assumptions; None if undecided.
+
+        ``shown`` are the samples at which they do; only where there are none is z3 asked.
+        """
+        if shown:
             return True
-        if self.samples.complete:
-            return False
-        return self._ask(formulas)
+        return False if self.samples.complete else self._ask(formulas)
+
+    def _can_fail(self) -> bool | None:
+        return self._possible([self._negated_whole()], self.samples.everywhere & ~self._valid())
 
     def _ask(self, formulas: Sequence[Formula]) -> bool | None:
         from symbcast.deciding import smt
@@ -138,7 +140,8 @@ class Compound:
         self.clauses = list(dict.fromkeys(self.clauses))
         for clause in list(reversed(self.clauses)):
             others = [c for c in self.clauses if c is not clause]
-            needed = self._possible([*others, negate(clause)])
+            shown = self._open(others) & ~self.samples.mask(clause)
+            needed = self._possible([*others, negate(clause)], shown)
             if needed is False:
                 self.clauses = others
             elif needed is None:
@@ -149,20 +152,38 @@ class Compound:
         others = [c for n, c in enumerate(self.clauses) if n != position]
         for literal in list(kept):
             rest = [k for k in kept if k is not literal]
-            if rest and self._possible([*others, literal, *map(negate, rest)]) is False:
+            if not rest:
+                break
+            shown = self._open([*others, literal])
+            for other in rest:
+                shown &= ~self.samples.mask(other)
+            if self._possible([*others, literal, *map(negate, rest)], shown) is False:
                 kept = rest
         return any_of(kept)
 
-    def _smallest(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes that satisfy the assumptions and a formula.
+    def _open(self, formulas: Sequence[Formula]) -> int:
+        mask = self.samples.everywhere
+        for formula in formulas:
+            mask &= self.samples.open_mask(formula)
+        return mask
+
+    def _smallest(self, formula: Formula, valid: bool) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and at which a formula holds, or does not.
 
         They are searched for, then asked of z3; where neither can tell, the smallest known ones are returned.
         """
-        wanted = all_of([*self.assumptions, formula])
-        test = predicate(wanted, self.symbols)
+        assumed = predicate(all_of(self.assumptions), self.symbols)
+        holds = predicate(formula, self.symbols)
+        wanted = all_of([*self.assumptions, formula if valid else negate(formula)])
         for level in search.levels(self.symbols, self.domains, self.weights):
             try:
-                found = search.smallest_at(level, self.symbols, self.domains, test, self.weights)
+                found = search.smallest_at(
+                    level,
+                    self.symbols,
+                    self.domains,
+                    lambda *sizes: assumed(*sizes) and bool(holds(*sizes)) is valid,
+                    self.weights,
+                )
             except search.GivenUpError:
                 model = self._least_at(level, wanted)
                 if model is not None:
@@ -170,7 +191,8 @@ class Compound:
                 continue
             if found is not None:
                 return dict(zip(self.symbols, found, strict=True))
-        return self._sampled(formula)
+        mask = self.samples.mask(formula)
+        return self._sampled(mask if valid else self.samples.everywhere & ~mask)
 
     def _least_at(self, level: search.Level, wanted: Formula) -> dict[sympy.Symbol, int] | None:
         from symbcast.deciding import smt
@@ -184,8 +206,7 @@ class Compound:
         answer = smt.least_model(self.symbols, formulas, self.weights)
         return answer if isinstance(answer, dict) else None
 
-    def _sampled(self, formula: Formula) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sample that satisfies a formula: there may be smaller sizes, for that was not decided."""
-        mask = self.samples.mask(formula)
+    def _sampled(self, mask: int) -> dict[sympy.Symbol, int] | None:
+        """Return the smallest sample of a mask: there may be smaller sizes, for that was not decided."""
         points = [dict(zip(self.symbols, p, strict=True)) for n, p in enumerate(self.samples.points) if mask >> n & 1]
         return min(points, key=lambda sizes: cost(self.symbols, sizes, self.weights), default=None)

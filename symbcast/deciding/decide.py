@@ -14,8 +14,8 @@ from symbcast.deciding.graph import Relation
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim, symbols_in
 from symbcast.deciding.parts import Alone, Part, Plain, cost
-from symbcast.deciding.residues import NotPeriodicError, solve
-from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.deciding.residues import narrow
+from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.formulas import FALSE, Formula
 from symbcast.terms import symbols_of
 from symbcast.verdicts import Verdict
@@ -124,7 +124,10 @@ class Decision:
     def covers(self, data: Dim, target: Dim) -> bool:
         """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
         part = self._part_of(data)
-        return part is not None and part.covers(data, target)
+        try:
+            return part is not None and part.covers(data, target)
+        except PeriodTooLongError:
+            return False
 
     def _known(self) -> dict[sympy.Symbol, Dim]:
         """Return what each decided symbol is: its size, or the symbol that stands for it."""
@@ -179,10 +182,10 @@ class Decision:
             pending = flattened(put_in(c, sizes) for c in tied)
 
     def _narrow(self, symbol: sympy.Symbol, clause: Formula) -> bool:
-        try:
-            self.wanted[symbol] = self.wanted[symbol] & solve(clause)
-        except NotPeriodicError:
+        narrowed = narrow(self.wanted[symbol], clause)
+        if narrowed is None:
             return False
+        self.wanted[symbol] = narrowed
         return True
 
     def _divide(self, tied: Sequence[Formula]) -> None:
@@ -203,7 +206,10 @@ class Decision:
             return Alone(symbols[0], domains[symbols[0]], self.wanted[symbols[0]])
         relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
         if not others and len(relations) == len(formulas):
-            return Plain(symbols, domains, self.wanted, relations, weights)
+            try:
+                return Plain(symbols, domains, self.wanted, relations, weights)
+            except PeriodTooLongError:
+                pass  # classes of sizes with unlike periods are left to the solver
         from symbcast.deciding.compound import Compound
 
         sets = [describe(s, self.wanted[s], domains[s]) for s in symbols if self.wanted[s] is not domains[s]]

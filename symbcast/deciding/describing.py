@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import sympy
 
+from symbcast.arithmetic import modulo
 from symbcast.deciding.sets import ALL, EMPTY, Segment, SizeSet, normal
+from symbcast.dims import plain
 from symbcast.formulas import AllOf, AnyOf, Formula, all_of, any_of, at_most, different, equal
 
 
@@ -77,7 +79,7 @@ def _piece_formula(symbol: sympy.Symbol, piece: Segment) -> Formula:
     if piece.high is not None:
         parts.append(at_most(symbol, piece.high))
     if piece.period > 1:
-        remainder = sympy.Mod(symbol, piece.period)
+        remainder = plain(sympy.sympify(modulo(symbol, piece.period)))
         kept = [r for r in range(piece.period) if piece.mask >> r & 1]
         lost = [r for r in range(piece.period) if not piece.mask >> r & 1]
         if len(kept) <= len(lost):

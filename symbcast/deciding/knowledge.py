@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.normal import flattened, put_in, symbols_in
-from symbcast.deciding.residues import NotPeriodicError, solve
-from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.deciding.residues import narrow
+from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.formulas import FALSE, Comparison, Formula
 
 if TYPE_CHECKING:
@@ -73,25 +73,31 @@ class Knowledge:
         clause = put_in(clause, self.values) if self.values else clause
         symbols = symbols_in(clause)
         if len(symbols) == 1:
-            try:
-                (symbol,) = symbols
-                self.domains[symbol] = self.domains[symbol] & solve(clause)
+            (symbol,) = symbols
+            narrowed = narrow(self.domains[symbol], clause)
+            if narrowed is not None:
+                self.domains[symbol] = narrowed
                 return
-            except NotPeriodicError:
-                pass
         match clause:
             case Comparison("==", left, right) if len(symbols) == 2 and left in symbols and right in symbols:
-                self._merge(*symbols)
+                if not self._merge(*symbols):
+                    self.others.append(clause)
             case _:
                 self.others.append(clause)
 
-    def _merge(self, kept: sympy.Symbol, gone: sympy.Symbol) -> None:
+    def _merge(self, kept: sympy.Symbol, gone: sympy.Symbol) -> bool:
+        """Let one symbol stand for two; return False where the set of both would have too long a period."""
         if self.symbols.index(gone) < self.symbols.index(kept):
             kept, gone = gone, kept
-        self.domains[kept] = self.domains[kept] & self.domains.pop(gone)
+        try:
+            self.domains[kept] = self.domains[kept] & self.domains[gone]
+        except PeriodTooLongError:
+            return False
+        del self.domains[gone]
         self.weights[kept] += self.weights.pop(gone)
         self.values = {s: kept if v == gone else v for s, v in self.values.items()}
         self.values[gone] = kept
+        return True
 
     def _take_sizes(self) -> None:
         """Put in the size of each symbol that has only one."""

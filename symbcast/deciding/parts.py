@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
 
 
+_TELLING_SIZES = 5
+
+
 class Part(Protocol):
     """A group of symbols and all that is asked of them."""
 
@@ -187,7 +190,10 @@ class Plain:
         nodes = self._telling(relation.members if isinstance(relation, Axis) else _ends(relation))
         formula = Compatible(nodes) if isinstance(relation, Axis) else self._formula(relation)
         test = predicate(formula, nodes)
-        found = smallest(nodes, self.assumed, lambda *sizes: not test(*sizes), self.weights)
+        # A relation of plain sizes breaks, if at all, among the few least members of each set: it takes two that
+        # differ and are not 1.
+        few = {n: SizeSet.of(self.assumed[n].first(_TELLING_SIZES)) for n in nodes}
+        found = smallest(nodes, few, lambda *sizes: not test(*sizes), self.weights)
         return None if found is None else dict(zip(nodes, found, strict=True))
 
     def _telling(self, members: Sequence[Node]) -> tuple[Node, ...]:

@@ -51,6 +51,14 @@ def solve(formula: Formula) -> SizeSet:
         raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
 
 
+def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
+    """Return the members that satisfy a formula about their one symbol; None where this tier cannot tell which."""
+    try:
+        return members & solve(formula)
+    except (NotPeriodicError, PeriodTooLongError):
+        return None
+
+
 def _solve(formula: Formula) -> SizeSet:
     match formula:
         case Comparison(operator, left, right):

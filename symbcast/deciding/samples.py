@@ -7,9 +7,9 @@ from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.compiled import predicate
+from symbcast.deciding.compiled import may_be_undefined, predicate
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.formulas import Formula, dims_of
+from symbcast.formulas import Formula, dims_of, negate
 
 if TYPE_CHECKING:
     import sympy
@@ -45,7 +45,7 @@ class Samples:
         return (1 << len(self.points)) - 1
 
     def mask(self, formula: Formula) -> int:
-        """Return the points at which the formula holds, one bit each."""
+        """Return the points at which the formula holds and all in it has a value, one bit each."""
         found = self._masks.get(formula)
         if found is None:
             test = predicate(formula, self.symbols)
@@ -55,6 +55,14 @@ class Samples:
                     found |= 1 << bit
             self._masks[formula] = found
         return found
+
+    def open_mask(self, formula: Formula) -> int:
+        """Return the points at which the formula holds, or something in it has no value and so might be anything.
+
+        A clause is redundant only if the others exclude what it does whatever undefined terms are taken to be:
+        else the clause that says they are defined would seem redundant, and the condition could not be read.
+        """
+        return self.everywhere & ~self.mask(negate(formula)) if may_be_undefined(formula) else self.mask(formula)
 
     def learn(self, sizes: Mapping[sympy.Symbol, int]) -> None:
         """Add a point that the solver found."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop, heappush
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -74,63 +75,60 @@ def smallest_at(
 
 
 def _least_sum(
-    sets: Sequence[SizeSet], counts: Sequence[int], zeros: list[frozenset[int]], predicate: Callable[..., bool]
+    sets: Sequence[SizeSet], counts: Sequence[int], zeros: Level, predicate: Callable[..., bool]
 ) -> tuple[int, ...] | None:
-    """Return the satisfying sizes of least weighted sum, 0 exactly at one of the choices of positions."""
-    least = [s.least(1) or 0 for s in sets]
-    floors = [sum(c * v for n, (c, v) in enumerate(zip(counts, least, strict=True)) if n not in z) for z in zeros]
-    greatest = [s.greatest for s in sets]
-    ceiling = None if None in greatest else sum(c * (g or 0) for c, g in zip(counts, greatest, strict=True))
-    total = min(floors)
+    """Return the satisfying sizes of least weighted sum, 0 exactly at one of the choices of positions.
+
+    Best first: sizes are taken from a heap by sum and order, and each hands on those with one size a step larger.
+    Every one is handed on by exactly one of lesser sum, so none is missed and none comes too late.
+    """
+    ladders = [_Ladder(s) for s in sets]
+    heap: list[tuple[int, tuple[int, ...], int, tuple[int, ...], frozenset[int]]] = []
+    for chosen in zeros:
+        steps = tuple(-1 if n in chosen else 0 for n in range(len(sets)))
+        _push(heap, ladders, counts, steps, 0, chosen)
     tried = 0
-    while ceiling is None or total <= ceiling:
-        hits = []
-        for chosen, floor in zip(zeros, floors, strict=True):
-            if floor > total:
-                continue
-            for sizes in _with_sum(sets, counts, least, chosen, total):
-                tried += 1
-                if predicate(*sizes):
-                    hits.append(sizes)
-                    break
-                if tried > BUDGET:
-                    raise GivenUpError
-        if hits:
-            return min(hits)
-        if not any(n not in z for z in zeros for n in range(len(sets))):
-            return None
-        total += 1
+    while heap:
+        _, sizes, moved, steps, chosen = heappop(heap)
+        if predicate(*sizes):
+            return sizes
         tried += 1
         if tried > BUDGET:
             raise GivenUpError
+        for n in range(moved, len(sets)):
+            if n not in chosen:
+                _push(heap, ladders, counts, (*steps[:n], steps[n] + 1, *steps[n + 1 :]), n, chosen)
     return None
 
 
-def _with_sum(
-    sets: Sequence[SizeSet], counts: Sequence[int], least: Sequence[int], zeros: frozenset[int], total: int
-) -> Iterator[tuple[int, ...]]:
-    """Yield sizes of the given weighted sum in lexicographic order, 0 exactly at ``zeros``."""
-    floors: list[int] = [0] * (len(sets) + 1)
-    ceilings: list[int | None] = [0] * (len(sets) + 1)
-    for n in reversed(range(len(sets))):
-        floors[n] = floors[n + 1] + (0 if n in zeros else counts[n] * least[n])
-        greatest, above = (0 if n in zeros else sets[n].greatest), ceilings[n + 1]
-        ceilings[n] = None if greatest is None or above is None else above + counts[n] * greatest
+def _push(
+    heap: list[tuple[int, tuple[int, ...], int, tuple[int, ...], frozenset[int]]],
+    ladders: Sequence[_Ladder],
+    counts: Sequence[int],
+    steps: tuple[int, ...],
+    moved: int,
+    chosen: frozenset[int],
+) -> None:
+    """Put sizes on the heap if every step is on its ladder; step -1 is the size 0."""
+    sizes = [0 if step < 0 else ladder.rung(step) for ladder, step in zip(ladders, steps, strict=True)]
+    if None not in sizes:
+        found = tuple(size or 0 for size in sizes)
+        total = sum(count * size for count, size in zip(counts, found, strict=True))
+        heappush(heap, (total, found, moved, steps, chosen))
 
-    def extend(position: int, left: int, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        if position == len(sets):
-            if left == 0:
-                yield chosen
-            return
-        if position in zeros:
-            yield from extend(position + 1, left, (*chosen, 0))
-            return
-        # What the later sizes can take together bounds this one from both sides.
-        weight, most = counts[position], ceilings[position + 1]
-        low = 1 if most is None else max(1, -((most - left) // weight))
-        for value in sets[position].members(low):
-            if weight * value > left - floors[position + 1]:
-                return
-            yield from extend(position + 1, left - weight * value, (*chosen, value))
 
-    yield from extend(0, total, ())
+class _Ladder:
+    """The members of a set other than 0, by their number."""
+
+    def __init__(self, sizes: SizeSet) -> None:
+        self._rest = sizes.members(1)
+        self._known: list[int] = []
+
+    def rung(self, number: int) -> int | None:
+        """Return the member with a number, None past the end."""
+        while len(self._known) <= number:
+            following = next(self._rest, None)
+            if following is None:
+                return None
+            self._known.append(following)
+        return self._known[number]

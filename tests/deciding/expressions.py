@@ -19,19 +19,19 @@ NAMES = ("a", "b", "c")
 SYMBOLS = tuple(map(symbol, NAMES))
 
 
-class Undefined(ArithmeticError):
+class UndefinedError(ArithmeticError):
     """A join of sizes that do not broadcast, or of what is no size."""
 
 
 def broadcast(*sizes):
     others = {size for size in sizes if size != 1}
     if len(others) > 1 or min(sizes) < 0:
-        raise Undefined
+        raise UndefinedError
     return others.pop() if others else 1
 
 
 def compatible(*sizes):
-    return all(x == y or x == 1 or y == 1 for x, y in itertools.combinations(sizes, 2))
+    return all(x in (1, y) or y == 1 for x, y in itertools.combinations(sizes, 2))
 
 
 GLOBALS = {"min": min, "max": max, "broadcast": broadcast, "compatible": compatible}
@@ -108,7 +108,7 @@ def is_zero(expression: Expression) -> bool:
     return expression.dim == 0
 
 
-def expressions(count=1, operators="+-*", divisors=(2, 3, 4), functions=(), symbolic=False, max_leaves=4):
+def expressions(count=1, *, operators="+-*", divisors=(2, 3, 4), functions=(), symbolic=False, max_leaves=4):
     """Return a strategy for dimensions over the first ``count`` names.
 
     ``divisors`` are the integers that // and % divide by; with ``symbolic``, any dimension may divide.

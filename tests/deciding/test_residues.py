@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from unittest.mock import patch
 
 import pytest
@@ -142,7 +143,7 @@ def test_sign_runs_are_the_signs(polynomial):
     assert runs[0][0] == 0
     for k in range(80):  # the roots of these are below 1 + 30
         assert signs_of(runs, k) == (at(polynomial, k) > 0) - (at(polynomial, k) < 0)
-    assert all(x[1] != y[1] and x[0] < y[0] for x, y in zip(runs, runs[1:], strict=False))
+    assert all(x[1] != y[1] and x[0] < y[0] for x, y in itertools.pairwise(runs))
 
 
 @given(st.lists(st.integers(-(2**70), 2**70), min_size=2, max_size=4))

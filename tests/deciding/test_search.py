@@ -92,5 +92,5 @@ def test_giving_up_is_quick_whichever_symbol_is_without_end():
 def test_a_far_least_size_is_no_farther():
     """The sum is counted from the least sizes, not from 0."""
     far = {s: SizeSet.interval(2**60, None) for s in SYMBOLS}
-    found = smallest(SYMBOLS, far, lambda x, y, z: x != y and y != z and x != z, dict.fromkeys(SYMBOLS, 1))
+    found = smallest(SYMBOLS, far, lambda *sizes: len(set(sizes)) == 3, dict.fromkeys(SYMBOLS, 1))
     assert found == (2**60, 2**60 + 1, 2**60 + 2)
