@@ -79,7 +79,9 @@ def extremum(
             return distinct[0]
         # sympy compares every member with every other (seconds for a long list), and in factoring `min` out of
         # `max` it leaves Max(2, 3) as such.
-        evaluate = len(distinct) <= _MAX_COMPARED and not any(isinstance(m, (sympy.Min, sympy.Max)) for m in distinct)
+        # It cannot compare what has no value, such as 7 // 0, at all.
+        hard = (sympy.Min, sympy.Max, floordiv, mod, broadcast)
+        evaluate = len(distinct) <= _MAX_COMPARED and not any(sympy.sympify(m).has(*hard) for m in distinct)
         return function(*map(sympy.sympify, distinct), evaluate=evaluate)
 
     return build

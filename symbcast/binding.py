@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from symbcast.errors import BindingError
 from symbcast.shapes import Shape
-from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
+    from sympy import Symbol
+
     from symbcast.dims import Dim
     from symbcast.result import Result
 
@@ -23,27 +25,49 @@ class Bound(NamedTuple):
     sizes: dict[str, int]
 
 
-def bind(result: Result, given: Mapping[Any, Any]) -> Bound:
+def bind(result: Result, given: Mapping[Any, Any] | None, named: Mapping[str, Any]) -> Bound:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
     Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
     the assumptions exclude.
     """
     names = {} if result.scope is None else result.scope.names
-    wanted = list(names.values())
-    sizes: dict[str, int] = {}
-    for key, value in given.items():
-        name = names.get(key, key if isinstance(key, str) else str(key))
-        if name not in wanted:
-            raise _unknown(name, wanted)
-        sizes[name] = _size(name, value)
+    sizes = read_sizes(names, given, named)
     needed = [names[s] for operand in result.operands for s in operand.symbols]
     missing = [name for name in dict.fromkeys(needed) if name not in sizes]
     if missing:
-        example = ", ".join(f"{name!r}: 2" for name in missing)
-        raise BindingError(f"no size was given for {', '.join(missing)}", f"write evaluate({{{example}}})")
+        raise missing_sizes(missing, "evaluate")
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
+
+
+def read_sizes(
+    names: Mapping[Symbol, str], given: Mapping[Any, Any] | None, named: Mapping[str, Any]
+) -> dict[str, int]:
+    """Return sizes by name from a mapping (by name or symbol) and from keywords.
+
+    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
+    wanted = list(names.values())
+    by_form = {normalize("NFKC", name): name for name in wanted}
+    sizes: dict[str, int] = {}
+    for key, value in (*(given or {}).items(), *named.items()):
+        name = names.get(key, key if isinstance(key, str) else str(key))
+        name = name if name in wanted else by_form.get(name, name)
+        if name not in wanted:
+            raise _unknown(name, wanted)
+        size = _size(name, value)
+        if sizes.setdefault(name, size) != size:
+            raise BindingError(f"{name} is given twice, as {sizes[name]} and {size}", "give it once")
+    return sizes
+
+
+def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
+    """Return the error that sizes were not given."""
+    example = ", ".join(f"{name!r}: 2" for name in missing)
+    return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
 
 
 def _unknown(name: str, wanted: list[str]) -> BindingError:
@@ -57,8 +81,8 @@ def _size(name: str, value: Any) -> int:
         size = index(value)
     except TypeError:
         size = -1
-    if isinstance(value, bool) or not 0 <= size <= MAX_SIZE:
-        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 to 2**63 - 1")
+    if isinstance(value, bool) or size < 0:
+        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
     return size
 
 

@@ -1,4 +1,4 @@
-"""Certificates: z3's word on an answer, from the raw constraints, by none of the code that found it."""
+"""Certificates: z3's word on an answer, asked of the raw constraints rather than of what they were reduced to."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
         yield "the constraints cannot fail", [negate(whole)]
     if result.verdict is Verdict.NEVER:
         yield "the constraints cannot hold", [whole]
-        yield "the constraints of the conflict clash", [c.requirement for c in result.conflict]
+        sizes = [c.requirement for c in result.size_constraints()]
+        yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
     elif result.shape is not None:
         for axis, (dim, emitted) in enumerate(zip(result.shape, result.emission.output, strict=True)):
             members = emitted if isinstance(emitted, Joined) else (emitted,)
@@ -113,7 +114,7 @@ def _evidence(result: Result, raw: Sequence[Formula]) -> list[Claim]:
 
     assert result.scope is not None
     test = predicate(all_of(raw), result.symbols)
-    assumed = predicate(all_of(a.formula for a in result.assumptions), result.symbols)
+    assumed = predicate(all_of([*(a.formula for a in result.assumptions), *_own_bounds(result)]), result.symbols)
     claims = []
     for word, sizes, wanted in (
         ("witness", result.witness(), True),

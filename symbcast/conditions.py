@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.binding import missing_sizes, read_sizes
 from symbcast.booleans import from_sympy, to_sympy
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
-from symbcast.dims import symbol
-from symbcast.errors import BindingError, ShapeTypeError, UndecidedError
+from symbcast.dims import Unknown, symbol
+from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, all_of, any_of, clauses, negate
 from symbcast.printing import formula_text
 from symbcast.result import Result
@@ -93,18 +95,23 @@ class Condition:
         """Return an equivalent condition, under the assumptions, in which nothing is redundant."""
         return Condition(all_of(self._decision(assume, min_size).clauses))
 
-    def holds(self, **sizes: int) -> bool:
-        """Return whether the condition holds at some sizes; raise `BindingError` where one is missing.
+    def holds(self, sizes: Mapping[Any, int] | None = None, /, **named: int) -> bool:
+        """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
+
+        Raises `BindingError` for a size that is missing, unknown, or not a size. A condition knows nothing of the
+        assumptions that it was found under: ``condition & "N >= 2"`` adds them.
 
         >>> Condition("N % 8 == 0 or N == 1").holds(N=24)
         True
         """
         from symbcast.deciding.compiled import predicate
 
-        missing = [s.name for s in self.symbols if s.name not in sizes]
+        names = {s: s.name for s in self.symbols}
+        found = read_sizes(names, sizes, named)
+        missing = [name for name in names.values() if name not in found]
         if missing:
-            raise BindingError(f"no size was given for {', '.join(missing)}", "give every size by name")
-        return predicate(self.formula, self.symbols)(*(sizes[s.name] for s in self.symbols))
+            raise missing_sizes(missing, "holds")
+        return predicate(self.formula, self.symbols)(*(found[s.name] for s in self.symbols))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Condition) and self.formula == other.formula
@@ -134,7 +141,10 @@ def _formula(value: Any) -> Formula:
     if isinstance(value, Condition):
         return value.formula
     if isinstance(value, Result):
-        return _by_name(all_of(value.clauses))
+        named = (
+            {s: symbol(n) for s, n in value.scope.names.items() if not isinstance(s, Unknown)} if value.scope else {}
+        )
+        return put_in(all_of(value.clauses), {s: n for s, n in named.items() if s is not n})
     if isinstance(value, str):
         from symbcast.parsing import parse_formula
 

@@ -82,8 +82,8 @@ class UnknownRuleError(SymbcastError, ValueError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        hint = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"there is no rule {_brief(self.name)}{hint} The rules are {', '.join(self.known)}."
+        hint = f"did you mean {self.suggestion!r}? " if self.suggestion else ""
+        return f"there is no rule {_brief(self.name)}; {hint}The rules are {', '.join(self.known)}."
 
 
 class RuleArgumentError(SymbcastError, ValueError):

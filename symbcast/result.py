@@ -168,7 +168,7 @@ class Result:
         if self._decision is None:
             from symbcast.deciding.decide import Decision
 
-            assert self.scope is not None and self.scope is not None
+            assert self.scope is not None
             requirements = [c.requirement for c in self.constraints]
             self._decision = Decision(self.scope.knowledge, requirements)
         return self._decision
@@ -206,7 +206,7 @@ class Result:
         """
         from symbcast.binding import bind
 
-        bound = bind(self, {**(sizes or {}), **named})
+        bound = bind(self, sizes, named)
         result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
         if result is None or result.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symbcast.deciding.describing import describe
@@ -12,13 +14,16 @@ from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.formulas import Formula
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.printing import formula_text
 from symbcast.shapes import Shape
 from symbcast.terms import symbols_of, with_values
 
 if TYPE_CHECKING:
     import sympy
+
+
+_FORMULAS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
 
 
 class Assumption:
@@ -36,6 +41,10 @@ def read_assumptions(assume: Any) -> list[Assumption]:
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `AssumptionError`.
     """
+    if assume is None:
+        return []
+    if isinstance(assume, (bytes, Mapping)):
+        raise ShapeTypeError(assume, "an assumption", "write text such as 'N >= 2', or a list of such")
     if isinstance(assume, str) or hasattr(assume, "free_symbols") or not isinstance(assume, Iterable):
         assume = [assume]
     return [_read_assumption(item) for item in assume]
@@ -45,9 +54,15 @@ def _read_assumption(item: Any) -> Assumption:
     if isinstance(item, str):
         from symbcast.parsing import parse_formula
 
+        if re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
+            raise AssumptionError(
+                f"{item.strip()!r} speaks of an unknown size", hint="give it a label: ?a, here and there"
+            )
         return Assumption(with_values(parse_formula(item)), item.strip())
     if isinstance(item, Assumption):
         return item
+    if isinstance(getattr(item, "formula", None), _FORMULAS):  # a Condition
+        return Assumption(item.formula, str(item))
     from symbcast.booleans import from_sympy
 
     formula = from_sympy(item)
@@ -99,26 +114,29 @@ class Scope:
         return tuple(dict.fromkeys(bound.get(s, s) for s in given))
 
     def _bindings(self, given: Sequence[sympy.Symbol], fresh: Sequence[bool]) -> dict[sympy.Symbol, sympy.Symbol]:
-        """Return what some symbols are to be replaced by: the first of their name, or an unknown with a new label."""
+        """Return what some symbols are to be replaced by: the first of their name, or an unknown by its label."""
         bound: dict[sympy.Symbol, sympy.Symbol] = {}
-        first = self._firsts(given)
+        first = _firsts(given)
         for s in given:
             if not s.is_Dummy and first[s.name] is not s:
                 bound[s] = first[s.name]
+        in_shapes = dict.fromkeys(s for shape in self.shapes for s in shape.symbols if isinstance(s, Unknown))
         own = [s for shape, is_fresh in zip(self.shapes, fresh, strict=True) if is_fresh for s in shape.symbols]
-        unknowns = dict.fromkeys(s for s in own if isinstance(s, Unknown))
-        taken = {s.name for s in given if s not in unknowns}
-        labels = (f"?{n}" for n in range(len(given) + len(taken)) if f"?{n}" not in taken)
-        bound.update((u, u.renamed(label)) for u, label in zip(unknowns, labels, strict=False))
-        return bound
-
-    def _firsts(self, given: Sequence[sympy.Symbol]) -> dict[str, sympy.Symbol]:
-        """Return the symbol that each name is bound to: one the user made, if there is one."""
-        first: dict[str, sympy.Symbol] = {}
+        relabelled = dict.fromkeys(s for s in own if isinstance(s, Unknown))
+        labels = {s.name: s for s in in_shapes if s not in relabelled}
+        for unknown in relabelled:
+            if not unknown.name[1:].isdecimal():
+                # A label that the text gives is one size throughout the call.
+                bound[unknown] = labels.setdefault(unknown.name, unknown)
+        numbers = (f"?{n}" for n in count())
+        for unknown in relabelled:
+            if unknown.name[1:].isdecimal():
+                label = next(number for number in numbers if number not in labels)
+                labels[label] = bound[unknown] = unknown.renamed(label)
         for s in given:
-            if not s.is_Dummy and (s.name not in first or first[s.name] is symbol(s.name)):
-                first[s.name] = s
-        return first
+            if isinstance(s, Unknown) and s not in in_shapes:
+                bound[s] = _labelled(s, labels)
+        return {old: new for old, new in bound.items() if old is not new}
 
     def _contradiction(self) -> AssumptionError:
         kept = list(self.assumptions)
@@ -144,10 +162,33 @@ class Scope:
         return self.min_size > 0 and _known(self.symbols, tuple(a.formula for a in kept), 0) is not None
 
 
+def _firsts(given: Sequence[sympy.Symbol]) -> dict[str, sympy.Symbol]:
+    """Return the symbol that each name is bound to: one the user made, if there is one."""
+    first: dict[str, sympy.Symbol] = {}
+    for s in given:
+        if not s.is_Dummy and (s.name not in first or first[s.name] is symbol(s.name)):
+            first[s.name] = s
+    dummies = [s for s in given if s.is_Dummy and not isinstance(s, Unknown)]
+    for s in dummies:
+        # A text can only mean a dummy where no other size has its name.
+        alone = sum(d.name == s.name for d in dummies) == 1
+        if alone and first.get(s.name) is symbol(s.name):
+            first[s.name] = s
+    return first
+
+
+def _labelled(mentioned: Unknown, labels: Mapping[str, Unknown]) -> Unknown:
+    """Return the unknown of the shapes that an assumption mentions by its label."""
+    if mentioned.name not in labels:
+        known = f"the labels are {', '.join(labels)}" if labels else "there is no unknown size in the shapes"
+        raise AssumptionError(f"no size here is called {mentioned.name}", hint=known)
+    return labels[mentioned.name]
+
+
 def _bounds_brought(bound: Mapping[sympy.Symbol, sympy.Symbol]) -> Iterator[Assumption]:
     """Yield what sympy knows of symbols that give way to another of their name: it holds of that one too."""
     for gone, kept in bound.items():
-        if own_set(gone, 0) is not ALL and not isinstance(gone, Unknown):
+        if own_set(gone, 0) is not ALL and own_set(gone, 0) != own_set(kept, 0):
             formula = describe(kept, own_set(gone, 0))
             yield Assumption(formula, formula_text(formula))
 

@@ -108,9 +108,14 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_text(value, dialect)
     if isinstance(value, (tuple, list)):
         return from_dims(value)
+    if type(value).__module__.startswith("symbcast."):
+        # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
+        raise ShapeTypeError(value, _WANTED, "pass its .shape, and join the conditions: Condition(a) & Condition(b)")
     inner = getattr(value, "shape", None)
     if inner is None or callable(inner):
         raise ShapeTypeError(value, _WANTED, _HINT)
+    if isinstance(inner, str):
+        return from_text(inner, dialect)
     try:
         return from_dims(tuple(inner))
     except TypeError as error:
@@ -155,16 +160,18 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
     if isinstance(value, bool):
         raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
     if isinstance(value, float):
-        hint = f"write {int(value)}" if value.is_integer() else "write a whole number"
+        hint = f"write {int(value)}" if 0 <= value < 1e9 and value.is_integer() else "write a whole number"
         raise DimensionError(value, "a size is an integer, not a float", hint)
-    return _from_object(value)
+    return _from_object(value, unknowns)
 
 
-def _from_object(value: Any) -> Dim:
+def _from_object(value: Any, unknowns: int) -> Dim:
     try:
-        return check_size(index(value))
+        number = index(value)
     except TypeError:
         pass
+    else:
+        return from_dim(number, unknowns)
     if hasattr(value, "free_symbols"):
         from symbcast.terms import check_dim
 

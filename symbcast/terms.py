@@ -300,10 +300,15 @@ def check_dim(value: Any) -> Dim:
         return check_size(int(value))
     for symbol in value.free_symbols:
         if symbol.is_prime or symbol.is_composite:
-            raise DimensionError(value, f"{symbol} is assumed prime or composite, which is not looked at", "leave it out")
+            raise DimensionError(value, f"that {symbol} is prime or composite is not looked at", "leave it out")
         if symbol.is_integer is False or symbol.is_negative or symbol.is_infinite:
             raise DimensionError(value, f"{symbol} is not a non-negative integer", "use symbcast.symbol(name)")
-    term(value)
+    try:
+        term(value)
+    except DimensionError as error:
+        if error.value is value:
+            raise
+        raise DimensionError(value, f"in it {error.value} is not allowed: {error.problem}", error.hint) from None
     return value
 
 

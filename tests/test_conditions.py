@@ -137,7 +137,8 @@ def test_no_alternative_of_a_simplified_condition_is_idle(statement):
 @given(formulas, st.tuples(*[st.integers(0, 2**62)] * 3))
 def test_holds_is_the_truth(statement, sizes):
     condition = Condition(statement.formula)
-    assert condition.holds(**dict(zip(NAMES, sizes, strict=True))) is statement.at(sizes)
+    given = {s.name: sizes[NAMES.index(s.name)] for s in condition.symbols}
+    assert condition.holds(given) is condition.holds(**given) is statement.at(sizes)
 
 
 @given(formulas)

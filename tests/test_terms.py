@@ -270,7 +270,7 @@ def test_symbols_that_are_no_sizes_are_refused(kind):
         check_dim(sympy.Symbol("n", **kind) + 1)
 
 
-@pytest.mark.parametrize("value", ["N", 2.0, None, sympy.true, sympy.Eq(a, b), object()], ids=str)
+@pytest.mark.parametrize("value", ["N", 2.0, None, sympy.true, sympy.Eq(a, b), object], ids=str)
 def test_what_is_no_expression_is_refused(value):
     with pytest.raises(ShapeTypeError):
         check_dim(value)

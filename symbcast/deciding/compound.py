@@ -16,13 +16,12 @@ from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.parts import cost
 from symbcast.deciding.samples import Samples
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, literals, negate, one_or_equal
+from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, clauses, equal, literals, negate, one_or_equal
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.deciding.smt import Session
     from symbcast.dims import Dim
 
 
@@ -51,7 +50,6 @@ class Compound:
         self.samples = Samples(self.symbols, domains, self.assumptions, [*self.assumptions, *self.clauses])
         self.unproven: set[Formula] = set()
         self.reason = ""
-        self._session: Session | None = None
         self.satisfiable: bool | None = self._possible(self.clauses, self._valid())
         if self.satisfiable:
             self._reduce()
@@ -115,20 +113,14 @@ class Compound:
         if elimination.refuted([*self._domain_formulas(), *self.assumptions, *formulas]):
             return False
 
-        def check() -> bool | None:
-            if self._session is None or not self._session.is_current:
-                self._session = smt.Session(self.symbols, [*self._domain_formulas(), *self.assumptions])
-            answer = self._session.check(formulas)
-            if answer is smt.Answer.SATISFIABLE:
-                self.samples.learn(self._session.model())
-                return True
-            if answer is smt.Answer.UNSATISFIABLE:
-                return False
-            self.reason = "z3 reached its limit on products of sizes"
-            self._session.hurry()
-            return None
-
-        return smt.on_worker(check)
+        answer, sizes = smt.check(self.symbols, (*self._domain_formulas(), *self.assumptions), formulas)
+        if answer is smt.Answer.SATISFIABLE:
+            self.samples.learn(sizes)
+            return True
+        if answer is smt.Answer.UNSATISFIABLE:
+            return False
+        self.reason = "z3 reached its limit on products of sizes"
+        return None
 
     def _domain_formulas(self) -> list[Formula]:
         return [describe(s, self.domains.get(s, ALL)) for s in self.symbols]
@@ -137,7 +129,7 @@ class Compound:
         """Take out literals that cannot hold where no other does, then clauses that the others imply."""
         for position, clause in reversed(list(enumerate(self.clauses))):
             self.clauses[position] = self._sharpened(clause, position)
-        self.clauses = list(dict.fromkeys(self.clauses))
+        self.clauses = list(dict.fromkeys(c for clause in self.clauses for c in clauses(clause)))
         for clause in list(reversed(self.clauses)):
             others = [c for c in self.clauses if c is not clause]
             shown = self._open(others) & ~self.samples.mask(clause)

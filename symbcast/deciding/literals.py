@@ -139,13 +139,18 @@ def _solved(literal: Comparison, symbol: sympy.Symbol) -> Formula:
 
 def _factored(literal: Comparison, difference: Term) -> Formula:
     """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
-    if any(True for _ in difference.operations()):
+    if any(True for _ in difference.operations()) or not _is_small(difference):
         return literal
     _, factors = sympy.factor_list(difference.dim())
     if len(factors) == 1 and factors[0][1] == 1:
         return literal
     parts = (_in_lowest_terms(canonical(Comparison(literal.operator, plain(factor), 0))) for factor, _ in factors)
     return any_of(parts) if literal.operator == "==" else all_of(parts)
+
+
+def _is_small(value: Term) -> bool:
+    """Return whether factoring is quick: sympy's grows fast with the symbols and the degree."""
+    return len(value.symbols()) <= 6 and len(value.coefficients) <= 24 and all(len(m) <= 6 for m in value.coefficients)
 
 
 def in_clauses(formula: Formula) -> list[Formula]:

@@ -74,6 +74,10 @@ def smallest_at(
     return _least_sum(sets, [weights[s] for s in symbols], level, predicate)
 
 
+_Entry: TypeAlias = tuple[int, tuple[int, ...], int, tuple[int, ...]]
+"""The weighted sum, the sizes, the first position that may still move, and each size's step on its ladder."""
+
+
 def _least_sum(
     sets: Sequence[SizeSet], counts: Sequence[int], zeros: Level, predicate: Callable[..., bool]
 ) -> tuple[int, ...] | None:
@@ -83,38 +87,30 @@ def _least_sum(
     Every one is handed on by exactly one of lesser sum, so none is missed and none comes too late.
     """
     ladders = [_Ladder(s) for s in sets]
-    heap: list[tuple[int, tuple[int, ...], int, tuple[int, ...], frozenset[int]]] = []
+    heap: list[_Entry] = []
+
+    def push(steps: tuple[int, ...], moved: int) -> None:
+        """Put sizes on the heap if every step is on its ladder; step -1 is the size 0."""
+        sizes = [0 if step < 0 else ladder.rung(step) for ladder, step in zip(ladders, steps, strict=True)]
+        if None not in sizes:
+            found = tuple(size or 0 for size in sizes)
+            total = sum(count * size for count, size in zip(counts, found, strict=True))
+            heappush(heap, (total, found, moved, steps))
+
     for chosen in zeros:
-        steps = tuple(-1 if n in chosen else 0 for n in range(len(sets)))
-        _push(heap, ladders, counts, steps, 0, chosen)
+        push(tuple(-1 if n in chosen else 0 for n in range(len(sets))), 0)
     tried = 0
     while heap:
-        _, sizes, moved, steps, chosen = heappop(heap)
+        _, sizes, moved, steps = heappop(heap)
         if predicate(*sizes):
             return sizes
         tried += 1
         if tried > BUDGET:
             raise GivenUpError
         for n in range(moved, len(sets)):
-            if n not in chosen:
-                _push(heap, ladders, counts, (*steps[:n], steps[n] + 1, *steps[n + 1 :]), n, chosen)
+            if steps[n] >= 0:
+                push((*steps[:n], steps[n] + 1, *steps[n + 1 :]), n)
     return None
-
-
-def _push(
-    heap: list[tuple[int, tuple[int, ...], int, tuple[int, ...], frozenset[int]]],
-    ladders: Sequence[_Ladder],
-    counts: Sequence[int],
-    steps: tuple[int, ...],
-    moved: int,
-    chosen: frozenset[int],
-) -> None:
-    """Put sizes on the heap if every step is on its ladder; step -1 is the size 0."""
-    sizes = [0 if step < 0 else ladder.rung(step) for ladder, step in zip(ladders, steps, strict=True)]
-    if None not in sizes:
-        found = tuple(size or 0 for size in sizes)
-        total = sum(count * size for count, size in zip(counts, found, strict=True))
-        heappush(heap, (total, found, moved, steps, chosen))
 
 
 class _Ladder:

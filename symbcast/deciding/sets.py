@@ -159,11 +159,6 @@ class SizeSet:
         """The greatest member, None where there is none."""
         return self.segments[-1].high if self.segments else None
 
-    @property
-    def boundaries(self) -> list[int]:
-        """The finite ends of the segments."""
-        return [e for s in self.segments for e in (s.low, s.high) if e is not None]
-
 
 def _least_period(period: int, mask: int) -> tuple[int, int]:
     for shorter in range(1, period):

@@ -12,11 +12,12 @@ import atexit
 import os
 import queue
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import sympy
 import z3
@@ -33,6 +34,7 @@ SHORT_LIMITS = (100_000, 100)
 _POLL_SECONDS = 0.05
 _PAIRWISE_UP_TO = 4
 _CACHE_SIZE = 20_000
+_SESSIONS_KEPT = 16
 
 T = TypeVar("T")
 
@@ -65,6 +67,7 @@ class _Worker:
         self.current: Job[Any] | None = None
         self.context: z3.Context | None = None
         self.translator: Translator | None = None
+        self.sessions: OrderedDict[Asked, Session] = OrderedDict()
         self.thread = threading.Thread(target=self._serve, name="symbcast-z3", daemon=True)
         self.thread.start()
 
@@ -73,14 +76,18 @@ class _Worker:
             self.current = job
             try:
                 if self.context is None or self.translator is None or self.translator.is_full:
+                    self.sessions.clear()
                     self.context = z3.Context()
                     self.translator = Translator(self.context)
                 job.result = job.function()
             except BaseException as error:
-                job.error = error
+                # Without its traceback, whose frames hold solvers: they must be freed on this thread.
+                job.error = error.with_traceback(None)
+                job.error.__context__ = None
             self.current = None
             job.done.set()
         # The context is freed on the thread that used it.
+        self.sessions.clear()
         self.translator = self.context = None
 
     def run(self, function: Callable[[], T]) -> T:
@@ -228,8 +235,37 @@ class Translator:
         return z3.Int(f"join#{self.fresh}", self.context)
 
 
+Asked: TypeAlias = tuple[tuple[sympy.Symbol, ...], tuple[Formula, ...]]
+
+
+def check(
+    symbols: tuple[sympy.Symbol, ...], assumed: tuple[Formula, ...], formulas: Sequence[Formula]
+) -> tuple[Answer, dict[sympy.Symbol, int]]:
+    """Return whether some formulas can hold beside those assumed, and sizes at which they do.
+
+    The solvers stay on the worker thread, the last few with what they know: z3's objects must be freed where they
+    are used. A check about assumptions of which another was given up is given less.
+    """
+    return on_worker(lambda: _check((symbols, assumed), formulas))
+
+
+def _check(asked: Asked, formulas: Sequence[Formula]) -> tuple[Answer, dict[sympy.Symbol, int]]:
+    assert _worker is not None
+    sessions = _worker.sessions
+    session = sessions.pop(asked, None)
+    if session is None:
+        session = Session(*asked)
+    sessions[asked] = session
+    if len(sessions) > _SESSIONS_KEPT:
+        sessions.popitem(last=False)
+    answer = session.check(formulas)
+    if answer is Answer.UNKNOWN:
+        session.hurry()
+    return answer, session.model() if answer is Answer.SATISFIABLE else {}
+
+
 class Session:
-    """A solver with some formulas asserted for good; use it inside `on_worker` only."""
+    """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there."""
 
     def __init__(self, symbols: Iterable[sympy.Symbol], formulas: Iterable[Formula]) -> None:
         assert _worker is not None and _worker.translator is not None
@@ -238,16 +274,13 @@ class Session:
         self.solver = z3.SimpleSolver(ctx=self.translator.context)
         self.solver.set("rlimit", RESOURCE_LIMIT)
         self.solver.set("timeout", WALL_LIMIT_MS)
+        self.solver.set("ctrl_c", False)  # an interrupt is the calling thread's to hear
+        self._model: Any = None
         self.reason = ""
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
         for formula in formulas:
             self.solver.add(self.translator.formula(formula))
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the session belongs to the worker's present context."""
-        return _worker is not None and _worker.translator is self.translator
 
     def check(self, formulas: Iterable[Formula]) -> Answer:
         """Return whether the formulas can hold beside those asserted."""

@@ -28,7 +28,7 @@ def at_sizes(result: Result, sizes: Mapping[str, int]) -> Result | None:
     from symbcast.binding import bind
     from symbcast.result import Result as Concrete
 
-    shapes = bind(result, sizes).shapes
+    shapes = bind(result, sizes, {}).shapes
     return None if shapes is None else Concrete(result.rule, shapes, None)
 
 

@@ -80,9 +80,15 @@ class Rule(ABC):
                 check_choice(self.name, parameter, value)
             setattr(self, parameter.name, value)
         for given in attributes:
-            takes = ", ".join(f"{p.name}=" for p in self.parameters) or "no attributes"
-            raise RuleArgumentError(self.name, f"has no attribute {given!r}", f"it takes {takes}")
+            raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
         self.check_attributes()
+        self._is_set = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # One rule serves every call that names it.
+        if getattr(self, "_is_set", False):
+            raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
+        super().__setattr__(name, value)
 
     def check_attributes(self) -> None:
         """Raise `RuleArgumentError` for an attribute that no shapes could make right."""
@@ -98,11 +104,6 @@ class Rule(ABC):
     @abstractmethod
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Return the constraints on the operands and the output dimensions."""
-
-    def apply(self, shapes: Sequence[Dims]) -> Emission:
-        """Check the shapes and emit."""
-        self.check_shapes(shapes)
-        return self.emit(shapes)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
@@ -202,6 +203,18 @@ def find_rule(name: str | Rule, attributes: dict[str, Any]) -> Rule:
         if parameter.default is REQUIRED and parameter.name not in attributes:
             raise RuleArgumentError(rule.name, f"needs {parameter.name}=", f"write {parameter.name}=(0,) or the like")
     return rule(called=name, **attributes)
+
+
+def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
+    """Return what to write for an attribute that a rule does not have."""
+    if given == "dialect":
+        return "read the text first: symbcast.shape(text, dialect=...)"
+    import difflib
+
+    names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
+    close = difflib.get_close_matches(given, names, 1)
+    takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
+    return f"did you mean {close[0]}=?" if close else f"it takes {takes}"
 
 
 def _load_families() -> None:

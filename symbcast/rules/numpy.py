@@ -15,7 +15,7 @@ from symbcast.rules.base import Dims, Emission, Joined, OutputDim, Rule, offered
 class Numpy(Rule):
     """Shapes are aligned at the right, a missing size is 1, and every axis' join must be defined.
 
-    >>> Numpy().apply([("N", 3), (2, 1, 3)]).output
+    >>> Numpy().emit([("N", 3), (2, 1, 3)]).output
     (2, ('N', 1), (3, 3))
     """
 
