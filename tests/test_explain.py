@@ -56,7 +56,7 @@ EXPLAINED = [
     (("3", "4"), {}, ["not valid", "3 beside 4"]),
     (("32, 3", "32"), {}, ["numpy: not valid\n", "has 3 beside 32", "fix          reshape B to (32, 1)"]),
     (("2, 3", "3, 2"), {}, ["fix          transpose B to (2, 3)"]),
-    (("2..5", "3"), {}, ["?0:2..5", "?0 is 3\n", "fix          assume "?0 == 3" if that is known"]),
+    (("2..5", "3"), {}, ["?0:2..5", "?0 is 3\n", 'fix          assume "?0 == 3" if that is known']),
     (("N - 1", "3"), {}, ["N is 2 or 4", "fails at     N=1: axis 0 (-1) would be 0 beside 3"]),
     (("N - 1",), {}, ["N is at least 1", "fails at     N=0: axis 0 (-1) of A, N - 1, would not be a size"]),
     (
