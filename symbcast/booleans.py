@@ -28,7 +28,7 @@ from symbcast.formulas import (
     expand,
     negate,
 )
-from symbcast.terms import check_dim
+from symbcast.reading import check_dim
 
 
 class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name

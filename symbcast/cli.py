@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TextIO
 
 from cyclopts import App, CycloptsError, Parameter
@@ -154,6 +155,8 @@ def run(arguments: Sequence[str]) -> int:
     0.1.0
     0
     """
+    if sys.stdout is None:  # closed by the caller: the status is still wanted
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     try:
         status = app(list(_separated(arguments)))
         sys.stdout.flush()
@@ -162,13 +165,22 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(str(error))
     except CycloptsError as error:
         return _refuse(_usage(error))
-    except BrokenPipeError:
-        # What is left in the buffer must not be flushed into the closed pipe at exit.
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):
+        # rich, which prints the help, makes a SystemExit of a broken pipe. What is left in the buffer must not be
+        # flushed into the closed pipe at exit.
+        _discard_output()
         return Exit.BROKEN_PIPE
+    except OSError as error:
+        _discard_output()
+        return _refuse(f"cannot write the answer: {error.strerror or error}")
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+
+
+def _discard_output() -> None:
+    """Turn what is left in the buffer of stdout away from where it cannot go."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class UsageError(Exception):
@@ -295,8 +307,13 @@ def _print_coloured(lines: Sequence[Line], verdict: str) -> None:
 
 def _attribute_texts(rule: RuleInfo) -> list[str]:
     return [
-        f"{p.name}={p.default!r}" if repr(p.default) != "required" else f"{p.name}= (required)" for p in rule.parameters
+        f"{p.name}= (required)" if repr(p.default) == "required" else f"{p.name}={p.default!r}{_choices(p.choices)}"
+        for p in rule.parameters
     ]
+
+
+def _choices(words: Sequence[str]) -> str:
+    return f" (or {', '.join(map(repr, words[1:]))})" if words else ""
 
 
 def _rule_lines(rule: RuleInfo) -> list[str]:

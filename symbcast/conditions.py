@@ -10,13 +10,13 @@ from symbcast.booleans import from_sympy, to_sympy
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
+from symbcast.definedness import with_values
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, all_of, any_of, clauses, negate
 from symbcast.printing import formula_text
 from symbcast.result import Result
 from symbcast.scope import Scope, check_min_size, own_set, read_assumptions
-from symbcast.terms import with_values
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

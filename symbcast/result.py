@@ -270,7 +270,7 @@ class Result:
         """Return what makes every dimension of the operands a size."""
         if self.scope is None:
             return []
-        from symbcast.terms import definedness
+        from symbcast.definedness import definedness
 
         found: list[Constraint] = []
         for position, operand in enumerate(self.operands):

@@ -12,12 +12,13 @@ from symbcast.deciding.describing import describe
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.definedness import with_values
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.printing import formula_text
+from symbcast.reading import symbols_of
 from symbcast.shapes import Shape
-from symbcast.terms import symbols_of, with_values
 
 if TYPE_CHECKING:
     import sympy

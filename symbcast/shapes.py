@@ -53,7 +53,7 @@ class Shape(tuple["Dim", ...]):
         """The symbols of the shape in order of first appearance."""
         if self.is_concrete:
             return ()
-        from symbcast.terms import symbols_of
+        from symbcast.reading import symbols_of
 
         return symbols_of(self)
 
@@ -173,7 +173,7 @@ def _from_object(value: Any, unknowns: int) -> Dim:
     else:
         return from_dim(number, unknowns)
     if hasattr(value, "free_symbols"):
-        from symbcast.terms import check_dim
+        from symbcast.reading import check_dim
 
         return check_dim(value)
     raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")

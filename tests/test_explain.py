@@ -183,7 +183,7 @@ MARKS = [
 @pytest.mark.parametrize(("shapes", "options", "marks"), MARKS)
 def test_marks(shapes, options, marks):
     alignment = Alignment(ask(shapes, options))
-    found = "".join(f"{alignment.mark(a).value:>2}" for a in alignment.places.all)
+    found = "".join(f"{alignment.mark(a).value:>2}" for a in alignment.all_axes)
     assert found.strip() == marks.strip()
 
 

@@ -9,22 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.deciding.compiled import predicate, value_function
+from symbcast.definedness import definedness, lower_bound
 from symbcast.dims import broadcast as join
 from symbcast.dims import floordiv, mod, symbol
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import Compatible, all_of, at_most, different
-from symbcast.terms import (
-    MAX_MONOMIALS,
-    Operation,
-    Term,
-    check_dim,
-    constant,
-    definedness,
-    lower_bound,
-    substitute,
-    symbols_of,
-    term,
-)
+from symbcast.reading import check_dim, symbols_of, term
+from symbcast.terms import MAX_MONOMIALS, Operation, Term, constant, substitute
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
-from symbcast.terms import Operation, Term, term
+from symbcast.reading import term
+from symbcast.terms import Operation, Term
 
 if TYPE_CHECKING:
     import sympy

@@ -17,7 +17,7 @@ from symbcast.deciding.parts import Alone, Part, Plain, cost
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.formulas import FALSE, Formula
-from symbcast.terms import symbols_of
+from symbcast.reading import symbols_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Decision:
             # Nothing can hold; what is assumed still says which sizes there are to fail.
             self.wanted = dict(knowledge.domains)
         self._divide(tied or [])
+        self._evidence: dict[str, dict[sympy.Symbol, int] | None] = {}
         self._values_known: dict[sympy.Symbol, Dim] | None = None
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
@@ -78,13 +79,24 @@ class Decision:
 
     def witness(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
-        return None if self.impossible else self._whole([part.witness() for part in self.parts])
+        if "witness" not in self._evidence:
+            self._evidence["witness"] = (
+                None if self.impossible else self._whole([part.witness() for part in self.parts])
+            )
+        return self._evidence["witness"]
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint.
 
         One part has to break; the others are as small as the assumptions let them.
         """
+        if "counterexample" not in self._evidence:
+            self._evidence["counterexample"] = self._counterexample()
+        return self._evidence["counterexample"]
+
+    def _counterexample(self) -> dict[sympy.Symbol, int] | None:
+        if not self.impossible and not any(part.violable for part in self.parts):
+            return None
         bases = [part.base() for part in self.parts]
         if self.impossible:
             return self._whole(bases)

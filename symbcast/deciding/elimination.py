@@ -18,7 +18,8 @@ from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.errors import DimensionError
 from symbcast.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
-from symbcast.terms import Operation, Term, substitute, term
+from symbcast.reading import term
+from symbcast.terms import Operation, Term, substitute
 
 if TYPE_CHECKING:
     import sympy

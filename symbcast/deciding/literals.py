@@ -8,6 +8,7 @@ import sympy
 
 from symbcast.deciding.describing import describe
 from symbcast.deciding.residues import NotPeriodicError, solve
+from symbcast.definedness import lower_bound
 from symbcast.dims import plain
 from symbcast.formulas import (
     FALSE,
@@ -24,7 +25,8 @@ from symbcast.formulas import (
     expand,
     literals,
 )
-from symbcast.terms import Term, constant, lower_bound, term
+from symbcast.reading import term
+from symbcast.terms import Term, constant
 
 PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""

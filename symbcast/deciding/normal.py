@@ -26,7 +26,8 @@ from symbcast.formulas import (
     negate,
     one_or_equal,
 )
-from symbcast.terms import Term, substitute, term
+from symbcast.reading import term
+from symbcast.terms import Term, substitute
 
 if TYPE_CHECKING:
     import sympy

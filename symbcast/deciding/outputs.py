@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from symbcast.dims import join
-from symbcast.terms import term
+from symbcast.reading import term
 
 if TYPE_CHECKING:
     from symbcast.deciding.decide import Decision

@@ -25,7 +25,8 @@ from symbcast.formulas import (
     Operator,
     expand,
 )
-from symbcast.terms import Operation, Term, constant, operate, substitute, term
+from symbcast.reading import term
+from symbcast.terms import Operation, Term, constant, operate, substitute
 
 
 class NotPeriodicError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from math import lcm
 
 MAX_PERIOD = 4096
@@ -35,11 +35,15 @@ class Segment:
 
     def members(self) -> Iterator[int]:
         """Yield the members from the least on."""
-        value = self.low
-        while self.high is None or value <= self.high:
-            if self.mask >> (value % self.period) & 1:
-                yield value
-            value += 1
+        residues = [r for r in range(self.period) if self.mask >> r & 1]
+        for start in count(self.low - self.low % self.period, self.period):
+            for value in (start + r for r in residues):
+                if self.high is not None and value > self.high:
+                    return
+                if value >= self.low:
+                    yield value
+            if not residues:
+                return
 
     def trimmed(self) -> Segment | None:
         """Return the segment with ends that are members and the least period, or None if it is empty."""

@@ -23,7 +23,8 @@ import sympy
 import z3
 
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
-from symbcast.terms import Operation, Term, term
+from symbcast.reading import term
+from symbcast.terms import Operation, Term
 
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""

@@ -1,12 +1,11 @@
-"""Where a rule lays each axis of the operands, and how each axis of the aligned shapes fares."""
+"""The operands laid under each other as their rule lays them, and how each axis fares."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.formulas import FALSE, dims_of, holds
 from symbcast.verdicts import Verdict
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.dims import Dim
     from symbcast.result import Result
-    from symbcast.rules.base import Rule
 
 
 class Mark(Enum):
@@ -27,77 +25,12 @@ class Mark(Enum):
     UNDECIDED = "~"
 
 
-@dataclass(frozen=True)
-class Places:
-    """``rank`` is that of the aligned shapes; ``of[n][i]`` the axis on which axis i of operand n is laid.
-
-    An axis below 0 or from ``rank`` on hangs over: the rule has no axis there.
-    """
-
-    rank: int
-    of: tuple[tuple[int, ...], ...]
-
-    @property
-    def all(self) -> range:
-        """Every axis in use, those that hang over included."""
-        used = [axis for axes in self.of for axis in axes]
-        return range(min(0, *used, 0), max(self.rank, *(a + 1 for a in used), 0))
-
-
-def places(rule: Rule, shapes: Sequence[Sequence[Dim]]) -> Places:
-    """Return where a rule lays the axes of some shapes.
-
-    >>> from symbcast.rules import find_rule
-    >>> places(find_rule("pdpd", {"axis": 1}), [("N", "C", "H", "W"), ("C",)]).of
-    ((0, 1, 2, 3), (1,))
-    """
-    ranks = [len(s) for s in shapes]
-    match rule.name:
-        case "explicit":
-            return Places(ranks[1], (tuple(_attribute(rule, "axes"))[: ranks[0]], _run(0, ranks[1])))
-        case "unidirectional":
-            return Places(ranks[1], (_run(ranks[1] - ranks[0], ranks[0]), _run(0, ranks[1])))
-        case "pdpd":
-            return _pdpd(rule, *ranks)
-        case "onnx-legacy" if _attribute(rule, "broadcast"):
-            return _legacy(rule, *ranks)
-    rank = max(ranks, default=0)
-    return Places(rank, tuple(_run(rank - r, r) for r in ranks))
-
-
-def _pdpd(rule: Rule, a: int, b: int) -> Places:
-    axis = _attribute(rule, "axis")
-    if _attribute(rule, "flavour") != "paddle":
-        return Places(a, (_run(0, a), _run(a - b if axis == -1 else axis, b)))
-    rank, short = max(a, b), min(a, b)
-    start = rank - short if axis == -1 or a == b else axis
-    return Places(rank, (_run(0, a), _run(start, b)) if a >= b else (_run(start, a), _run(0, b)))
-
-
-def _legacy(rule: Rule, a: int, b: int) -> Places:
-    axis = _attribute(rule, "axis")
-    start = a - b if axis is None else axis + a if axis < 0 else axis
-    if _attribute(rule, "flavour") != "openvino":
-        return Places(a, (_run(0, a), _run(start, b)))
-    padded = b + max(0, a - b - start)
-    rank = max(a, padded)
-    return Places(rank, (_run(rank - a, a), _run(rank - padded, b)))
-
-
-def _attribute(rule: Rule, name: str) -> Any:
-    return getattr(rule, name)
-
-
-def _run(start: int, length: int) -> tuple[int, ...]:
-    return tuple(range(start, start + length))
-
-
 class Alignment:
     """The operands of a result laid under each other."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
-        self.places = places(result.rule, result.operands)
+        self.places = result.rule.places([operand.rank for operand in result.operands])
 
     def cells(self, axis: int) -> list[tuple[int, Dim]]:
         """Return the operands that have a size on an axis, with the size."""
@@ -115,7 +48,7 @@ class Alignment:
     def _axes(self) -> dict[Constraint, list[int]]:
         """The axes that each constraint is about; none where it is about the ranks alone."""
         found: dict[Constraint, list[int]] = {}
-        past_the_end = iter([a for a in self.places.all if a >= self.places.rank])
+        past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
         for constraint in self.result.constraints:
             axes = found.setdefault(constraint, [])
             if self._is_past_the_end(constraint):
@@ -153,17 +86,18 @@ class Alignment:
         return origin.rule == "pdpd" and origin.axis is None and constraint.requirement != FALSE
 
     def _hanging(self) -> list[int]:
-        return [a for a in self.places.all if not 0 <= a < self.places.rank]
+        return [a for a in self.all_axes if not 0 <= a < self.places.rank]
 
     def _refused(self, operands: Sequence[int]) -> list[int]:
-        hanging = self._hanging()
-        rule = self.result.rule
-        if hanging:
-            return hanging
-        if rule.name not in ("none", "onnx-legacy", "unidirectional"):
-            return sorted({a for n in operands for a in self.places.of[n]})
-        lacking = [a for a in self.places.all if len(self.cells(a)) < len(operands)]
-        return [a for a in lacking if a in _attribute(rule, "keep")] if rule.name == "unidirectional" else lacking
+        """Return the axes at which ranks do not fit: those that hang over, else those that some operand lacks."""
+        lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
+        return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
+
+    @cached_property
+    def all_axes(self) -> range:
+        """Every axis in use, those that hang over included."""
+        used = [axis for axes in self.places.of for axis in axes]
+        return range(min(0, *used, 0), max(self.places.rank, *(a + 1 for a in used), 0))
 
     @cached_property
     def _clashing(self) -> frozenset[int]:

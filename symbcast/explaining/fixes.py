@@ -239,7 +239,7 @@ def _made_one(result: Result, alignment: Alignment) -> Iterator[Fix]:
     """Make the sizes of one operand 1 on the axes that clash."""
     from symbcast.explaining.alignment import Mark
 
-    every = alignment.places.all
+    every = alignment.all_axes
     # A mark may take a question to the solver: of many axes only those of the conflict are looked at.
     axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
     names, namer = operand_names(result), Namer(result)

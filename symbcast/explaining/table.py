@@ -110,7 +110,7 @@ class OperandTable:
 
 
 def _chosen_axes(alignment: Alignment) -> list[int | None]:
-    axes = alignment.places.all
+    axes = alignment.all_axes
     if len(axes) <= MAX_AXES:
         return list(axes)
     half = MAX_AXES // 2 - 1

@@ -39,6 +39,17 @@ class Emission(NamedTuple):
     output: tuple[OutputDim, ...]
 
 
+class Places(NamedTuple):
+    """Where a rule lays the axes of its operands.
+
+    ``rank`` is that of the aligned shapes; ``of[n][i]`` the axis on which axis ``i`` of operand ``n`` is laid. An axis
+    below 0 or from ``rank`` on hangs over: the rule has no axis there.
+    """
+
+    rank: int
+    of: tuple[tuple[int, ...], ...]
+
+
 class Parameter(NamedTuple):
     """An attribute of a rule: its name, its default (`REQUIRED` where there is none), and the words it may be."""
 
@@ -104,6 +115,15 @@ class Rule(ABC):
     @abstractmethod
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Return the constraints on the operands and the output dimensions."""
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Return where the axes of operands of the given ranks are laid: at the right, unless the rule says otherwise.
+
+        >>> find_rule("pdpd", {"axis": 1}).places([4, 1])
+        Places(rank=4, of=((0, 1, 2, 3), (1,)))
+        """
+        rank = max(ranks, default=0)
+        return Places(rank, tuple(run(rank - r, r) for r in ranks))
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
@@ -252,6 +272,11 @@ def as_axes(rule: str, attribute: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
         raise RuleArgumentError(rule, f"{attribute}={value!r} is not a sequence", f"write {attribute}=(0,) or the like")
     return tuple(as_int(rule, attribute, axis) for axis in value)
+
+
+def run(start: int, length: int) -> tuple[int, ...]:
+    """Return the axes from ``start`` on."""
+    return tuple(range(start, start + length))
 
 
 def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import all_of, any_of, equal, one_or_equal
-from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Rule, as_axes, as_int, offered
+from symbcast.formulas import FALSE, all_of, any_of, equal, one_or_equal
+from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Places, Rule, as_axes, as_int, offered, run
 from symbcast.rules.numpy import Numpy
 
 
@@ -46,7 +46,7 @@ class Unidirectional(Rule):
         for axis in self.keep:
             if axis < offset:
                 reason = f"target axis {axis} keeps data's size, and data does not reach it"
-                constraints.append(self.refuse((0, 1), reason))
+                constraints.append(self.constraint(FALSE, (0, 1), reason, axis, rank))
             else:
                 output[axis] = data[axis - offset]
         for axis, size in enumerate(data, offset):
@@ -55,6 +55,11 @@ class Unidirectional(Rule):
                 reason = "the size must be 1 or the target's"
                 constraints.append(self.constraint(requirement, (0, 1), reason, axis, rank))
         return Emission(constraints, tuple(output))
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Data lies at the right of the target, and hangs over where its rank is greater."""
+        data, target = ranks
+        return Places(target, (run(target - data, data), run(0, target)))
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes to keep are the target's."""
@@ -97,6 +102,18 @@ class OnnxLegacy(Rule):
         if self.axis is not None:
             self.axis = as_int(self.name, "axis", self.axis)
 
+    def places(self, ranks: Sequence[int]) -> Places:
+        """With ``broadcast=1`` B lies on a run of A's axes."""
+        a, b = ranks
+        if not self.broadcast:
+            return super().places(ranks)
+        start = self._start(a, b)
+        if self.flavour != "openvino":
+            return Places(a, (run(0, a), run(start, b)))
+        padded = b + max(0, a - b - start)
+        rank = max(a, padded)
+        return Places(rank, (run(rank - a, a), run(rank - padded, b)))
+
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Equalities, one for each axis of B, unless all of B is 1."""
         a, b = shapes
@@ -108,7 +125,7 @@ class OnnxLegacy(Rule):
             reason = f"B's rank {len(b)} must not exceed A's rank {len(a)}"
             return Emission([self.refuse((0, 1), reason)], tuple(a))
         ones = all_of(equal(size, 1) for size in b)
-        start = self._start(a, b)
+        start = self._start(len(a), len(b))
         if not 0 <= start <= len(a) - len(b):
             reason = f"B is not all ones and its {len(b)} axes from axis {self.axis} on must lie within A's {len(a)}"
             return Emission([self.constraint(ones, (1,), reason)], tuple(a))
@@ -128,13 +145,13 @@ class OnnxLegacy(Rule):
         ]
         return Emission(constraints, tuple(a))
 
-    def _start(self, a: Dims, b: Dims) -> int:
+    def _start(self, a: int, b: int) -> int:
         if self.axis is None:
-            return len(a) - len(b)
-        return self.axis + len(a) if self.axis < 0 else self.axis
+            return a - b
+        return self.axis + a if self.axis < 0 else self.axis
 
     def _padded(self, a: Dims, b: Dims) -> Emission:
-        behind = len(a) - len(b) - self._start(a, b) if self.broadcast else 0
+        behind = len(a) - len(b) - self._start(len(a), len(b)) if self.broadcast else 0
         emission = Numpy().emit((a, (*b, *(1,) * max(0, behind))))
         renamed = [Constraint(c.requirement, c.origin._replace(rule=self.name), c.reason) for c in emission.constraints]
         return Emission(renamed, emission.output)

@@ -16,10 +16,12 @@ from symbcast.rules.base import (
     Joined,
     OutputDim,
     Parameter,
+    Places,
     Rule,
     as_axes,
     as_int,
     offered,
+    run,
 )
 from symbcast.rules.numpy import Numpy
 
@@ -103,6 +105,10 @@ class Explicit(Rule):
         ]
         return Emission(constraints, tuple(target))
 
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Data lies on the axes named."""
+        return Places(ranks[1], (self.axes[: ranks[0]], run(0, ranks[1])))
+
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as data has, in order, and within the target."""
         super().check_shapes(shapes)
@@ -160,7 +166,7 @@ class Pdpd(Rule):
         if len(b) > len(a):
             reason = f"B's rank {len(b)} must not exceed A's rank {len(a)}"
             return Emission([self.refuse((0, 1), reason)], tuple(a))
-        start = self._start(a, b)
+        start = self._start(len(a), len(b))
         if self.flavour == "openvino":
             return self._openvino(a, b, start)
         constraints = [
@@ -180,8 +186,17 @@ class Pdpd(Rule):
             problem = f"axis={self.axis} is past the end of {named}, whose rank is {rank}"
             raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {rank}, or -1 for the right")
 
-    def _start(self, a: Dims, b: Dims) -> int:
-        return len(a) - len(b) if self.axis == -1 else self.axis
+    def places(self, ranks: Sequence[int]) -> Places:
+        """The second, or to Paddle the shorter, lies on a run of the other's axes."""
+        a, b = ranks
+        if self.flavour != "paddle" or a > b:
+            return Places(a, (run(0, a), run(self._start(a, b), b)))
+        if a == b:
+            return Places(a, (run(0, a), run(0, b)))
+        return Places(b, (run(self._start(b, a), a), run(0, b)))
+
+    def _start(self, long: int, short: int) -> int:
+        return long - short if self.axis == -1 else self.axis
 
     def _openvino(self, a: Dims, b: Dims, start: int) -> Emission:
         if start + len(b) > len(a):
@@ -206,7 +221,7 @@ class Pdpd(Rule):
             ]
             return Emission(same, tuple(a))
         long, short = (a, b) if len(a) >= len(b) else (b, a)
-        start = self._start(long, short)
+        start = self._start(len(long), len(short))
         if start + len(short) > len(long) or self.axis >= max(1, len(long)):
             run = f"the shorter shape's {len(short)} axes from axis {start} on"
             reason = f"{run} must lie within the other's {len(long)}"

@@ -24,7 +24,7 @@ from symbcast.formulas import (
     clauses,
     literals,
 )
-from symbcast.terms import term
+from symbcast.reading import term
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)
