@@ -213,3 +213,52 @@ def test_rules_are_listed():
 def test_aliases(alias):
     rule = next(rule.name for rule in sb.rules() if alias in rule.aliases)
     assert sb.broadcast("N, 1", "M, 3", rule=alias).condition == sb.broadcast("N, 1", "M, 3", rule=rule).condition
+
+
+def test_labels_of_unknowns():
+    """A label is one size throughout a call, and an assumption may speak of it."""
+    assert sb.broadcast("?a", "?a").verdict is V.ALWAYS
+    assert sb.broadcast("?, ?", "?").symbols[0].name == "?0"
+    assert str(sb.Condition(sb.broadcast("?a", "3", assume="?a >= 2"))) == "?a == 3"
+    assert str(sb.Condition(sb.broadcast("?, N", "3, 1", assume="?0 != 3"))) == "?0 == 1"
+    assert sb.broadcast("?a:2..5", "?a").witness() == {"?a": 2}
+
+
+def test_a_condition_as_an_assumption():
+    valid = sb.Condition(sb.broadcast("N", "M"))
+    assert sb.broadcast("N", "M", assume=valid).verdict is V.ALWAYS
+    assert sb.broadcast("N", "M", assume=[~valid]).verdict is V.NEVER
+
+
+def test_a_condition_is_not_forgotten_in_a_chain():
+    first = sb.broadcast("N, M", "K", rule="pdpd")
+    with pytest.raises(sb.ShapeTypeError, match=r"Condition\(a\) & Condition\(b\)"):
+        sb.broadcast(first, "M", rule="pdpd")
+    assert sb.broadcast(first.shape, "M", rule="pdpd").verdict is V.ALWAYS
+
+
+def test_a_rule_does_not_change():
+    result = sb.broadcast("N, C", "C", rule="pdpd")
+    with pytest.raises(AttributeError, match="a rule does not change"):
+        result.rule.axis = 0
+    assert sb.broadcast("N, C", "C", rule="pdpd").verdict is V.ALWAYS
+
+
+def test_dummies_are_told_apart_in_text():
+    first, second = sympy.Dummy("N"), sympy.Dummy("N")
+    condition = sb.Condition(sb.broadcast((first,), (second,)))
+    assert str(condition) == "N == N_1 or N == 1 or N_1 == 1"
+    assert condition.holds(N=4, N_1=4)
+    assert sb.broadcast((first,), "3", assume="N >= 2").condition == sympy.Eq(first, 3)
+
+
+def test_names_that_python_normalizes():
+    assert sb.broadcast("µ", "3").evaluate(µ=3) == (3,)
+
+
+class TextShape:
+    shape = "N, 3"
+
+
+def test_a_shape_that_is_text():
+    assert sb.shape(TextShape()) == sb.shape("N, 3")
