@@ -23,7 +23,11 @@ def describe(symbol: sympy.Symbol, members: SizeSet, within: SizeSet = ALL) -> F
     missing = within - members
     if not missing:
         return AllOf(())
-    positive = any_of(_piece_formula(symbol, piece) for piece in _pieces(members, within))
+    pieces = _pieces(members, within)
+    shares = _shares(pieces, within)
+    positive = any_of(
+        _piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share
+    )
     excluded = missing.first(3)
     if len(excluded) < 3 and len(excluded) < _size(positive):
         return all_of(different(symbol, value) for value in excluded)
@@ -42,16 +46,31 @@ def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
         piece = _loosened(remaining.segments[-1], members, within)
         pieces.append(piece)
         remaining = remaining - normal([piece])
-    for piece in list(pieces):
-        others = EMPTY
-        for other in pieces:
-            if other is not piece:
-                others = others | normal([other])
-        if normal([piece]) & within <= others:
-            pieces.remove(piece)
     return pieces[::-1]
 
 
+def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
+    """Return what each piece has to say: nothing that others say is said again for a single size or a residue."""
+    shares = [normal([piece]) & within for piece in pieces]
+    for n, share in enumerate(shares):
+        others = EMPTY
+        for m, other in enumerate(shares):
+            if m != n:
+                others = others | other
+        own = share - others
+        if len(share.first(_FEW)) < _FEW or not own:
+            shares[n] = own
+        else:
+            period = pieces[n].period
+            shares[n] = share & SizeSet.residues(period, [r for r in range(period) if own & _class(period, r)])
+    return shares
+
+
+def _class(period: int, residue: int) -> SizeSet:
+    return SizeSet.residues(period, [residue])
+
+
+_FEW = 3
 _LOOSER: tuple[Callable[[Segment], Segment], ...] = (
     lambda s: Segment(0, s.high, s.period, s.mask),
     lambda s: Segment(s.low, None, s.period, s.mask),
@@ -69,9 +88,9 @@ def _loosened(piece: Segment, members: SizeSet, within: SizeSet) -> Segment:
     return piece
 
 
-def _piece_formula(symbol: sympy.Symbol, piece: Segment) -> Formula:
-    few = normal([piece]).first(3)
-    if len(few) < 3:
+def _piece_formula(symbol: sympy.Symbol, piece: Segment, share: SizeSet, within: SizeSet) -> Formula:
+    few = share.first(_FEW)
+    if len(few) < _FEW:
         return any_of(equal(symbol, value) for value in few)
     parts: list[Formula] = []
     if piece.low > 0:
@@ -80,8 +99,10 @@ def _piece_formula(symbol: sympy.Symbol, piece: Segment) -> Formula:
         parts.append(at_most(symbol, piece.high))
     if piece.period > 1:
         remainder = plain(sympy.sympify(modulo(symbol, piece.period)))
-        kept = [r for r in range(piece.period) if piece.mask >> r & 1]
-        lost = [r for r in range(piece.period) if not piece.mask >> r & 1]
+        # A residue that no size in question has needs no word.
+        present = normal([Segment(piece.low, piece.high)]) & within
+        kept = [r for r in range(piece.period) if share & _class(piece.period, r)]
+        lost = [r for r in range(piece.period) if not piece.mask >> r & 1 and present & _class(piece.period, r)]
         if len(kept) <= len(lost):
             parts.append(any_of(equal(remainder, r) for r in kept))
         else:
