@@ -30,7 +30,7 @@ from symbcast.terms import Term, constant
 
 PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
-_CLAUSES_UP_TO = 64
+MOST_CLAUSES = 64
 _SOLUTIONS_UP_TO = 3
 
 
@@ -102,9 +102,8 @@ def simplified(formula: Formula) -> Formula:
         case Comparison():
             return _in_lowest_terms(canonical(formula))
         case Compatible(dims) | Clashing(dims):
-            if len(dims) <= PAIRWISE_UP_TO:
-                return simplified(expand(formula))
-            return formula
+            distinct = type(formula)(tuple(dict.fromkeys(dims)))
+            return simplified(expand(distinct)) if len(distinct.dims) <= PAIRWISE_UP_TO else distinct
         case AllOf(parts):
             return all_of(map(simplified, parts))
         case AnyOf(parts):
@@ -175,7 +174,7 @@ def _distributed(clause: Formula) -> list[Formula]:
     count = 1
     for choice in choices:
         count *= len(choice)
-    if count > _CLAUSES_UP_TO:
+    if count > MOST_CLAUSES:
         return [clause]
     products: list[tuple[Formula, ...]] = [()]
     for choice in choices:
