@@ -1,4 +1,4 @@
-"""Hypothesis profiles: quick and the same on every run; deep and drawn anew on request (``--hypothesis-profile=deep``)."""
+"""Hypothesis profiles: quick and alike on every run; deep, drawn anew, with ``--hypothesis-profile=deep``."""
 
 from hypothesis import HealthCheck, settings
 
