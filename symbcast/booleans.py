@@ -11,7 +11,7 @@ from sympy.core.relational import Relational
 from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
-from symbcast.dims import Dim, plain
+from symbcast.dims import Dim, broadcast, guarded_broadcast, plain
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import (
     FALSE,
@@ -85,11 +85,19 @@ def to_sympy(formula: Formula) -> Boolean:
 
 
 def _relation(operator: Operator, left: Dim, right: Dim) -> Boolean:
+    left, right = _guarded(left), _guarded(right)
     if isinstance(left, int) and not isinstance(right, int):
         # 2 <= N reads better as N >= 2.
         turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
         return turned(right, left)
     return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right))
+
+
+def _guarded(dim: Dim) -> Dim:
+    """Return a dimension whose joins leave alone what they cannot evaluate."""
+    if isinstance(dim, int) or dim.is_Symbol or not dim.has(broadcast):
+        return dim
+    return plain(dim.replace(lambda e: type(e) is broadcast, lambda e: guarded_broadcast(*e.args)))
 
 
 def conjunction(clauses: Iterable[Formula]) -> Boolean:

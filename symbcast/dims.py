@@ -87,10 +87,7 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
                     members[member] = None
         numbers = [m for m in members if m.is_Integer]
         if len(numbers) > 1:
-            raise DimensionError(
-                f"broadcast({', '.join(map(str, args))})",
-                f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1",
-            )
+            return cls._undefined(args, numbers)
         if not members:
             return sympy.Integer(1)
         ordered = sorted(members, key=default_sort_key)
@@ -99,6 +96,12 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         if tuple(ordered) != args:
             return cls(*ordered)
         return None
+
+    @classmethod
+    def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
+        raise DimensionError(
+            f"broadcast({', '.join(map(str, args))})", f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1"
+        )
 
     def _eval_is_integer(self) -> bool | None:
         return True if all(a.is_integer for a in self.args) else None
@@ -119,6 +122,21 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         # Where the join is defined its members are 1 or one common size: Max is that size unless it is 0,
         # and then Min is 0 (otherwise Min with 1 is 1).
         return sympy.Max(*args) * sympy.Min(1, *args)
+
+
+class guarded_broadcast(broadcast):  # noqa: N801 - shown as what it is, a join
+    """The join as it stands in a condition, beside the clause that says where it is defined.
+
+    On sizes that clash it stays as it is instead of raising, so that the condition can be evaluated there: that
+    clause is false.
+    """
+
+    @classmethod
+    def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
+        return None
+
+
+guarded_broadcast.__name__ = "broadcast"
 
 
 class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this name

@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 
 from symbcast.arithmetic import FUNCTIONS, floor_divide, modulo
-from symbcast.dims import Dim, broadcast, floordiv, join, mod, plain, undefined_join
+from symbcast.dims import Dim, broadcast, floordiv, guarded_broadcast, join, mod, plain, undefined_join
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.sizes import check_size
 from symbcast.terms import (
@@ -100,6 +100,7 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
     sympy.Min: lambda e: extremum_terms("min", tuple(term(plain(a)) for a in e.args)),
     sympy.Max: lambda e: extremum_terms("max", tuple(term(plain(a)) for a in e.args)),
     broadcast: _read_join,
+    guarded_broadcast: _read_join,
 }
 
 

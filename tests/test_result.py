@@ -262,3 +262,16 @@ class TextShape:
 
 def test_a_shape_that_is_text():
     assert sb.shape(TextShape()) == sb.shape("N, 3")
+
+
+def test_a_condition_with_joins_can_be_evaluated_where_they_are_undefined():
+    a, b = sb.symbol("a"), sb.symbol("b")
+    for shapes, rule in ((("broadcast(a, b)", "2*a"), "none"), (("a", "broadcast(b, 2)"), "numpy")):
+        result = sb.broadcast(*shapes, rule=rule)
+        holds = sb.Condition(result).holds
+        for x in range(6):
+            for y in range(6):
+                sizes = {s: {a: x, b: y}[s] for s in result.symbols}
+                assert bool(result.condition.subs(sizes)) is holds({s.name: v for s, v in sizes.items()})
+        assert sb.broadcast(*shapes, rule=rule, assume=result.condition).verdict is V.ALWAYS
+        assert pickle.loads(pickle.dumps(result.condition)) == result.condition
