@@ -13,7 +13,7 @@ from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.definedness import with_values
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import ShapeTypeError, UndecidedError
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, all_of, any_of, clauses, negate
+from symbcast.formulas import FORMULA_KINDS, Formula, all_of, any_of, clauses, negate
 from symbcast.printing import formula_text
 from symbcast.result import Result
 from symbcast.scope import Scope, check_min_size, own_set, read_assumptions
@@ -22,8 +22,6 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
-
-_FORMULAS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
 
 
 class Condition:
@@ -149,7 +147,7 @@ def _formula(value: Any) -> Formula:
         from symbcast.parsing import parse_formula
 
         return with_values(parse_formula(value))
-    if isinstance(value, _FORMULAS):
+    if isinstance(value, FORMULA_KINDS):
         return _by_name(value)
     if isinstance(value, bool) or hasattr(value, "free_symbols"):
         return _by_name(with_values(from_sympy(value)))

@@ -107,6 +107,9 @@ class AnyOf(_OfParts):
 
 Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
 
+FORMULA_KINDS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
+"""The classes of formulas, for telling a formula from what can be read as one."""
+
 TRUE = AllOf(())
 FALSE = AnyOf(())
 

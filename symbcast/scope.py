@@ -15,16 +15,13 @@ from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.definedness import with_values
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
 from symbcast.reading import symbols_of
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
     import sympy
-
-
-_FORMULAS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
 
 
 class Assumption:
@@ -62,7 +59,7 @@ def _read_assumption(item: Any) -> Assumption:
         return Assumption(with_values(parse_formula(item)), item.strip())
     if isinstance(item, Assumption):
         return item
-    if isinstance(getattr(item, "formula", None), _FORMULAS):  # a Condition
+    if isinstance(getattr(item, "formula", None), FORMULA_KINDS):  # a Condition
         return Assumption(item.formula, str(item))
     from symbcast.booleans import from_sympy
 
