@@ -8,10 +8,9 @@ relation follows from the others is one more such question about its negation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
 
@@ -63,52 +62,96 @@ class EitherOne:
 Relation: TypeAlias = Axis | Onto | Same | Within | EitherOne
 
 
-@dataclass(slots=True)
 class Classes:
-    """Sizes merged into classes, each with the set it lies in; the least model of some relations."""
+    """Sizes merged into classes, each with the set it lies in: the least model of some relations.
 
-    domain: dict[Node, SizeSet]
-    relations: list[Axis | Onto | EitherOne]
-    parent: dict[Node, Node] = field(default_factory=dict)
-    uses: dict[Node, list[int]] = field(default_factory=dict)
-    consistent: bool = True
+    It grows by `add` and takes back by `undo`, each at the cost of what changes; a question is asked by adding its
+    negation and taking that back. Of a class the member that was named first stands for it.
+    """
+
+    __slots__ = (
+        "_anchors",
+        "_domain",
+        "_first",
+        "_order",
+        "_parent",
+        "_size",
+        "_trail",
+        "_uses",
+        "consistent",
+        "relations",
+    )
+
+    def __init__(self, domain: Mapping[Node, SizeSet], nodes: Iterable[Node] = ()) -> None:
+        self.relations: list[Axis | Onto | EitherOne] = []
+        self.consistent = all(domain.values())
+        self._domain: dict[Node, SizeSet] = dict(domain)
+        self._order: dict[Node, int] = {}
+        self._parent: dict[Node, Node] = {}
+        # Sets, relations and all else of a class are kept at its root, that of the larger class merged.
+        self._size: dict[Node, int] = {}
+        self._first: dict[Node, Node] = {}
+        self._uses: dict[Node, list[int]] = {}
+        self._anchors: dict[int, Node] = {}
+        """Of each axis, by its number, a member that cannot be 1: all others that cannot either are merged with it."""
+        self._trail: list[Callable[[], object]] = []
+        for node in (*nodes, *domain):
+            self._rank(node)
 
     @staticmethod
     def of(domain: Mapping[Node, SizeSet], relations: Iterable[Relation]) -> Classes:
         """Return the classes that the relations force on sizes from the given sets."""
-        made = Classes(dict(domain), [])
-        facts: list[Same | Within] = []
-        for relation in relations:
-            if isinstance(relation, (Same, Within)):
-                facts.append(relation)
-                continue
-            for node in _nodes(relation):
-                made.uses.setdefault(node, []).append(len(made.relations))
-            made.relations.append(relation)
-        touched = list(range(len(made.relations)))
-        for fact in facts:
-            if isinstance(fact, Same):
-                made._merge(fact.left, fact.right, touched)
-            else:
-                made._restrict(fact.node, fact.members, touched)
-        made._settle(touched)
+        made = Classes(domain)
+        made.add(*relations)
         return made
 
+    def mark(self) -> int:
+        """Return the present state, for `undo`."""
+        return len(self._trail)
+
+    def undo(self, mark: int) -> None:
+        """Take back all that was added since ``mark``."""
+        trail = self._trail
+        while len(trail) > mark:
+            trail.pop()()
+
+    def add(self, *relations: Relation) -> None:
+        """Add relations and merge what they force. After a contradiction nothing more is worked out."""
+        touched: list[_Touched] = []
+        for relation in relations:
+            match relation:
+                case Same(left, right):
+                    self._merge(left, right, touched)
+                case Within(node, members):
+                    self._restrict(node, members, touched)
+                case _:
+                    self._relate(relation, touched)
+            self._settle(touched)
+
     def find(self, node: Node) -> Node:
-        """Return the representative of a node's class."""
-        parent = self.parent
-        while node in parent:
-            node = parent[node]
-        return node
+        """Return the representative of a node's class: the member that was named first."""
+        root = self._root(node)
+        return self._first.get(root, root)
 
     def set_of(self, node: Node) -> SizeSet:
         """Return the set that a node's class lies in."""
-        return self.domain.get(self.find(node), ALL)
+        return self._domain.get(self._root(node), ALL)
 
     def may_be_one(self, node: Node) -> bool:
         """Return whether nothing keeps the node's class from being 1."""
-        domain = self.domain.get(self.find(node), ALL)
+        domain = self._domain.get(self._root(node), ALL)
         return domain is ALL or 1 in domain
+
+    def degree(self, node: Node) -> int:
+        """Return how many relations, other than equalities and sets, the node's class is in."""
+        return len(self._uses.get(self._root(node), ()))
+
+    def may_all_be_one_size(self) -> bool:
+        """Return whether all sizes can be one and the same other than 1: that satisfies joins and `Onto`."""
+        common = NOT_ONE
+        for members in {id(d): d for d in self._domain.values()}.values():
+            common = common & members
+        return bool(common) and not any(isinstance(r, EitherOne) for r in self.relations)
 
     def possible(
         self,
@@ -124,60 +167,115 @@ class Classes:
         """
         if not self.consistent:
             return False
-        trial = Classes(dict(self.domain), self.relations, dict(self.parent), dict(self.uses))
-        touched: list[int] = []
-        for node in non_one:
-            trial._restrict(node, NOT_ONE, touched)
-        for node in one:
-            trial._restrict(node, ONE, touched)
-        if within:
-            trial._restrict(*within, touched)
-        if same:
-            trial._merge(*same, touched)
-        trial._settle(touched)
-        if not trial.consistent:
-            return False
-        if differ is None:
-            return True
-        left, right = map(trial.find, differ)
-        only = trial.set_of(left).only
-        return left != right and (only is None or only != trial.set_of(right).only)
+        mark = self.mark()
+        try:
+            self.add(*(Within(node, NOT_ONE) for node in non_one), *(Within(node, ONE) for node in one))
+            self.add(*([Within(*within)] if within else ()), *([Same(*same)] if same else ()))
+            if not self.consistent or differ is None:
+                return self.consistent
+            left, right = map(self._root, differ)
+            only = self.set_of(left).only
+            return left != right and (only is None or only != self.set_of(right).only)
+        finally:
+            self.undo(mark)
 
-    def _restrict(self, node: Node, members: SizeSet, touched: list[int]) -> None:
-        root = self.find(node)
-        before = self.domain.get(root, ALL)
+    def _root(self, node: Node) -> Node:
+        parent = self._parent
+        while node in parent:
+            node = parent[node]
+        return node
+
+    def _rank(self, node: Node) -> int:
+        return self._order.setdefault(node, len(self._order))
+
+    def _relate(self, relation: Axis | Onto | EitherOne, touched: list[_Touched]) -> None:
+        number = len(self.relations)
+        self.relations.append(relation)
+        self._trail.append(self.relations.pop)
+        for node in _nodes(relation):
+            self._rank(node)
+            root = self._root(node)
+            uses = self._uses.setdefault(root, [])
+            uses.append(number)
+            self._trail.append(uses.pop)
+            touched.append((number, root))
+
+    def _restrict(self, node: Node, members: SizeSet, touched: list[_Touched]) -> None:
+        root = self._root(node)
+        before = self._domain.get(root, ALL)
         after = before & members
-        if after != before:
-            self.domain[root] = after
-            self.consistent = self.consistent and bool(after)
-            touched.extend(self.uses.get(root, ()))
+        if after is not before and after != before:
+            self._narrow(root, after)
+            touched.extend((number, root) for number in self._uses.get(root, ()))
 
-    def _merge(self, left: Node, right: Node, touched: list[int]) -> None:
-        a, b = self.find(left), self.find(right)
+    def _narrow(self, root: Node, after: SizeSet) -> None:
+        self._set(self._domain, root, after)
+        if not after:
+            self._contradict()
+
+    def _merge(self, left: Node, right: Node, touched: list[_Touched]) -> None:
+        a, b = self._root(left), self._root(right)
         if a == b:
             return
-        self.parent[b] = a
-        self.domain[a] = self.domain.get(a, ALL) & self.domain.pop(b, ALL)
-        self.consistent = self.consistent and bool(self.domain[a])
-        self.uses[a] = [*self.uses.get(a, ()), *self.uses.get(b, ())]
-        touched.extend(self.uses[a])
+        sizes = self._size.get(a, 1), self._size.get(b, 1)
+        if sizes[0] < sizes[1]:
+            a, b = b, a
+        first = min((self._first.get(n, n) for n in (a, b)), key=self._rank)
+        sets = [self._domain.get(n, ALL) for n in (a, b)]
+        both = sets[0] & sets[1]
+        self._set(self._parent, b, a)
+        self._set(self._size, a, sum(sizes))
+        self._set(self._first, a, first)
+        if both is not sets[0]:
+            self._narrow(a, both)
+        gained = self._uses.get(b, [])
+        # A relation hears of it only where the set of its member became another.
+        touched.extend((number, a) for number in (self._uses.get(a, ()) if both != sets[0] else ()))
+        touched.extend((number, a) for number in (gained if both != sets[1] else ()))
+        if gained:
+            uses = self._uses.setdefault(a, [])
+            length = len(uses)
+            uses.extend(gained)
+            self._trail.append(lambda: uses.__delitem__(slice(length, None)))
 
-    def _settle(self, touched: list[int]) -> None:
+    def _contradict(self) -> None:
+        if self.consistent:
+            self.consistent = False
+            self._trail.append(lambda: setattr(self, "consistent", True))
+
+    def _set(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        """Set an entry so that it can be taken back."""
+        if key in table:
+            before = table[key]
+            self._trail.append(lambda: table.__setitem__(key, before))
+        else:
+            self._trail.append(lambda: table.__delitem__(key))
+        table[key] = value
+
+    def _settle(self, touched: list[_Touched]) -> None:
         """Merge what the touched relations force, until nothing more is."""
         while touched and self.consistent:
-            relation = self.relations[touched.pop()]
-            match relation:
-                case Axis(members):
-                    forced = [node for node in members if not self.may_be_one(node)]
-                    for node in forced[1:]:
-                        self._merge(forced[0], node, touched)
+            number, node = touched.pop()
+            match self.relations[number]:
+                case Axis():
+                    if not self.may_be_one(node):
+                        anchor = self._anchors.get(number)
+                        if anchor is None:
+                            self._set(self._anchors, number, node)
+                        else:
+                            self._merge(anchor, node, touched)
                 case EitherOne(left, right):
-                    self.consistent = self.may_be_one(left) or self.may_be_one(right)
+                    if not (self.may_be_one(left) or self.may_be_one(right)):
+                        self._contradict()
                 case Onto(data, target):
                     if not self.may_be_one(data):
                         self._merge(target, data, touched)
                     elif self.set_of(target).only == 1:
                         self._restrict(data, ONE, touched)
+
+
+_Touched: TypeAlias = tuple[int, Node]
+"""The number of a relation, and the class in it that changed."""
 
 
 def _nodes(relation: Axis | Onto | EitherOne) -> tuple[Node, ...]:
@@ -194,7 +292,7 @@ def violable(relation: Relation, classes: Classes, assumed: Mapping[Node, SizeSe
     """Return whether sizes of ``classes`` (the other relations) exist that break ``relation``."""
     match relation:
         case Axis(members):
-            return any(classes.possible(non_one=pair, differ=pair) for pair in combinations(members, 2))
+            return _may_clash(members, classes)
         case EitherOne(left, right):
             return classes.possible(non_one=(left, right))
         case Onto(data, target):
@@ -209,3 +307,17 @@ def violable(relation: Relation, classes: Classes, assumed: Mapping[Node, SizeSe
             )
         case Within(node, members):
             return classes.possible(within=(node, assumed.get(node, ALL) - members))
+
+
+def _may_clash(members: Sequence[Node], classes: Classes) -> bool:
+    """Return whether two of the members can differ with neither of them 1."""
+    for position, left in enumerate(members):
+        mark = classes.mark()
+        try:
+            classes.add(Within(left, NOT_ONE))
+            # What cannot be 1 beside it is known by now: only the others are asked about one by one.
+            if any(classes.possible(non_one=(right,), differ=(left, right)) for right in members[position + 1 :]):
+                return True
+        finally:
+            classes.undo(mark)
+    return False

@@ -21,19 +21,18 @@ class System:
         self, assumed: Mapping[Node, SizeSet], wanted: Mapping[Node, SizeSet], relations: Iterable[Relation]
     ) -> None:
         self.assumed = assumed
-        self.wanted = dict(wanted)
         self.given = list(dict.fromkeys(relations))
-        self.is_free = self._is_free()
-        self.classes = Classes(dict(self.wanted), []) if self.is_free else self._classes()
+        self.is_free = self._is_free(wanted)
+        self.classes = self._classes(wanted, () if self.is_free else self.given)
         self.relations: list[Relation] | None = self.given
         if not self.is_free:
             self.reduce()
 
-    def _is_free(self) -> bool:
+    def _is_free(self, wanted: Mapping[Node, SizeSet]) -> bool:
         """Return whether there is one relation, between sizes of which nothing is known: then nothing is forced."""
         if len(self.given) != 1 or not isinstance(self.given[0], (Axis, Onto)):
             return False
-        return all(s is ALL for s in self.wanted.values()) and all(s is ALL for s in self.assumed.values())
+        return all(s is ALL for s in wanted.values()) and all(s is ALL for s in self.assumed.values())
 
     def covers(self, data: Node, target: Node) -> bool:
         """Return whether the relations imply that ``data`` is 1 or equals ``target``."""
@@ -41,40 +40,41 @@ class System:
             return Onto(data, target) in self.given
         return not violable(Onto(data, target), self.classes, self.assumed)
 
-    def _classes(self) -> Classes:
-        return Classes.of({n: s for n, s in self.wanted.items() if s is not ALL}, self.given)
+    def _classes(self, domain: Mapping[Node, SizeSet], relations: Iterable[Relation]) -> Classes:
+        made = Classes({n: s for n, s in domain.items() if s is not ALL}, nodes=self.assumed)
+        made.add(*relations)
+        return made
 
     def reduce(self) -> None:
         """Find what is forced, then drop what follows from the rest."""
         while self.classes.consistent and self._force_facts():
-            self.classes = self._classes()
+            pass
         if not self.classes.consistent:
             self.relations = None
             return
-        candidates = self._candidates()
-        while True:
-            sharpened = self._sharpened(candidates)
-            if isinstance(sharpened, Same):
-                self.given.append(sharpened)
-                self.classes = self._classes()
-                candidates = self._candidates()
-                continue
-            self.relations = self._irredundant(sharpened)
-            return
+        sharpened = self._sharpened(self._candidates())
+        while merged := [r for r in sharpened if isinstance(r, Same) and self._is_news(r)]:
+            self.classes.add(*merged)
+            sharpened = self._sharpened(self._candidates())
+        self.relations = self._irredundant(sharpened)
+
+    def _is_news(self, equality: Same) -> bool:
+        return self.classes.find(equality.left) is not self.classes.find(equality.right)
 
     def _force_facts(self) -> bool:
         """Narrow the set of each size beside one that cannot be 1; return whether anything was learnt."""
         classes = self.classes
         learnt = False
-        for data, target in self._beside():
+        is_loose = classes.may_all_be_one_size()
+        for data, target in list(self._beside()):
             node = classes.find(data)
             before = classes.set_of(node)
             only = classes.set_of(target).only
             allowed = before if only is None else before & SizeSet.of((1, only))
-            if allowed.only != 1 and not classes.possible(non_one=(node,)):
+            if allowed.only != 1 and not is_loose and not classes.possible(non_one=(node,)):
                 allowed = allowed & ONE
             if not before <= allowed:
-                self.wanted[node] = self.wanted.get(node, ALL) & allowed
+                classes.add(Within(node, allowed))
                 learnt = True
         return learnt
 
@@ -135,43 +135,56 @@ class System:
             if not known <= domain:
                 yield Within(root, domain)
 
-    def _sharpened(self, candidates: list[Relation]) -> list[Relation] | Same:
-        """Drop the alternatives of two-sided relations that cannot be; return an equality if one turns up."""
-        result: list[Relation] = []
+    def _sharpened(self, candidates: list[Relation]) -> list[Relation]:
+        """Drop the alternatives of two-sided relations that cannot be; what is left may be an equality."""
+        result: dict[Relation, None] = {}
         for relation in candidates:
             match relation:
                 case Onto(data, target) if self._bound(data) or self._bound(target):
-                    if not self.classes.possible(one=(data,), non_one=(target,)):
-                        return Same(target, data)
-                    result.append(relation)
+                    both = self.classes.possible(one=(data,), non_one=(target,))
+                    result[relation if both else Same(target, data)] = None
                 case Axis((left, right)) if self._bound(left) and self._bound(right):
                     possible = self.classes.possible(non_one=(left, right), same=(left, right))
-                    result.append(relation if possible else EitherOne(left, right))
+                    result[relation if possible else EitherOne(left, right)] = None
                 case _:
-                    result.append(relation)
-        return result
+                    result[relation] = None
+        return list(result)
 
     def _bound(self, node: Node) -> bool:
         """Return whether anything but one relation is known of a node."""
-        return self.classes.set_of(node) is not ALL or len(self.classes.uses.get(node, ())) > 1
+        return self.classes.set_of(node) is not ALL or self.classes.degree(node) > 1
 
     def _irredundant(self, candidates: list[Relation]) -> list[Relation]:
         """Drop each relation that the others and the assumptions imply, the last ones first."""
-        kept = list(candidates)
-        known = {n: s for n, s in self.assumed.items() if s is not ALL}
-        for relation in reversed(candidates):
-            others = [r for r in kept if r is not relation]
-            if not violable(relation, Classes.of(known, others), self.assumed):
-                kept = others
-        return kept
+        others = self._classes(self.assumed, ())
+
+        def needed(low: int, high: int) -> list[Relation]:
+            """Return which of the candidates from ``low`` to ``high`` are, with all the rest in ``others``.
+
+            Halving, each relation joins and leaves ``others`` once for each level instead of once for each other one.
+            """
+            if high - low < 2:
+                return [r for r in candidates[low:high] if violable(r, others, self.assumed)]
+            middle = (low + high) // 2
+            mark = others.mark()
+            others.add(*candidates[low:middle])
+            right = needed(middle, high)
+            others.undo(mark)
+            others.add(*right)
+            left = needed(low, middle)
+            others.undo(mark)
+            return [*left, *right]
+
+        return needed(0, len(candidates))
 
 
 def _maximal(axes: Iterable[Axis]) -> Iterator[Axis]:
     """Yield the axes whose members are not all among another's."""
-    by_size = sorted(axes, key=lambda axis: -len(axis.members))
-    sets: list[frozenset[Node]] = []
-    for axis in by_size:
+    containing: dict[Node, list[frozenset[Node]]] = defaultdict(list)
+    for axis in sorted(axes, key=lambda axis: -len(axis.members)):
         members = frozenset(axis.members)
-        if not any(members <= larger for larger in sets):
-            sets.append(members)
+        fewest = min((containing[n] for n in axis.members), key=len)
+        if not any(members <= larger for larger in fewest):
+            for node in members:
+                containing[node].append(members)
             yield axis
