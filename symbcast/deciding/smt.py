@@ -16,13 +16,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from operator import itemgetter
+from operator import eq, itemgetter, le, lt, ne
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import sympy
 import z3
 
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
 from symbcast.reading import term
 from symbcast.terms import Operation, Term
 
@@ -35,6 +35,7 @@ SHORT_LIMITS = (100_000, 100)
 _POLL_SECONDS = 0.05
 _PAIRWISE_UP_TO = 4
 _CACHE_SIZE = 20_000
+_COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
 _SESSIONS_KEPT = 16
 
 T = TypeVar("T")
@@ -75,6 +76,9 @@ class _Worker:
     def _serve(self) -> None:
         while (job := self.jobs.get()) is not None:
             self.current = job
+            if job.cancelled:  # before it began
+                self.current = None
+                continue
             try:
                 if self.context is None or self.translator is None or self.translator.is_full:
                     self.sessions.clear()
@@ -101,7 +105,8 @@ class _Worker:
                 pass
         except BaseException:
             job.cancelled = True
-            while not job.done.wait(_POLL_SECONDS):
+            # A job that has not begun never will; one that has is waited for, so that the worker is free afterwards.
+            while self.current is job and not job.done.wait(_POLL_SECONDS):
                 if self.current is job and self.context is not None:
                     self.context.interrupt()
             raise
@@ -117,6 +122,11 @@ class _Worker:
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the caller interrupted
     """The job's caller was interrupted."""
+
+
+def _end_if_cancelled() -> None:
+    if _worker is not None and _worker.current is not None and _worker.current.cancelled:
+        raise Cancelled
 
 
 _worker: _Worker | None = None
@@ -144,12 +154,13 @@ class Translator:
         self.context = context
         self.symbols: dict[sympy.Symbol, Any] = {}
         self.terms: dict[Term, Any] = {}
+        self.formulas: dict[Formula, Any] = {}
         self.fresh = 0
 
     @property
     def is_full(self) -> bool:
         """Whether so much is cached that a new context is due."""
-        return len(self.terms) > _CACHE_SIZE or self.fresh > _CACHE_SIZE
+        return max(len(self.terms), len(self.formulas), self.fresh) > _CACHE_SIZE
 
     def symbol(self, symbol: sympy.Symbol) -> Any:
         """Return the z3 constant of a symbol."""
@@ -206,10 +217,15 @@ class Translator:
 
     def formula(self, formula: Formula) -> Any:
         """Return a formula as a z3 Boolean; fresh constants in it stand for what exists."""
+        found = self.formulas.get(formula)
+        if found is None:
+            found = self.formulas[formula] = self._formula(formula)
+        return found
+
+    def _formula(self, formula: Formula) -> Any:
         match formula:
             case Comparison(operator, left, right):
-                a, b = self.term(term(left)), self.term(term(right))
-                return {"==": a == b, "!=": a != b, "<=": a <= b, "<": a < b}[operator]
+                return _COMPARED[operator](self.term(term(left)), self.term(term(right)))
             case AllOf(parts):
                 return z3.And([self.formula(p) for p in parts] or [z3.BoolVal(True, self.context)])
             case AnyOf(parts):
@@ -280,18 +296,20 @@ class Session:
         self.reason = ""
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
+        self._add(formulas)
+
+    def _add(self, formulas: Iterable[Formula]) -> None:
         for formula in formulas:
+            _end_if_cancelled()
             self.solver.add(self.translator.formula(formula))
 
     def check(self, formulas: Iterable[Formula]) -> Answer:
         """Return whether the formulas can hold beside those asserted."""
         self.solver.push()
         try:
-            for formula in formulas:
-                self.solver.add(self.translator.formula(formula))
+            self._add(formulas)
             answer = self.solver.check()
-            if _worker is not None and _worker.current is not None and _worker.current.cancelled:
-                raise Cancelled
+            _end_if_cancelled()
             if answer == z3.unknown:
                 self.reason = self.solver.reason_unknown()
                 return Answer.UNKNOWN

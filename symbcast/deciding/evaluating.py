@@ -1,0 +1,72 @@
+"""Dimensions and formulas evaluated at sizes without compiling them: for those that are asked about once or twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from symbcast.deciding.compiled import UndefinedError, join_sizes
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.formulas import holds as holds_of_sizes
+from symbcast.reading import term
+from symbcast.terms import Kind, Operation, Term
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+_OPERATIONS: dict[Kind, Callable[..., int]] = {
+    "//": lambda dividend, divisor: dividend // divisor,
+    "%": lambda dividend, divisor: dividend % divisor,
+    "min": min,
+    "max": max,
+    "join": join_sizes,
+}
+
+
+def holds_at(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
+    """Return whether the formula holds at some sizes and all that was looked at in it has a value there.
+
+    >>> from symbcast.dims import symbol
+    >>> N = symbol("N")
+    >>> holds_at(Comparison("<=", 2, N), {N: 3})
+    True
+    """
+    try:
+        return _holds(formula, sizes)
+    except (ZeroDivisionError, UndefinedError):
+        return False
+
+
+def _holds(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
+    match formula:
+        case Comparison(operator, left, right):
+            return holds_of_sizes(Comparison(operator, size_at(left, sizes), size_at(right, sizes)))
+        case Compatible(dims) | Clashing(dims):
+            return holds_of_sizes(type(formula)(tuple(size_at(d, sizes) for d in dims)))
+        case AllOf(parts):
+            return all(_holds(p, sizes) for p in parts)
+        case AnyOf(parts):
+            return any(_holds(p, sizes) for p in parts)
+
+
+def size_at(dim: Dim, sizes: Mapping[sympy.Symbol, int]) -> int:
+    """Return a dimension's value; raise `ZeroDivisionError` or `UndefinedError` where it has none."""
+    if isinstance(dim, int):
+        return dim
+    return sizes[dim] if dim.is_Symbol else _value(term(dim), sizes)
+
+
+def _value(value: Term, sizes: Mapping[sympy.Symbol, int]) -> int:
+    total = 0
+    for monomial, coefficient in value.coefficients.items():
+        product = coefficient
+        for atom in monomial:
+            product *= _operated(atom, sizes) if isinstance(atom, Operation) else sizes[atom]
+        total += product
+    return total
+
+
+def _operated(operation: Operation, sizes: Mapping[sympy.Symbol, int]) -> int:
+    return _OPERATIONS[operation.kind](*(_value(arg, sizes) for arg in operation.args))

@@ -1,0 +1,200 @@
+"""Formulas that grow one by one, and whether they can hold together, asked again and again.
+
+Sizes at which all hold are kept. What is added often holds there too; where it does not, the sizes are repaired near
+by: a few symbols are let go, the others stay, and z3 is asked about the formulas that mention those few. Only where
+no repair is found, and these formulas alone do not clash, are more let go. So a check costs as much as what is near
+to what is new, not as much as all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.deciding.evaluating import holds_at
+from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.smt import Answer, Session, on_worker
+from symbcast.formulas import Formula, equal
+
+if TYPE_CHECKING:
+    import sympy
+
+_FEW_USERS = 16
+"""A symbol that more formulas mention is let go later than others, and each time this grows as `_USERS_FACTOR` says."""
+_USERS_FACTOR = 8
+
+
+class Growing:
+    """A conjunction that grows and shrinks; use it from one thread at a time.
+
+    It holds no z3 object: it may be copied, sent, forked and let go of like any data. What was interrupted can be
+    asked again.
+    """
+
+    def __init__(self, formulas: Iterable[Formula] = ()) -> None:
+        self._network = Network()
+        self._sizes: dict[sympy.Symbol, int] = {}
+        self._holding = 0
+        self._open: set[int] = set()
+        for formula in formulas:
+            self.add(formula)
+
+    def __len__(self) -> int:
+        return len(self._network.formulas)
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula; symbols in it may be new. That its terms have values is for other formulas to say."""
+        self._network.add(formula)
+
+    def shrink(self, length: int) -> None:
+        """Take out all formulas but the first ``length``."""
+        self._holding = min(self._holding, length)
+        self._open = {n for n in self._open if n < length}
+        for symbol in self._network.shrink(length):
+            self._sizes.pop(symbol, None)
+
+    def check(self, extra: Iterable[Formula] = ()) -> tuple[Answer, dict[sympy.Symbol, int]]:
+        """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
+
+        A formula that once left the answer open is not asked about again: the answer stays open until sizes are
+        found at which it holds, the others are proved to clash, or it is taken out.
+        """
+        length = len(self)
+        answer = self._settle(length)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            if len(self) == length or answer is Answer.UNSATISFIABLE:
+                return answer, self._shown(answer)
+            answer = self._settle(len(self))
+            return answer, self._shown(answer)
+        finally:
+            self.shrink(length)
+
+    def _shown(self, answer: Answer) -> dict[sympy.Symbol, int]:
+        return dict(self._sizes) if answer is Answer.SATISFIABLE else {}
+
+    def _settle(self, length: int) -> Answer:
+        """Make the first formulas hold at the known sizes, as far as can be told."""
+        formulas, sizes = self._network.formulas, self._sizes
+        new = range(self._holding, length)
+        for position in new:
+            for symbol in self._network.symbols[position]:
+                sizes.setdefault(symbol, 1)
+        broken = [n for n in new if not holds_at(formulas[n], sizes)]
+        if self._repair(broken, length) is Answer.UNSATISFIABLE:
+            return Answer.UNSATISFIABLE
+        self._holding = length
+        self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
+        return Answer.UNKNOWN if self._open else Answer.SATISFIABLE
+
+    def _repair(self, broken: Sequence[int], length: int) -> Answer:
+        """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""
+        if not broken:
+            return Answer.SATISFIABLE
+        aside = self._open.union(broken)
+        found = self._network.repaired(broken, lambda n: n < length and n not in aside, self._sizes)
+        if found.answer is Answer.SATISFIABLE:
+            self._sizes.update(found.changed)
+        if found.answer is not Answer.UNKNOWN:
+            return found.answer
+        if len(broken) == 1:
+            self._open.update(broken)
+            return found.answer
+        # What one of them leaves open is not to hide that others clash.
+        half = len(broken) // 2
+        self._open.update(broken[half:])
+        first = self._repair(broken[:half], length)
+        self._open.difference_update(broken[half:])
+        return first if first is Answer.UNSATISFIABLE else self._repair(broken[half:], length)
+
+
+class Repair(NamedTuple):
+    """What came of a repair: the answer, the sizes that change, and of a clash the formulas that were asked about."""
+
+    answer: Answer
+    changed: dict[sympy.Symbol, int]
+    asked: list[int]
+
+
+class Network:
+    """Formulas by number, and for each symbol the numbers of the formulas that mention it."""
+
+    def __init__(self) -> None:
+        self.formulas: list[Formula] = []
+        self.symbols: list[tuple[sympy.Symbol, ...]] = []
+        self.users: dict[sympy.Symbol, list[int]] = {}
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula."""
+        self.shrink(len(self.formulas))  # whatever an interrupt left of one
+        symbols = tuple(symbols_in(formula))
+        number = len(self.formulas)
+        self.symbols.append(symbols)
+        for symbol in symbols:
+            self.users.setdefault(symbol, []).append(number)
+        self.formulas.append(formula)
+
+    def shrink(self, length: int) -> list[sympy.Symbol]:
+        """Take out all formulas but the first ``length``; return the symbols that no formula mentions any more."""
+        gone: list[sympy.Symbol] = []
+        del self.formulas[length:]
+        for symbols in self.symbols[length:]:
+            for symbol in symbols:
+                users = self.users.get(symbol, [])
+                while users and users[-1] >= length:
+                    users.pop()
+                if not users:
+                    self.users.pop(symbol, None)
+                    gone.append(symbol)
+        del self.symbols[length:]
+        return gone
+
+    def repaired(self, broken: Sequence[int], active: Callable[[int], bool], sizes: dict[sympy.Symbol, int]) -> Repair:
+        """Return changes to ``sizes`` after which the broken formulas and all active ones hold, or that there are none.
+
+        All active formulas but the broken ones hold at ``sizes``.
+        """
+        near = dict.fromkeys(s for n in broken for s in self.symbols[n])
+        most, steps = _FEW_USERS, 1
+        while True:
+            free = {s: None for s in near if len(self.users[s]) <= most}
+            asked = sorted({*broken, *(n for s in free for n in self.users[s] if active(n))})
+            around = dict.fromkeys(s for n in asked for s in self.symbols[n])
+            fixed = [s for s in around if s not in free]
+            if free or not fixed:
+                answer, changed = self._ask(asked, around, [equal(s, sizes[s]) for s in fixed])
+                if answer is not None:
+                    return Repair(answer, changed, asked)
+            most *= _USERS_FACTOR
+            for _ in range(steps):
+                near = self._wider(near, active, most)
+            steps *= 2
+
+    def _wider(
+        self, near: dict[sympy.Symbol, None], active: Callable[[int], bool], most: int
+    ) -> dict[sympy.Symbol, None]:
+        """Return the symbols and those that share a formula with one of them that is let go."""
+        touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if active(n)})
+        return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
+
+    def _ask(
+        self, asked: Sequence[int], around: Iterable[sympy.Symbol], kept: Sequence[Formula]
+    ) -> tuple[Answer | None, dict[sympy.Symbol, int]]:
+        """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
+        formulas = [self.formulas[n] for n in asked]
+        return on_worker(lambda: _ask(tuple(around), formulas, kept))
+
+
+def _ask(
+    symbols: tuple[sympy.Symbol, ...], formulas: Sequence[Formula], kept: Sequence[Formula]
+) -> tuple[Answer | None, dict[sympy.Symbol, int]]:
+    session = Session(symbols, formulas)
+    if kept:
+        session.hurry()
+    answer = session.check(kept)
+    if kept and answer is not Answer.SATISFIABLE:
+        if session.check(()) is not Answer.UNSATISFIABLE:
+            return None, {}
+        answer = Answer.UNSATISFIABLE
+    return answer, session.model() if answer is Answer.SATISFIABLE else {}
