@@ -19,28 +19,18 @@ SUBSETS_TRIED = 300
 def smallest_conflict(constraints: Sequence[Constraint], knowledge: Knowledge) -> tuple[Constraint, ...]:
     """Return a smallest set of constraints that no sizes satisfy under what is known.
 
-    Sets are tried by size, so that the first found is smallest; past `SUBSETS_TRIED` a set is shrunk until every
-    constraint in it is needed.
+    Sets are tried by size, so that the first found is smallest: for a few constraints that is quick, and plain sizes
+    need no solver. Past `SUBSETS_TRIED`, `smallest_clash` goes on.
     """
     tried = 0
     for size in range(1, len(constraints) + 1):
         for chosen in combinations(constraints, size):
-            if _clash(knowledge, chosen):
+            if Decision(knowledge, [c.requirement for c in chosen]).verdict is Verdict.NEVER:
                 return chosen
             tried += 1
             if tried >= SUBSETS_TRIED:
-                return _shrunk(knowledge, constraints)
+                from symbcast.deciding.clashes import smallest_clash
+
+                found = smallest_clash([[c.requirement] for c in constraints], knowledge)
+                return tuple(constraints[n] for n in found) or tuple(constraints)
     return tuple(constraints)
-
-
-def _clash(knowledge: Knowledge, chosen: Sequence[Constraint]) -> bool:
-    return Decision(knowledge, [c.requirement for c in chosen]).verdict is Verdict.NEVER
-
-
-def _shrunk(knowledge: Knowledge, constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    kept = list(constraints)
-    for constraint in constraints:
-        fewer = [c for c in kept if c is not constraint]
-        if _clash(knowledge, fewer):
-            kept = fewer
-    return tuple(kept)

@@ -8,7 +8,7 @@ to what is new, not as much as all there is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.evaluating import holds_at
@@ -60,13 +60,13 @@ class Growing:
         found at which it holds, the others are proved to clash, or it is taken out.
         """
         length = len(self)
-        answer = self._settle(length)
+        answer = self._settle()
         try:
             for formula in extra:
                 self._network.add(formula)
             if len(self) == length or answer is Answer.UNSATISFIABLE:
                 return answer, self._shown(answer)
-            answer = self._settle(len(self))
+            answer = self._settle()
             return answer, self._shown(answer)
         finally:
             self.shrink(length)
@@ -74,26 +74,26 @@ class Growing:
     def _shown(self, answer: Answer) -> dict[sympy.Symbol, int]:
         return dict(self._sizes) if answer is Answer.SATISFIABLE else {}
 
-    def _settle(self, length: int) -> Answer:
-        """Make the first formulas hold at the known sizes, as far as can be told."""
+    def _settle(self) -> Answer:
+        """Make the formulas hold at the known sizes, as far as can be told."""
         formulas, sizes = self._network.formulas, self._sizes
-        new = range(self._holding, length)
+        new = range(self._holding, len(self))
         for position in new:
             for symbol in self._network.symbols[position]:
                 sizes.setdefault(symbol, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes)]
-        if self._repair(broken, length) is Answer.UNSATISFIABLE:
+        if self._repair(broken) is Answer.UNSATISFIABLE:
             return Answer.UNSATISFIABLE
-        self._holding = length
+        self._holding = len(self)
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Answer.UNKNOWN if self._open else Answer.SATISFIABLE
 
-    def _repair(self, broken: Sequence[int], length: int) -> Answer:
+    def _repair(self, broken: Sequence[int]) -> Answer:
         """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""
         if not broken:
             return Answer.SATISFIABLE
         aside = self._open.union(broken)
-        found = self._network.repaired(broken, lambda n: n < length and n not in aside, self._sizes)
+        found = self._network.repaired(broken, aside, self._sizes)
         if found.answer is Answer.SATISFIABLE:
             self._sizes.update(found.changed)
         if found.answer is not Answer.UNKNOWN:
@@ -104,9 +104,9 @@ class Growing:
         # What one of them leaves open is not to hide that others clash.
         half = len(broken) // 2
         self._open.update(broken[half:])
-        first = self._repair(broken[:half], length)
+        first = self._repair(broken[:half])
         self._open.difference_update(broken[half:])
-        return first if first is Answer.UNSATISFIABLE else self._repair(broken[half:], length)
+        return first if first is Answer.UNSATISFIABLE else self._repair(broken[half:])
 
 
 class Repair(NamedTuple):
@@ -150,16 +150,16 @@ class Network:
         del self.symbols[length:]
         return gone
 
-    def repaired(self, broken: Sequence[int], active: Callable[[int], bool], sizes: dict[sympy.Symbol, int]) -> Repair:
-        """Return changes to ``sizes`` after which the broken formulas and all active ones hold, or that there are none.
+    def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[sympy.Symbol, int]) -> Repair:
+        """Return changes to ``sizes`` after which the broken formulas hold too, or that there are none.
 
-        All active formulas but the broken ones hold at ``sizes``.
+        All that is not put aside holds before and after, but for the broken formulas.
         """
         near = dict.fromkeys(s for n in broken for s in self.symbols[n])
         most, steps = _FEW_USERS, 1
         while True:
             free = {s: None for s in near if len(self.users[s]) <= most}
-            asked = sorted({*broken, *(n for s in free for n in self.users[s] if active(n))})
+            asked = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
             around = dict.fromkeys(s for n in asked for s in self.symbols[n])
             fixed = [s for s in around if s not in free]
             if free or not fixed:
@@ -168,14 +168,12 @@ class Network:
                     return Repair(answer, changed, asked)
             most *= _USERS_FACTOR
             for _ in range(steps):
-                near = self._wider(near, active, most)
+                near = self._wider(near, aside, most)
             steps *= 2
 
-    def _wider(
-        self, near: dict[sympy.Symbol, None], active: Callable[[int], bool], most: int
-    ) -> dict[sympy.Symbol, None]:
+    def _wider(self, near: dict[sympy.Symbol, None], aside: Container[int], most: int) -> dict[sympy.Symbol, None]:
         """Return the symbols and those that share a formula with one of them that is let go."""
-        touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if active(n)})
+        touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if n not in aside})
         return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
 
     def _ask(

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import repeat
 from operator import eq, itemgetter, le, lt, ne
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -298,10 +299,11 @@ class Session:
             self.solver.add(self.translator.symbol(symbol) >= 0)
         self._add(formulas)
 
-    def _add(self, formulas: Iterable[Formula]) -> None:
-        for formula in formulas:
+    def _add(self, formulas: Iterable[Formula], marks: Iterable[Any] = repeat(None)) -> None:
+        for formula, mark in zip(formulas, marks, strict=False):
             _end_if_cancelled()
-            self.solver.add(self.translator.formula(formula))
+            said = self.translator.formula(formula)
+            self.solver.add(said if mark is None else z3.Implies(mark, said))
 
     def check(self, formulas: Iterable[Formula]) -> Answer:
         """Return whether the formulas can hold beside those asserted."""
@@ -317,6 +319,33 @@ class Session:
                 return Answer.UNSATISFIABLE
             self._model = self.solver.model()
             return Answer.SATISFIABLE
+        finally:
+            self.solver.pop()
+
+    def core(self, formulas: Sequence[Formula]) -> list[int]:
+        """Return the positions of some of the formulas that clash with those asserted, each of them needed.
+
+        All of them together clash; where that is not found again within the limits, or too few are left open, more
+        of them are returned.
+        """
+        kept = self._tracked(formulas)
+        for position in reversed(kept):
+            fewer = [n for n in kept if n != position]
+            if self.check([formulas[n] for n in fewer]) is Answer.UNSATISFIABLE:
+                kept = fewer
+        return kept
+
+    def _tracked(self, formulas: Sequence[Formula]) -> list[int]:
+        context = self.translator.context
+        marks = [z3.Bool(f"mark#{n}", context) for n in range(len(formulas))]
+        self.solver.push()
+        try:
+            self._add(formulas, marks)
+            answer = self.solver.check(*marks)
+            _end_if_cancelled()
+            if answer != z3.unsat:
+                return list(range(len(formulas)))
+            return sorted(int(mark.decl().name().removeprefix("mark#")) for mark in self.solver.unsat_core())
         finally:
             self.solver.pop()
 
