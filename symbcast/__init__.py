@@ -16,6 +16,7 @@ from symbcast.errors import (
     BroadcastError,
     ConditionalBroadcastError,
     DimensionError,
+    IncompatibleProgramError,
     IncompatibleShapesError,
     MissingExtraError,
     RuleArgumentError,
@@ -25,6 +26,7 @@ from symbcast.errors import (
     UndecidedError,
     UnknownRuleError,
 )
+from symbcast.env import ShapeEnv
 from symbcast.result import Result, broadcast
 from symbcast.rules import Rule, rules
 from symbcast.shapes import Shape, shape
@@ -45,12 +47,14 @@ __all__ = [
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
+    "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",
     "Result",
     "Rule",
     "RuleArgumentError",
     "Shape",
+    "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
     "SymbcastError",

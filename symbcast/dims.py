@@ -6,6 +6,7 @@ This module needs sympy; nothing that answers a concrete question imports it.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, ClassVar, TypeAlias
@@ -176,6 +177,34 @@ def _are_integers(dividend: sympy.Expr, divisor: sympy.Expr) -> bool:
 def join(members: Iterable[Dim]) -> Dim:
     """Return the join of the members as a plain dimension; see `broadcast`."""
     return _cached_join(frozenset(members))
+
+
+@lru_cache(maxsize=4096)
+def join_members(dim: Dim) -> tuple[Dim, ...]:
+    """Return the members of a join; any other dimension is its own only one.
+
+    >>> join_members(broadcast(symbol("N"), symbol("M"))), join_members(3)
+    ((M, N), (3,))
+    """
+    return tuple(map(plain, dim.args)) if isinstance(dim, broadcast) else (dim,)
+
+
+@lru_cache(maxsize=4096)
+def join_with(joined: sympy.Expr, member: sympy.Expr) -> sympy.Expr:
+    """Return the join of a dimension, perhaps a join, with one more that is neither; the first is not sorted anew.
+
+    It is what ``broadcast(joined, member)`` is, but a chain of a thousand joins takes a thousand steps.
+    """
+    members = joined.args if isinstance(joined, broadcast) else (joined,)
+    place = bisect_left(members, _order(member), key=_order)
+    if place < len(members) and members[place] == member:
+        return joined
+    made: sympy.Expr = sympy.Expr.__new__(broadcast, *members[:place], member, *members[place:])
+    made.nargs = sympy.S.Naturals0
+    return made
+
+
+_order = lru_cache(maxsize=16384)(default_sort_key)
 
 
 def undefined_join(members: Iterable[Dim]) -> Dim:

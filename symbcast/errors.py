@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from symbcast.programs.operations import Op
     from symbcast.result import Result
 
 _CARET_CONTEXT = 60
@@ -144,6 +145,25 @@ class BroadcastError(SymbcastError, ValueError):
 
 class IncompatibleShapesError(BroadcastError):
     """The shapes never broadcast, or do not at the sizes asked for."""
+
+
+class IncompatibleProgramError(IncompatibleShapesError):
+    """An operation of a program that no sizes allow beside the operations before it.
+
+    ``operation`` is the one that was refused, ``operations`` are the fewest that cannot hold together, it among them.
+    """
+
+    def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
+        SymbcastError.__init__(self, operation, operations, assumptions)
+        self.operation = operation
+        self.operations = tuple(operations)
+        self.assumptions = tuple(assumptions)
+        self.binding = None
+
+    def __str__(self) -> str:
+        from symbcast.explaining.program import refusal
+
+        return refusal(self.operation, self.operations, self.assumptions)
 
 
 class ConditionalBroadcastError(BroadcastError):

@@ -7,7 +7,7 @@ no algebra: dimensions are opaque here except that an ``int`` is a size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
@@ -46,17 +46,24 @@ class Comparison:
 class _OfDims:
     """A formula about some dimensions at once."""
 
-    __slots__ = ("dims",)
+    __slots__ = ("_hash", "dims")
     __match_args__ = ("dims",)
 
     def __init__(self, dims: tuple[Dim, ...]) -> None:
         self.dims = dims
+        self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.dims == other.dims
 
     def __hash__(self) -> int:
-        return hash((type(self), self.dims))
+        # Kept: there may be a thousand dimensions, whose hashes sympy works out in Python.
+        if self._hash is None:
+            self._hash = hash((type(self), self.dims))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.dims,)  # hashes of text differ from process to process
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dims})"

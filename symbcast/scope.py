@@ -99,7 +99,7 @@ class Scope:
     def names(self) -> dict[sympy.Symbol, str]:
         """The name that each symbol is shown and bound by."""
         if self._names is None:
-            self._names = _names(self.symbols)
+            self._names = distinct_names(self.symbols)
         return self._names
 
     def _bind(self, given: tuple[sympy.Symbol, ...], fresh: Sequence[bool]) -> tuple[sympy.Symbol, ...]:
@@ -221,7 +221,7 @@ def _are_ours(symbols: Iterable[sympy.Symbol]) -> bool:
     return all(symbol(s.name) is s for s in symbols)
 
 
-def _names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
+def distinct_names(symbols: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
     """Return the name that each symbol is shown and bound by; of several dummies with one name, later ones get more."""
     names: dict[sympy.Symbol, str] = {}
     taken: set[str] = set()

@@ -17,7 +17,8 @@ from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
 if TYPE_CHECKING:
     import sympy
 
-Node: TypeAlias = "sympy.Symbol"
+Node: TypeAlias = "sympy.Expr"
+"""A symbol, or a term taken as a whole: then what is found is true, and there may be more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class Classes:
         "_trail",
         "_uses",
         "consistent",
+        "news",
         "relations",
     )
 
@@ -95,6 +97,8 @@ class Classes:
         self._anchors: dict[int, Node] = {}
         """Of each axis, by its number, a member that cannot be 1: all others that cannot either are merged with it."""
         self._trail: list[Callable[[], object]] = []
+        self.news: list[Node] = []
+        """Representatives that gave way to another one or have one size since this was last emptied."""
         for node in (*nodes, *domain):
             self._rank(node)
 
@@ -127,6 +131,26 @@ class Classes:
                 case _:
                     self._relate(relation, touched)
             self._settle(touched)
+
+    def is_known(self, node: Node) -> bool:
+        """Return whether anything was said of a node yet."""
+        return node in self._order
+
+    def extend(self, axis: int, node: Node) -> None:
+        """Let the join of an axis, by its number among the relations, have another member."""
+        touched: list[_Touched] = []
+        self._use(axis, node, touched)
+        self._settle(touched)
+
+    def copy(self) -> Classes:
+        """Return classes that go their own way from here, and cannot be undone beyond it."""
+        made = Classes({})
+        made.relations = list(self.relations)
+        made.consistent = self.consistent
+        for name in ("_domain", "_order", "_parent", "_size", "_first", "_anchors"):
+            setattr(made, name, dict(getattr(self, name)))
+        made._uses = {node: list(uses) for node, uses in self._uses.items()}
+        return made
 
     def find(self, node: Node) -> Node:
         """Return the representative of a node's class: the member that was named first."""
@@ -185,20 +209,24 @@ class Classes:
             node = parent[node]
         return node
 
-    def _rank(self, node: Node) -> int:
-        return self._order.setdefault(node, len(self._order))
+    def _rank(self, node: Node) -> tuple[bool, int]:
+        """Return what orders the members of a class: symbols come before terms, then the first named."""
+        return not node.is_Symbol, self._order.setdefault(node, len(self._order))
 
     def _relate(self, relation: Axis | Onto | EitherOne, touched: list[_Touched]) -> None:
         number = len(self.relations)
         self.relations.append(relation)
         self._trail.append(self.relations.pop)
         for node in _nodes(relation):
-            self._rank(node)
-            root = self._root(node)
-            uses = self._uses.setdefault(root, [])
-            uses.append(number)
-            self._trail.append(uses.pop)
-            touched.append((number, root))
+            self._use(number, node, touched)
+
+    def _use(self, number: int, node: Node, touched: list[_Touched]) -> None:
+        self._rank(node)
+        root = self._root(node)
+        uses = self._uses.setdefault(root, [])
+        uses.append(number)
+        self._trail.append(uses.pop)
+        touched.append((number, root))
 
     def _restrict(self, node: Node, members: SizeSet, touched: list[_Touched]) -> None:
         root = self._root(node)
@@ -212,6 +240,8 @@ class Classes:
         self._set(self._domain, root, after)
         if not after:
             self._contradict()
+        elif after.only is not None:
+            self.news.append(self._first.get(root, root))
 
     def _merge(self, left: Node, right: Node, touched: list[_Touched]) -> None:
         a, b = self._root(left), self._root(right)
@@ -220,7 +250,8 @@ class Classes:
         sizes = self._size.get(a, 1), self._size.get(b, 1)
         if sizes[0] < sizes[1]:
             a, b = b, a
-        first = min((self._first.get(n, n) for n in (a, b)), key=self._rank)
+        first, second = sorted((self._first.get(n, n) for n in (a, b)), key=self._rank)
+        self.news.append(second)
         sets = [self._domain.get(n, ALL) for n in (a, b)]
         both = sets[0] & sets[1]
         self._set(self._parent, b, a)

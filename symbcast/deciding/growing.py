@@ -39,6 +39,14 @@ class Growing:
         for formula in formulas:
             self.add(formula)
 
+    def copy(self) -> Growing:
+        """Return a conjunction that goes its own way from here."""
+        made = Growing()
+        made._network = self._network.copy()
+        made._sizes, made._open = dict(self._sizes), set(self._open)
+        made._holding, made._clashing = self._holding, self._clashing
+        return made
+
     def __len__(self) -> int:
         return len(self._network.formulas)
 
@@ -124,6 +132,13 @@ class Network:
         self.formulas: list[Formula] = []
         self.symbols: list[tuple[sympy.Symbol, ...]] = []
         self.users: dict[sympy.Symbol, list[int]] = {}
+
+    def copy(self) -> Network:
+        """Return a network that goes its own way from here."""
+        made = Network()
+        made.formulas, made.symbols = list(self.formulas), list(self.symbols)
+        made.users = {s: list(users) for s, users in self.users.items()}
+        return made
 
     def add(self, formula: Formula) -> None:
         """Add a formula."""

@@ -114,13 +114,14 @@ class Namer:
     """
 
     def __init__(self, result: Result) -> None:
-        self._renamed: dict[sympy.Symbol, sympy.Symbol] = {}
-        if result.scope is not None:
-            from symbcast.dims import Unknown, symbol
+        self._renamed = {} if result.scope is None else _renamed(result.scope.names)
 
-            for s, name in result.scope.names.items():
-                if s.name != name:
-                    self._renamed[s] = s.renamed(name) if isinstance(s, Unknown) else symbol(name)
+    @staticmethod
+    def of(names: Mapping[sympy.Symbol, str]) -> Namer:
+        """Return a namer for sizes that are called by the given names."""
+        made = Namer.__new__(Namer)
+        made._renamed = _renamed(names)
+        return made
 
     def dim(self, dim: Dim) -> str:
         """Return a dimension as text; its bounds, if it has any, are not in it."""
@@ -158,3 +159,10 @@ class Namer:
         from symbcast.deciding.normal import put_in_dim
 
         return put_in_dim(dim, self._renamed) if self._renamed else dim
+
+
+def _renamed(names: Mapping[sympy.Symbol, str]) -> dict[sympy.Symbol, sympy.Symbol]:
+    """Return symbols of the given names for those that are called otherwise than their own name."""
+    from symbcast.dims import Unknown, symbol
+
+    return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

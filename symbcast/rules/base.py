@@ -129,6 +129,10 @@ class Rule(ABC):
         """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
         return None
 
+    def is_join(self, shapes: Sequence[Dims]) -> bool:
+        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join."""
+        return False
+
     def operand_name(self, position: int) -> str:
         """Return what the operand at ``position`` is called."""
         return self.operands[position] if position < len(self.operands) else f"operand {position}"

@@ -48,6 +48,10 @@ class Numpy(Rule):
             output.append(Joined(sizes))
         return Emission(constraints, tuple(output))
 
+    def is_join(self, shapes: Sequence[Dims]) -> bool:
+        """It is: that is the rule."""
+        return True
+
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Two integer shapes that broadcast, without a constraint being made."""
         if len(shapes) != 2:

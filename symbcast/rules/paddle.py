@@ -48,6 +48,10 @@ class Paddle(Numpy):
         ]
         return Emission([*refusals, *emission.constraints], emission.output)
 
+    def is_join(self, shapes: Sequence[Dims]) -> bool:
+        """As `Numpy`, unless a rank is too low."""
+        return all(len(s) >= self.min_rank for s in shapes)
+
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """As `Numpy`, unless a rank is too low."""
         return super().concrete(shapes) if all(len(s) >= self.min_rank for s in shapes) else None

@@ -1,0 +1,340 @@
+"""Whole programs: `ShapeEnv` takes operations one after another and answers for all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from symbcast.errors import IncompatibleProgramError, ShapeTypeError
+from symbcast.rules.base import Rule, find_rule
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.dims import Dim
+    from symbcast.export.guards.python import Guard
+    from symbcast.formulas import Formula
+    from symbcast.programs.answers import Answers, Requirement
+    from symbcast.programs.operations import Op
+    from symbcast.programs.trace import Trace
+    from symbcast.scope import Assumption
+
+OnConflict: TypeAlias = Literal["raise", "record"]
+
+
+class ShapeEnv:
+    """The sizes of a program, and what its operations ask of them.
+
+    Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
+    no error. An operation that no sizes allow beside those before it raises `IncompatibleProgramError`, which names
+    the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
+
+    ``assume`` and ``min_size`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in text
+    (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a time.
+
+    >>> env = ShapeEnv(assume=["batch >= 1"])
+    >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")
+    >>> env.broadcast(x, "batch, S, S", origin="mask")
+    Shape('(batch, broadcast(S, T), broadcast(S, T))')
+    >>> env.condition
+    Eq(S, 1) | Eq(T, 1) | Eq(S, T)
+    >>> env.equal("S", "T"), env.broadcast("S, 1", "T", origin="scale")
+    (Shape('(T,)'), Shape('(T, T)'))
+    """
+
+    def __init__(self, assume: Any = (), min_size: int = 0, *, on_conflict: OnConflict = "raise") -> None:
+        from symbcast.programs.trace import Trace
+        from symbcast.scope import check_min_size
+
+        if on_conflict not in ("raise", "record"):
+            raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
+        self._on_conflict: OnConflict = on_conflict
+        self._state: Trace = Trace(check_min_size(min_size))
+        self._is_stale = False
+        self._answers: Answers | None = None
+        self.assume(assume)
+
+    # What the program does.
+
+    def broadcast(
+        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: Any
+    ) -> Shape:
+        """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
+
+        Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
+        allow it beside what there is already, and other `SymbcastError` for wrong input.
+        """
+        found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
+        if found is _NUMPY and len(shapes) == 2 and type(shapes[0]) is Shape and type(shapes[1]) is Shape:
+            trace = self._trace
+            output = trace.known(shapes[0], shapes[1])
+            if output is not None:
+                trace.ops.append(_op(len(trace.ops), "broadcast", origin, shapes, found, output=output))
+                return output
+        operands = [(s if isinstance(s, Shape) else shape(s), not isinstance(s, Shape)) for s in shapes]
+        found.check_shapes([s for s, _ in operands])
+        return self._shape_of("broadcast", origin, operands, found)
+
+    def equal(self, left: Any, right: Any, *, origin: str | None = None) -> Shape:
+        """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
+
+        >>> ShapeEnv().equal("N, 4", ("M", "K"))
+        Shape('(N, 4)')
+        """
+        operands = [(_as_shape(s), not isinstance(s, Shape)) for s in (left, right)]
+        return self._shape_of("equal", origin, operands, None)
+
+    def require(self, *requirements: Any, origin: str | None = None) -> None:
+        """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
+
+        Unlike an assumption, a requirement is part of the condition.
+        """
+        from symbcast.scope import read_assumptions
+
+        for read in [a for given in requirements for a in read_assumptions(given)]:
+            self._add_formula("require", origin, read)
+
+    def assume(self, *assumptions: Any) -> None:
+        """Take relations between sizes for granted from now on; the condition does not repeat them.
+
+        Raises `AssumptionError` where they contradict what was assumed before, and `IncompatibleProgramError` where
+        they rule out what was asked.
+        """
+        from symbcast.scope import read_assumptions
+
+        for read in [a for given in assumptions for a in read_assumptions(given)]:
+            self._add_formula("assume", None, read)
+
+    def symbol(self, name: str) -> sympy.Symbol:
+        """Return the size that a name means here; one of ``?`` and letters is an unknown."""
+        if not isinstance(name, str) or not name:
+            raise ShapeTypeError(name, "a name", "write a name such as 'N'")
+        return self._trace.names.named(name)
+
+    def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
+        """Return a new unknown size, with inclusive bounds.
+
+        >>> env = ShapeEnv()
+        >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
+        Shape('(?1:2..5, 3)')
+        """
+        from symbcast.sizes import check_size
+
+        low, high = check_size(lower), None if upper is None else check_size(upper)
+        return self._trace.names.fresh(low, high)
+
+    # Branches.
+
+    def fork(self) -> ShapeEnv:
+        """Return an environment that goes its own way from here; this one does not hear of it."""
+        made = ShapeEnv.__new__(ShapeEnv)
+        made._on_conflict, made._is_stale, made._answers = self._on_conflict, False, None
+        made._state = self._trace.copy()
+        return made
+
+    @contextmanager
+    def assuming(self, *assumptions: Any) -> Iterator[ShapeEnv]:
+        """Give a fork in which more is assumed, for a branch of the program.
+
+        >>> env = ShapeEnv()
+        >>> with env.assuming("N >= 2", "M >= 2") as branch:
+        ...     branch.broadcast("N", "M")
+        Shape('(N,)')
+        >>> env.operations
+        ()
+        """
+        branch = self.fork()
+        branch.assume(*assumptions)
+        yield branch
+
+    # Answers about the whole.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown (then `reason` says why)."""
+        return self._answered.verdict
+
+    @property
+    def condition(self) -> Boolean:
+        """The necessary and sufficient condition under the assumptions, as a sympy Boolean, irredundant."""
+        from symbcast.booleans import conjunction
+
+        return conjunction(self.clauses)
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition; none when it is true."""
+        return tuple(self._answered.decision.clauses)
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of which it was not decided whether the others imply them."""
+        unproven = self._answered.decision.unproven
+        return tuple(c for c in self.clauses if c in unproven)
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        return self._answered.decision.reason
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid; None where there are none."""
+        return self._answered.named(self._answered.decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none."""
+        return self._answered.named(self._answered.decision.counterexample())
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        return self._answered.conflict
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
+        return self._answered.requirements
+
+    def explain(self) -> str:
+        """Return the answer in words: each condition and where it comes from first, an example, a failure."""
+        from symbcast.explaining.program import explanation
+
+        return explanation(self)
+
+    @property
+    def operations(self) -> tuple[Op, ...]:
+        """What was done, in order; assumptions too."""
+        return tuple(self._trace.ops)
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes in order of appearance."""
+        return tuple(self._trace.names.order)
+
+    @property
+    def names(self) -> dict[sympy.Symbol, str]:
+        """What each size is called in witnesses, guards and words."""
+        return dict(self._trace.names.shown)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed."""
+        return tuple(self._trace.assumptions)
+
+    @property
+    def min_size(self) -> int:
+        """The least size of all symbols."""
+        return self._trace.min_size
+
+    @property
+    def on_conflict(self) -> OnConflict:
+        """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
+        return self._on_conflict
+
+    def __repr__(self) -> str:
+        trace = self._trace
+        count = sum(op.kind != "assume" for op in trace.ops)
+        return f"<ShapeEnv of {count} operations over {len(trace.names.order)} sizes>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an environment has no truth value: compare its .verdict")
+
+    # Inside.
+
+    @property
+    def _trace(self) -> Trace:
+        if self._is_stale:
+            from symbcast.programs.trace import Trace
+
+            self._state = Trace.replayed(self._state.ops, self._state.min_size)
+            self._is_stale = False
+        return self._state
+
+    @property
+    def _answered(self) -> Answers:
+        trace = self._trace
+        if self._answers is None or self._answers.trace is not trace or self._answers.length != len(trace.ops):
+            from symbcast.programs.answers import Answers
+
+            self._answers = Answers(trace)
+        return self._answers
+
+    def _shape_of(self, kind: Any, origin: str | None, operands: list[tuple[Shape, bool]], rule: Rule | None) -> Shape:
+        trace = self._trace
+        mark = trace.names.mark()
+        op = _op(len(trace.ops), kind, origin, self._bound(operands), rule)
+        self._add(op, mark)
+        output = trace.ops[-1].output
+        assert output is not None
+        return output
+
+    def _bound(self, operands: list[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+        with self._stale_if_broken_off():
+            return self._trace.bound(operands)
+
+    def _add_formula(self, kind: Any, origin: str | None, read: Assumption) -> None:
+        trace = self._trace
+        mark = trace.names.mark()
+        with self._stale_if_broken_off():
+            formula = trace.bound_formula(read.formula)
+        op = _op(len(trace.ops), kind, origin, (), None, formula=formula, text=read.text)
+        if kind == "assume":
+            from symbcast.programs.answers import check_assumptions
+
+            check_assumptions(trace, op)
+        self._add(op, mark)
+
+    def _add(self, op: Op, mark: tuple[int, ...]) -> None:
+        """Add an operation, or raise what it clashes with and leave it out."""
+        trace = self._trace
+        with self._stale_if_broken_off():
+            can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
+            if can_hold or self._on_conflict == "record":
+                return
+            from symbcast.programs.answers import Answers
+
+            conflict = Answers(trace).conflict
+            dropped = trace.drop_last()
+            trace.names.undo(mark)
+        raise IncompatibleProgramError(dropped, conflict or (dropped,), [a.text for a in trace.assumptions])
+
+    @contextmanager
+    def _stale_if_broken_off(self) -> Iterator[None]:
+        """Have the state made anew from the operations if it is left half changed, as by an interrupt."""
+        try:
+            yield
+        except BaseException:
+            self._is_stale = True
+            raise
+
+
+_NUMPY = find_rule("numpy", {})
+
+
+def _op(
+    number: int,
+    kind: Any,
+    origin: str | None,
+    operands: tuple[Shape, ...],
+    rule: Rule | None,
+    output: Shape | None = None,
+    formula: Formula | None = None,
+    text: str = "",
+) -> Op:
+    from symbcast.programs.operations import Op
+
+    return Op(number, kind, origin, operands, rule, formula, text, output)
+
+
+def _as_shape(value: Any) -> Shape:
+    """Return a shape, or the one of a single dimension."""
+    dims: tuple[Dim, ...]
+    if isinstance(value, int) or hasattr(value, "free_symbols"):
+        dims = (from_dim(value),)
+        return Shape(dims)
+    return shape(value)
+
+

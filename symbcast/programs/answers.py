@@ -1,0 +1,109 @@
+"""What is to be said of a whole program: decided from what stands of all that its operations asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.deciding.decide import Decision
+from symbcast.deciding.describing import describe
+from symbcast.deciding.knowledge import ContradictionError, Knowledge
+from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.errors import AssumptionError
+from symbcast.formulas import FALSE, Formula
+from symbcast.programs.operations import Op
+from symbcast.printing import formula_text
+from symbcast.programs.origins import Origins, clash
+from symbcast.scope import Assumption, own_set
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.programs.trace import Trace
+
+
+class Requirement(NamedTuple):
+    """A conjunct of a program's condition, and the operations that it comes from, the first one first.
+
+    Where one operation asks it by itself, those that do are the origins; else the fewest that together do.
+    """
+
+    condition: Formula
+    origins: tuple[Op, ...]
+
+    def __str__(self) -> str:
+        from symbcast.printing import formula_text
+
+        return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
+
+
+class Answers:
+    """The answers about a trace as it stands; made anew when it grows."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.length = len(trace.ops)
+        symbols = tuple(trace.names.order)
+        domains = {s: own_set(s, trace.min_size) for s in symbols}
+        self.knowledge = Knowledge(symbols, domains, [a.formula for a in trace.assumptions])
+        asked: list[Formula] = [FALSE] if trace.refused else list(trace.standing)
+        self.decision = Decision(self.knowledge, asked)
+        self._conflict: tuple[Op, ...] | None = None
+        self._requirements: tuple[Requirement, ...] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown."""
+        return self.decision.verdict
+
+    def named(self, sizes: Mapping[sympy.Symbol, int] | None) -> dict[str, int] | None:
+        """Return sizes by the names they are shown by."""
+        return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        if self._conflict is None:
+            self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge)
+        return self._conflict
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The conjuncts of the condition with the operations that they come from, in the order of the first ones."""
+        if self._requirements is None:
+            finder = Origins(self.trace, self.knowledge)
+            clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
+            found = [Requirement(c, finder.of(c)) for c in clauses]
+            self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
+        return self._requirements
+
+
+def check_assumptions(trace: Trace, op: Op) -> None:
+    """Raise `AssumptionError` if an assumption contradicts those before it, with the fewest that do."""
+    assert op.formula is not None
+    symbols = tuple(trace.names.order)
+    domains = {s: own_set(s, trace.min_size) for s in symbols}
+    given = [*trace.assumptions, Assumption(op.formula, op.text)]
+    if not _contradict(symbols, domains, given):
+        return
+    for assumption in list(given):
+        fewer = [a for a in given if a is not assumption]
+        if _contradict(symbols, domains, fewer):
+            given = fewer
+    mentioned = {s for a in given for s in symbols_in(a.formula)}
+    bounds = [formula_text(describe(s, domains[s])) for s in symbols if s in mentioned and domains[s] is not ALL]
+    several = len(given) + len(bounds) > 1
+    problem = "these assumptions contradict each other" if several else "this assumption is never true"
+    raise AssumptionError(problem, [*(a.text for a in given), *bounds])
+
+
+def _contradict(
+    symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], given: Iterable[Assumption]
+) -> bool:
+    try:
+        Knowledge(symbols, domains, [a.formula for a in given])
+    except ContradictionError:
+        return True
+    return False

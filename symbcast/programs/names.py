@@ -1,0 +1,156 @@
+"""Which size a name means throughout a program: one for each name and label, whoever brought it first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from symbcast.deciding.describing import describe
+from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
+from symbcast.dims import Unknown, symbol
+from symbcast.errors import AssumptionError
+from symbcast.formulas import Formula
+from symbcast.scope import distinct_names, own_set
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+
+class Names:
+    """The sizes of a program in order of first appearance, and what each name and label stands for.
+
+    A user's own symbol stands for its name if it comes first. An unknown that text brings is another one each time,
+    and labelled ``?0``, ``?1``...; a label that the text gives (``?a``) is one size throughout.
+    """
+
+    def __init__(self) -> None:
+        self.order: dict[sympy.Symbol, None] = {}
+        self._by_name: dict[str, sympy.Symbol] = {}
+        self._labels: dict[str, Unknown] = {}
+        self._replaced: dict[sympy.Symbol, sympy.Symbol] = {}
+        self.sizes: dict[Dim, None] = {}
+        """Dimensions that are over sizes of this program alone."""
+        self.brought: list[Formula] = []
+        """What was known of symbols that gave way to another of their name, since this was last emptied."""
+        self._shown: dict[sympy.Symbol, str] | None = None
+
+    def copy(self) -> Names:
+        """Return names that go their own way from here."""
+        made = Names()
+        made.order = dict(self.order)
+        made._by_name, made._labels = dict(self._by_name), dict(self._labels)
+        made._replaced, made.sizes = dict(self._replaced), dict(self.sizes)
+        return made
+
+    def mark(self) -> tuple[int, ...]:
+        """Return the present state, for `undo`."""
+        return tuple(map(len, self._tables()))
+
+    def undo(self, mark: tuple[int, ...]) -> None:
+        """Forget the sizes met since ``mark``."""
+        for table, length in zip(self._tables(), mark, strict=True):
+            while len(table) > length:
+                table.popitem()  # the last one in
+
+    def _tables(self) -> tuple[dict[Any, Any], ...]:
+        return self.order, self._by_name, self._labels, self._replaced, self.sizes
+
+    @property
+    def shown(self) -> dict[sympy.Symbol, str]:
+        """The name that each size is shown and bound by."""
+        if self._shown is None or len(self._shown) != len(self.order):
+            self._shown = distinct_names(tuple(self.order))
+        return self._shown
+
+    def named(self, name: str) -> sympy.Symbol:
+        """Return the size that a name means; a label begins with ``?``."""
+        if name.startswith("?"):
+            return self._labels[name] if name in self._labels else self._meet(Unknown(name), is_fresh=True)
+        return self._by_name[name] if name in self._by_name else self._meet(symbol(name), is_fresh=False)
+
+    def fresh(self, lower: int, upper: int | None) -> Unknown:
+        """Return an unknown of its own."""
+        made = Unknown(self._free_label(), lower, upper)
+        self._meet(made, is_fresh=False)
+        return made
+
+    def bind(self, shape: Shape, is_fresh: bool) -> Shape:
+        """Return a shape with this program's sizes in place of others of their names.
+
+        ``is_fresh`` says that text brought it, whose unknowns nobody else holds.
+        """
+        if all(type(d) is int or d in self.sizes for d in shape):
+            return shape
+        replaced = self._bindings(shape.symbols, is_fresh)
+        found = Shape(put_in_dim(d, replaced) for d in shape) if replaced else shape
+        self.sizes.update(dict.fromkeys(d for d in found if type(d) is not int))
+        return found
+
+    def restore(self, shape: Shape) -> Shape:
+        """Return a shape whose unknowns are those of their labels here, numbered ones too: it was written down here."""
+        unknowns = [s for s in shape.symbols if isinstance(s, Unknown)]
+        for s in unknowns:
+            if s.name not in self._labels:
+                self._meet(s, is_fresh=False)
+        replaced = {s: self._labels[s.name] for s in unknowns if self._labels[s.name] is not s}
+        return Shape(put_in_dim(d, replaced) for d in shape) if replaced else shape
+
+    def bind_formula(self, formula: Formula) -> Formula:
+        """Return a formula with this program's sizes in place of others of their names.
+
+        Raises `AssumptionError` for an unknown that no shape has brought.
+        """
+        symbols = symbols_in(formula)
+        for s in symbols:
+            if isinstance(s, Unknown) and s not in self.order and s.name not in self._labels:
+                known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
+                raise AssumptionError(f"no size here is called {s.name}", hint=known)
+        replaced = self._bindings(symbols, is_fresh=True, labels=True)
+        return put_in(formula, replaced) if replaced else formula
+
+    def _bindings(
+        self, symbols: Iterable[sympy.Symbol], is_fresh: bool, labels: bool = False
+    ) -> dict[sympy.Symbol, sympy.Symbol]:
+        found: dict[sympy.Symbol, sympy.Symbol] = {}
+        for s in symbols:
+            if s in self.order:
+                continue
+            if labels and isinstance(s, Unknown):
+                found[s] = self._labels[s.name]
+                continue
+            kept = self._replaced.get(s)
+            if kept is None:
+                kept = self._meet(s, is_fresh)
+            if kept is not s:
+                found[s] = kept
+                if not own_set(kept, 0) <= own_set(s, 0):
+                    self.brought.append(describe(kept, own_set(s, 0)))
+        return found
+
+    def _meet(self, s: sympy.Symbol, is_fresh: bool) -> sympy.Symbol:
+        """Take a symbol in that is not known yet; return what stands for it."""
+        kept = s
+        if isinstance(s, Unknown):
+            if is_fresh and not s.name[1:].isdecimal() and s.name in self._labels:
+                return self._labels[s.name]  # a label of the text's own; the next text has another unknown for it
+            if s.name in self._labels:
+                kept = s.renamed(self._free_label())
+                if not is_fresh:
+                    self._replaced[s] = kept
+            self._labels[kept.name] = kept
+        elif not s.is_Dummy:
+            kept = self._by_name.setdefault(s.name, s)
+            if kept is not s:
+                self._replaced[s] = kept
+                return kept
+        self.order[kept] = None
+        return kept
+
+    def _free_label(self) -> str:
+        number = len(self._labels)
+        while f"?{number}" in self._labels:
+            number += 1
+        return f"?{number}"

@@ -1,0 +1,163 @@
+"""The operations of a program, as they were handed over, and what each asks on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from symbcast.constraints import Constraint, Origin
+from symbcast.deciding.normal import flattened
+from symbcast.definedness import definedness
+from symbcast.dims import join_members
+from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, clauses, equal, one_or_equal
+from symbcast.rules.base import Joined, OutputDim, right_aligned
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+    from symbcast.rules.base import Rule
+
+Kind: TypeAlias = Literal["broadcast", "equal", "require", "assume"]
+
+
+class Op(NamedTuple):
+    """One operation of a `symbcast.ShapeEnv`.
+
+    ``origin`` is what the caller calls it; ``operands`` are the shapes as they were handed over, ``rule`` theirs if
+    it is a broadcast; ``formula`` and ``text`` what is required or assumed; ``output`` the shape that was returned.
+    """
+
+    number: int
+    kind: Kind
+    origin: str | None
+    operands: tuple[Shape, ...] = ()
+    rule: Rule | None = None
+    formula: Formula | None = None
+    text: str = ""
+    output: Shape | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its origin, or by its kind and number."""
+        return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What it asks, and that the dimensions of its operands be sizes."""
+        return (*_size_constraints(self), *_own_constraints(self))
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "broadcast":
+                called = self.rule.called if self.rule else ""
+                return f"{self.name}: {called} of {', '.join(map(str, self.operands))}"
+            case "equal":
+                return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
+            case kind:
+                return f"{self.name}: {kind} {self.text}"
+
+
+def needs(op: Op) -> tuple[Formula, ...]:
+    """Return what an operation asks as distinct clauses, in normal form, joins within joins taken apart."""
+    if op.kind == "assume":
+        return ()
+    found: dict[Formula, None] = {}
+    for operand in op.operands:
+        for dim in operand:
+            if type(dim) is not int and not dim.is_Symbol:
+                found.update(dict.fromkeys(_clauses_of_size(dim)))
+    columns, asked = columns_and_asked(op)
+    for column in columns:
+        if isinstance(column, Joined):
+            found.update(dict.fromkeys(_clauses_of_join(column)))
+    found.update(dict.fromkeys(flattened(asked)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=65536)
+def _clauses_of_size(dim: Dim) -> list[Formula]:
+    return flattened(size_needs((dim,)))
+
+
+@lru_cache(maxsize=65536)
+def _clauses_of_join(column: Joined) -> list[Formula]:
+    return flattened([unjoined(Compatible(tuple(column)))])
+
+
+def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
+    """Return the output axes of an operation, and what it asks besides that those which are joins be defined."""
+    if op.kind in ("require", "assume"):
+        assert op.formula is not None
+        return (), list(clauses(op.formula))
+    if op.rule is None:
+        left, right = op.operands
+        return left, equalities(left, right)
+    if op.rule.is_join(op.operands):
+        return [Joined(size for _, size in column) for column in right_aligned(op.operands)], []
+    emission = op.rule.emit(op.operands)
+    return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]
+
+
+def unjoined(formula: Formula) -> Formula:
+    """Return a formula with the joins it is about taken apart into their members, where that says the same.
+
+    It says the same beside the formulas that these joins are defined: a join of joins is the join of all members;
+    and a join that is 1 or ``t`` has members that are each 1 or ``t``.
+    """
+    match formula:
+        case Compatible(dims):
+            return Compatible(tuple(dict.fromkeys(m for d in dims for m in join_members(d))))
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            members = join_members(data)
+            return all_of(one_or_equal(m, target) for m in members) if len(members) > 1 else formula
+        case _:
+            return formula
+
+
+def equalities(left: Shape, right: Shape) -> list[Formula]:
+    """Return what makes two shapes equal."""
+    if left.rank != right.rank:
+        return [FALSE]
+    return [equal(a, b) for a, b in zip(left, right, strict=True)]
+
+
+def _size_constraints(op: Op) -> Iterator[Constraint]:
+    for position, operand in enumerate(op.operands):
+        for axis, dim in enumerate(operand):
+            origin = Origin("size", (position,), axis, operand.rank, op.name)
+            for need in size_needs((dim,)):
+                yield Constraint(need, origin, "the dimension must be a size")
+
+
+def size_needs(dims: Iterable[Dim]) -> list[Formula]:
+    """Return what makes dimensions sizes: nothing for integers and symbols."""
+    found: dict[Formula, None] = {}
+    for dim in dims:
+        if isinstance(dim, int) or dim.is_Symbol:
+            continue
+        members = join_members(dim)
+        if len(members) > 1:
+            found[Compatible(members)] = None
+            found.update(dict.fromkeys(size_needs(members)))
+        else:
+            found.update(dict.fromkeys(definedness(dim)))
+    return list(found)
+
+
+def _own_constraints(op: Op) -> Iterator[Constraint]:
+    if op.kind == "broadcast" and op.rule is not None:
+        for constraint in op.rule.emit(op.operands).constraints:
+            origin = constraint.origin._replace(operation=op.name)
+            yield Constraint(constraint.requirement, origin, constraint.reason)
+    elif op.kind == "equal":
+        left, right = op.operands
+        if left.rank != right.rank:
+            origin = Origin("equal", (0, 1), operation=op.name)
+            yield Constraint(FALSE, origin, f"ranks must be equal, and are {left.rank} and {right.rank}")
+            return
+        for axis, formula in enumerate(equalities(left, right)):
+            yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, op.name), "sizes must be equal")
+    elif op.kind == "require" and op.formula is not None:
+        for clause in clauses(op.formula):
+            yield Constraint(clause, Origin("require", (), operation=op.name), "it is required")

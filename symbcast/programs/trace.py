@@ -1,0 +1,198 @@
+"""The trace of a program: its operations in order, what they established, and the shape that each gave.
+
+Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
+others go the long way: what they ask is told to the facts and admitted to the groups, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import Formula
+from symbcast.programs.asking import Asking
+from symbcast.programs.facts import Facts
+from symbcast.programs.groups import Groups
+from symbcast.programs.names import Names
+from symbcast.programs.operations import Op, columns_and_asked, size_needs
+from symbcast.rules.base import Joined, OutputDim
+from symbcast.scope import Assumption
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+
+class Trace:
+    """The state of a `symbcast.ShapeEnv`.
+
+    ``asked`` holds every distinct thing that was asked and the number of the operation that asked it first;
+    ``standing`` those of them that no later one implies: their conjunction is what the program asks. ``refused`` are
+    the operations that cannot hold beside those before them; what they ask is in neither.
+    """
+
+    def __init__(self, min_size: int) -> None:
+        self.min_size = min_size
+        self.names = Names()
+        self.facts = Facts(min_size)
+        self.groups = Groups(min_size)
+        self.ops: list[Op] = []
+        self.assumptions: list[Assumption] = []
+        self.asked: dict[Formula, int] = {}
+        self.standing: dict[Formula, None] = {}
+        self.refused: list[int] = []
+        self._sized: set[Dim] = set()
+        """Dimensions that are sizes wherever what was asked holds."""
+        self._pairs: dict[tuple[Dim, Dim], Dim] = {}
+        self._alone: dict[Dim, Dim] = {}
+        self._version = 0
+
+    def copy(self) -> Trace:
+        """Return a trace that goes its own way from here."""
+        made = Trace(self.min_size)
+        made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
+        made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
+        made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
+        made._pairs, made._alone, made._version = self._pairs.copy(), self._alone.copy(), self._version
+        return made
+
+    def known(self, left: Shape, right: Shape) -> Shape | None:
+        """Return the join of two shapes if every pair of their sizes met before; the path of nearly every operation."""
+        lead = len(left) - len(right)
+        if lead < 0:
+            left, right, lead = right, left, -lead
+        pairs = self._pairs
+        try:
+            if lead == 0:
+                return Shape([pairs[pair] for pair in zip(left, right)])  # noqa: B905 - equally long, and strict costs
+            alone = [d if type(d) is int else self._alone[d] for d in left[:lead]]
+            return Shape([*alone, *[pairs[pair] for pair in zip(left[lead:], right)]])  # noqa: B905
+        except KeyError:
+            return None
+
+    def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+        """Return shapes over the sizes of this program; of each it is said whether text brought it."""
+        found = tuple(self.names.bind(shape, is_fresh) for shape, is_fresh in shapes)
+        self._take_brought()
+        return found
+
+    def bound_formula(self, formula: Formula) -> Formula:
+        """Return a formula over the sizes of this program."""
+        found = self.names.bind_formula(formula)
+        self._take_brought()
+        return found
+
+    def add(self, op: Op) -> bool:
+        """Add an operation, with its output; return whether it can hold beside what there is already."""
+        columns, asked = columns_and_asked(op)
+        can_hold = self._admit(op, columns, asked)
+        output = self._output(columns, can_hold) if op.kind != "require" else None
+        self.ops.append(op._replace(output=output))
+        if not can_hold:
+            self.refused.append(op.number)
+        elif op.rule is not None and op.rule.is_join(op.operands) and output is not None:
+            self._remember(op.operands, output)
+        return can_hold
+
+    def assume(self, op: Op) -> bool:
+        """Add an assumption that those before it allow; return whether what was asked can hold still."""
+        assert op.formula is not None
+        self.ops.append(op)
+        self.assumptions.append(Assumption(op.formula, op.text))
+        return self._suppose(op.formula)
+
+    def drop_last(self) -> Op:
+        """Take back the record of the last operation, which was refused."""
+        op = self.ops.pop()
+        if self.refused and self.refused[-1] == op.number:
+            self.refused.pop()
+        if op.kind == "assume":
+            self.assumptions.pop()
+        return op
+
+    @staticmethod
+    def replayed(ops: Iterable[Op], min_size: int) -> Trace:
+        """Return the trace of recorded operations, with the outputs that they had."""
+        made = Trace(min_size)
+        for op in ops:
+            shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
+            made.bound(shapes)
+            if op.kind == "assume":
+                if not made.assume(op):
+                    made.refused.append(op.number)
+            else:
+                made.add(op)
+                made.ops[-1] = op
+        return made
+
+    def _suppose(self, formula: Formula) -> bool:
+        asking = Asking({}, self.facts, self.groups)
+        asking.ask([formula])
+        found = asking.admit()
+        self._forget_what_is_stale()
+        return found
+
+    def _take_brought(self) -> None:
+        """Assume what was known of symbols that gave way to another of their name."""
+        brought, self.names.brought = self.names.brought, []
+        for formula in brought:
+            from symbcast.printing import formula_text
+
+            self.assumptions.append(Assumption(formula, formula_text(formula)))
+            self._suppose(formula)
+
+    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
+        """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
+        asking = Asking(self.asked, self.facts, self.groups)
+        sized = [d for operand in op.operands for d in operand if type(d) is not int and d not in self._sized]
+        try:
+            asking.ask(size_needs(sized))
+            asking.ask(asked)
+            for column in columns:
+                if isinstance(column, Joined):
+                    asking.join(column)
+            can_hold = asking.admit()
+        except BaseException:
+            asking.undo()
+            raise
+        if can_hold:
+            self._sized.update(sized)
+            self.asked.update(dict.fromkeys(asking.new, op.number))
+            self.standing.update(asking.new)
+            for shorter, _ in asking.lengthened.values():
+                self.standing.pop(shorter, None)
+        self._forget_what_is_stale()
+        return can_hold
+
+    def _output(self, columns: Sequence[OutputDim], can_hold: bool) -> Shape:
+        """Return the output shape; an axis on which sizes meet that do not join is a fresh unknown."""
+        facts = self.facts
+        output: list[Dim] = []
+        for column in columns:
+            members = column if isinstance(column, Joined) else (column,)
+            distinct = [m for m in dict.fromkeys(members) if m != 1]
+            if len(distinct) < 2:
+                output.append(facts.dim(distinct[0]) if distinct else 1)
+            else:
+                output.append(facts.join(distinct) if can_hold else self.names.fresh(0, None))
+        made = [d for d in output if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(made))
+        if can_hold:
+            self._sized.update(made)
+        return Shape(output)
+
+    def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
+        """Keep what the sizes of two operands joined to, until more is known of them."""
+        if len(operands) != 2:
+            return
+        long, short = sorted(operands, key=len, reverse=True)
+        lead = len(long) - len(short)
+        self._alone.update(zip(long[:lead], output, strict=False))
+        for left, right, joined in zip(long[lead:], short, output[lead:], strict=True):
+            self._pairs[left, right] = self._pairs[right, left] = joined
+
+    def _forget_what_is_stale(self) -> None:
+        if self._version != self.facts.version:
+            self._version = self.facts.version
+            self._pairs.clear()
+            self._alone.clear()
