@@ -33,6 +33,7 @@ from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast import adapters
     from symbcast.conditions import Condition
     from symbcast.dims import Unknown, symbol
 
@@ -62,6 +63,7 @@ __all__ = [
     "Unknown",
     "UnknownRuleError",
     "Verdict",
+    "adapters",
     "broadcast",
     "rules",
     "shape",
@@ -70,6 +72,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "adapters":
+        return import_module("symbcast.adapters")
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

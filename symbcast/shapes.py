@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Any"
 """What `shape` accepts: text, a tuple or list of dimensions, or an object with a ``.shape``."""
+
+_ADAPTERS = ("jax", "onnx_ir", "openvino", "torch")
+"""The frameworks whose dimensions are told by the package their class is of; each has an adapter of that name."""
+
+_OWN_SHAPES = ("onnx_ir", "openvino")
+"""Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
 
 _WANTED = "a shape"
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
@@ -94,8 +101,9 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     """Return the shape that ``value`` names.
 
     ``value`` is text (the grammar is in `symbcast.parsing`), a tuple or list of dimensions (``int``, text, sympy
-    expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. ``dialect`` names the
-    notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
+    expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. Symbolic dimensions of jax,
+    torch, onnx-ir and OpenVINO are read too (see `symbcast.adapters`), without what the framework assumes of them.
+    ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `DimensionError`, each a `SymbcastError`.
 
@@ -111,6 +119,9 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     if type(value).__module__.startswith("symbcast."):
         # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
         raise ShapeTypeError(value, _WANTED, "pass its .shape, and join the conditions: Condition(a) & Condition(b)")
+    if _framework(value) in _OWN_SHAPES:
+        found: Shape = _adapter(value).read(value)
+        return found
     inner = getattr(value, "shape", None)
     if inner is None or callable(inner):
         raise ShapeTypeError(value, _WANTED, _HINT)
@@ -166,6 +177,11 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
 
 
 def _from_object(value: Any, unknowns: int) -> Dim:
+    if _framework(value) in _ADAPTERS:
+        # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
+        found: Dim | None = _adapter(value).read_dim(value, unknowns)
+        if found is not None:
+            return found
     try:
         number = index(value)
     except TypeError:
@@ -177,3 +193,12 @@ def _from_object(value: Any, unknowns: int) -> Dim:
 
         return check_dim(value)
     raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
+
+
+def _framework(value: Any) -> str:
+    """Return the package that the class of a value is of; the framework is not imported for it."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _adapter(value: Any) -> Any:
+    return import_module(f"symbcast.adapters.{_framework(value)}")

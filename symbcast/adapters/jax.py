@@ -1,0 +1,173 @@
+"""Jax: the symbolic dimensions of ``jax.export``, in a shape, a `jax.ShapeDtypeStruct` or anything with a ``.shape``.
+
+In: everything that jax has (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
+its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax takes every dimension variable to be at least 1;
+`assumptions` says so, and has the constraints of the scope.
+
+Out: into a new scope, the assumptions as its constraints. Not expressed are ``broadcast(N, M)``; a size that may be 0
+(assume ``N >= 1``); assumptions with ``or`` and ``!=``; names that are no identifiers, or are ``max``, ``min``, ``mod``
+or ``floordiv``. Jax simplifies by its constraints, so ``max(N, 1)`` is read back as ``N``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import sympy
+
+from symbcast.adapters.scopes import Scopes
+from symbcast.adapters.writing import Settled, cannot_join, fold, identifiers, load, settle
+from symbcast.booleans import to_sympy
+from symbcast.deciding.describing import describe
+from symbcast.deciding.normal import put_in, put_in_dim
+from symbcast.deciding.sets import SizeSet
+from symbcast.dims import Dim
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.formulas import AllOf, Comparison, Formula, dims_of
+from symbcast.parsing import parse_dim, parse_formula
+from symbcast.reading import symbols_of, term
+from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.sizes import check_size
+from symbcast.terms import Kind
+
+_scopes = Scopes()
+_POSITIVE = SizeSet.interval(1, None)
+_RESERVED = ("max", "min", "mod", "floordiv", "_")
+_NAME = re.compile(r"[^\W\d]\w*(?![\w(])")
+
+
+def read(value: Any) -> Shape:
+    """Return the shape of an array, a `jax.ShapeDtypeStruct`, or a sequence of sizes and symbolic dimensions."""
+    return Shape(from_dim(_size(d)) for d in _dims(value))
+
+
+def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
+    """Return a symbolic dimension of jax, or None for anything else."""
+    if not _is_symbolic(value):
+        return None
+    return _in_scope(parse_dim(_quoted(str(value))), value.scope)
+
+
+def assumptions(*values: Any) -> list[sympy.Basic]:
+    """Return what jax takes for granted of the sizes in some shapes: at least 1 each, and the scope's constraints."""
+    found: dict[sympy.Basic, None] = {}
+    for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
+        found.update(dict.fromkeys(_constraints(scope)))
+    for s in symbols_of([d for v in values for d in read(v)]):
+        found[sympy.Ge(s, 1)] = None
+    return [f for f in found if f != sympy.true]
+
+
+def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any, ...]:
+    """Return a shape for `jax.ShapeDtypeStruct`, in a new scope with the assumptions as its constraints.
+
+    Raises `DimensionError` for what jax cannot express.
+    """
+    return write_all([shape], assume=assume, min_size=min_size)[0]
+
+
+def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[tuple[Any, ...]]:
+    """Return several shapes in one new scope: only dimensions of one scope can meet in a computation."""
+    export = load("jax.export", "jax")
+    settled = settle(shapes, assume, min_size)
+    names = identifiers(settled.names, "jax", _RESERVED)
+    texts = [", ".join(_text(d, names) for d in s) for s in settled.shapes]
+    constraints = list(_written_constraints(settled, names))
+    try:
+        scope = export.SymbolicScope(constraints)
+    except (ValueError, NotImplementedError) as error:
+        raise DimensionError("; ".join(constraints), f"jax does not take these constraints: {error}") from error
+    written = [tuple(_size(d) for d in export.symbolic_shape(text, scope=scope)) for text in texts]
+    _scopes.record(scope, names)
+    return written
+
+
+def _dims(value: Any) -> tuple[Any, ...]:
+    dims = getattr(value, "shape", value)
+    try:
+        return (dims,) if _is_symbolic(dims) else tuple(dims)
+    except TypeError:
+        raise ShapeTypeError(value, "a shape of jax", "pass an array, a ShapeDtypeStruct or a tuple") from None
+
+
+def _size(value: Any) -> Any:
+    """Return a dimension if it is not a negative number, as jax may find one to be: -1 is no unknown here."""
+    return check_size(value) if type(value) is int else value
+
+
+def _is_symbolic(value: Any) -> bool:
+    return bool(load("jax.export", "jax").is_symbolic_dim(value))
+
+
+def _quoted(text: str) -> str:
+    """Return jax's text in our grammar; names are quoted, since jax may call a dimension ``None`` or ``and``."""
+    return _NAME.sub(lambda found: f"'{found[0]}'", text).replace("^", "**")
+
+
+def _in_scope(dim: Dim, scope: Any) -> Dim:
+    return put_in_dim(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
+
+
+def _constraints(scope: Any) -> Iterator[sympy.Basic]:
+    """Yield the constraints of a scope, and that the sizes in them are at least 1."""
+    for constraint in scope._explicit_constraints:  # there is no other way to ask for them
+        text = constraint.debug_str
+        formula = parse_formula(_quoted(text))
+        inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}
+        yield to_sympy(put_in(formula, inside))
+        yield from (sympy.Ge(s, 1) for s in inside.values())
+
+
+def _text(dim: Dim, names: dict[Any, str]) -> str:
+    return fold(term(dim), names.__getitem__, partial(_operation, dim), _total)
+
+
+def _total(parts: Sequence[tuple[int, list[str]]]) -> str:
+    terms = (f"{'-' if number < 0 else '+'} {_product(abs(number), factors)}" for number, factors in parts)
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def _product(number: int, factors: list[str]) -> str:
+    return "*".join(factors if number == 1 and factors else [str(number), *factors])
+
+
+def _operation(dim: Dim, kind: Kind, args: list[str]) -> str:
+    if kind == "join":
+        raise cannot_join(dim, "jax")
+    function = {"//": "floordiv", "%": "mod", "min": "min", "max": "max"}[kind]
+    return reduce(lambda left, right: f"{function}({left}, {right})", args)
+
+
+def _written_constraints(settled: Settled, names: dict[Any, str]) -> Iterator[str]:
+    for s, members in settled.domains.items():
+        if settled.may_be_zero(s):
+            hint = f"pass assume='{names[s]} >= 1', or min_size=1"
+            raise DimensionError(s, "it may be 0, and jax takes every dimension to be at least 1", hint)
+        yield from _written(describe(s, members, _POSITIVE), names)
+    for formula in settled.others:
+        yield from _written(formula, names)
+
+
+def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
+    match formula:
+        case AllOf(parts):
+            for part in parts:
+                yield from _written(part, names)
+        case Comparison("<=", left, right):
+            yield f"{_text(right, names)} >= {_text(left, names)}"
+        case Comparison("<", left, right):
+            yield f"{_text(right, names)} >= {_text(left, names)} + 1"
+        case Comparison("==", left, right) if isinstance(right, int) and len(term(left).coefficients) == 1:
+            yield f"{_text(left, names)} == {right}"
+        case Comparison("==", left, right):
+            # An equality would make jax put one side in for the other; two bounds say the same and leave both.
+            yield f"{_text(right, names)} >= {_text(left, names)}"
+            yield f"{_text(left, names)} >= {_text(right, names)}"
+        case _:
+            from symbcast.printing import formula_text
+
+            problem = "jax holds constraints with ==, >= and <= only"
+            raise DimensionError(formula_text(formula), problem, "leave this assumption out, and keep it here")

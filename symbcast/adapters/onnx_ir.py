@@ -1,0 +1,155 @@
+"""onnx-ir: `SymbolicDim`, alone or in a `Shape`, or in the shape of a `Value`.
+
+In: a name is the size of that name, throughout a model; text that onnx-ir cannot parse is a name too. None, and the
+texts ``?`` and ``-1``, are unknowns, another one each time. Expressions are what onnx-ir reads in them: ``+ - * // %
+**``, ``floor``, ``ceiling``, ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every
+name were at least 1; `assumptions` says so of the names within expressions. A name alone may be 0.
+
+Out: names, unknowns, and expressions without ``broadcast``, with ``//`` and ``%`` by positive numbers only and not of
+a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, would evaluate wrongly. Not expressed are unknowns with bounds
+or that occur twice, and all assumptions: onnx-ir has no place for them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import sympy
+
+from symbcast.adapters import sympy as plain_sympy
+from symbcast.adapters.writing import cannot_join, load, operations
+from symbcast.dims import Dim, Unknown, symbol
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.reading import check_dim, symbols_of, term
+from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.shapes import shape as read_shape
+from symbcast.sizes import check_size
+from symbcast.terms import Operation, as_term, substitute
+
+_UNKNOWN = ("", "?", "-1")
+
+
+def read(value: Any) -> Shape:
+    """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor that has one, or of a sequence of dimensions."""
+    return Shape(from_dim(d, n) for n, d in enumerate(_dims(value)))
+
+
+def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
+    """Return a `SymbolicDim` as a dimension, or None for anything else."""
+    if not _is_symbolic(value):
+        return None
+    text = value.value
+    if text is None or text.strip() in _UNKNOWN:
+        return Unknown(f"?{unknowns}")
+    expression = _expression(value)
+    if expression is None or isinstance(expression, sympy.Symbol):
+        return symbol(text)
+    if isinstance(expression, sympy.Integer):
+        return check_size(int(expression))
+    return _renamed(expression)
+
+
+def assumptions(*values: Any) -> list[sympy.Basic]:
+    """Return that the names which occur within expressions are at least 1."""
+    dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
+    return [sympy.Ge(s, 1) for s in symbols_of([d for d in dims if d is not None and not _is_name(d)])]
+
+
+def write(shape: ShapeLike) -> Any:
+    """Return a shape as `onnx_ir.Shape`.
+
+    Raises `DimensionError` for what it cannot express.
+    """
+    onnx_ir = load("onnx_ir", "onnx-ir")
+    found = read_shape(shape)
+    uses = Counter(s for d in found if not isinstance(d, int) for s in d.free_symbols)
+    return onnx_ir.Shape([_written(onnx_ir, d, uses) for d in found])
+
+
+def _is_symbolic(value: Any) -> bool:
+    return isinstance(value, load("onnx_ir", "onnx-ir").SymbolicDim)
+
+
+def _is_name(dim: Dim) -> bool:
+    return isinstance(dim, sympy.Symbol)
+
+
+def _dims(value: Any) -> tuple[Any, ...]:
+    onnx_ir = load("onnx_ir", "onnx-ir")
+    if isinstance(value, onnx_ir.SymbolicDim):
+        return (value,)
+    found = value if isinstance(value, onnx_ir.Shape) else getattr(value, "shape", value)
+    if found is None:
+        raise DimensionError(value, "its rank is not known", "infer shapes first, or write the shape as text")
+    try:
+        return tuple(found)
+    except TypeError:
+        raise ShapeTypeError(value, "a shape of onnx-ir", "pass a Shape, or a Value that has one") from None
+
+
+def _expression(value: Any) -> sympy.Expr | None:
+    """Return what onnx-ir reads in the text of a dimension, or None for a text that is no expression."""
+    try:
+        found: sympy.Expr | None = value._expr  # the only way to what a SymbolicDim made by arithmetic holds
+    except (ValueError, TypeError):
+        return None
+    return found
+
+
+def _renamed(expression: sympy.Expr) -> Dim:
+    """Return the dimension over our symbols, which may be 0."""
+    value = term(check_dim(expression))
+    return substitute(value, {s: as_term(symbol(s.name)) for s in value.symbols()}).dim()
+
+
+def _written(onnx_ir: Any, dim: Dim, uses: Counter[Any]) -> Any:
+    if isinstance(dim, int):
+        return dim
+    for s in dim.free_symbols:
+        _check_symbol(s, dim, uses)
+    if isinstance(dim, Unknown):
+        return onnx_ir.SymbolicDim(None)
+    if isinstance(dim, sympy.Symbol):
+        if dim.name.strip() in _UNKNOWN or _read_back(onnx_ir, dim.name) != dim:
+            raise DimensionError(dim, "onnx-ir reads that name as something else", "give it another name")
+        return onnx_ir.SymbolicDim(dim.name)
+    return _written_expression(onnx_ir, dim)
+
+
+def _check_symbol(s: sympy.Symbol, dim: sympy.Expr, uses: Counter[Any]) -> None:
+    if not isinstance(s, Unknown):
+        return
+    if dim is not s or uses[s] > 1:
+        raise DimensionError(dim, "an unknown of onnx-ir is used once, and alone", "write a name in place of ?")
+    if s.lower or s.upper is not None:
+        raise DimensionError(dim, "onnx-ir holds no bounds", "write '?', and keep the bounds as an assumption")
+
+
+def _written_expression(onnx_ir: Any, dim: sympy.Expr) -> Any:
+    value = term(dim)
+    for operation in operations(value):
+        if operation.kind == "join":
+            raise cannot_join(dim, "onnx-ir")
+        if operation.kind in ("//", "%"):
+            _check_division(operation, dim)
+    theirs = {s: sympy.Symbol(s.name, integer=True, positive=True) for s in value.symbols()}
+    expression = plain_sympy.write((dim,), theirs)[0].doit()  # evaluated, as it is when it is read again
+    text = str(expression)
+    if term(_read_back(onnx_ir, text)) != term(_renamed(expression)):
+        raise DimensionError(dim, f"onnx-ir reads its own text {text!r} as something else", "rename its symbols")
+    return onnx_ir.SymbolicDim(expression)
+
+
+def _check_division(division: Operation, dim: sympy.Expr) -> None:
+    dividend, divisor = division.args
+    if not (divisor.is_constant and divisor.constant > 0):
+        raise DimensionError(dim, "onnx-ir cancels in a division by a symbol", "divide by a number")
+    if any(o.kind != "//" for o in operations(dividend)):
+        problem = "onnx-ir, with sympy, evaluates a division of %, min or max wrongly"
+        raise DimensionError(dim, problem, "give what is divided a name of its own")
+
+
+def _read_back(onnx_ir: Any, text: str) -> Dim:
+    found = read_dim(onnx_ir.SymbolicDim(text))
+    return 0 if found is None else found

@@ -1,0 +1,146 @@
+"""OpenVINO: `PartialShape`, and what has one: a tensor, a node with one output, an output, a model's port.
+
+In: a fixed dimension is its size, one with a `Symbol` is one size wherever the symbol is, and any other is an unknown
+with the dimension's bounds, another one each time it is read. The bounds of a dimension with a symbol are in
+`assumptions`. A `PartialShape` of dynamic rank is not read.
+
+Out: sizes and symbols, each with its `Symbol` and, as bounds, the range that is assumed of it. Not expressed is all
+arithmetic (``N + 1``, ``N//2``, ``broadcast(N, M)``), and assumptions with gaps or over several symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import sympy
+
+from symbcast.adapters.writing import load, settle
+from symbcast.booleans import to_sympy
+from symbcast.dims import Dim, Unknown
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.formulas import at_most
+from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.sizes import check_size
+
+# A Symbol is known as long as the dimension that it was read as: that one holds it, so no other takes its address.
+_dims_by_symbol: WeakValueDictionary[Any, Unknown] = WeakValueDictionary()
+_symbols_by_unknown: WeakKeyDictionary[Unknown, Any] = WeakKeyDictionary()
+
+# A size with a name has one Symbol for good.
+_named: dict[Any, sympy.Symbol] = {}
+_symbols_by_name: dict[sympy.Symbol, Any] = {}
+
+
+def read(value: Any) -> Shape:
+    """Return the shape of a `PartialShape`, or of anything of OpenVINO that has one."""
+    return Shape(from_dim(d, n) for n, d in enumerate(_dims(value)))
+
+
+def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
+    """Return a `Dimension` as a dimension, or None for anything else."""
+    if not isinstance(value, load("openvino", "openvino").Dimension):
+        return None
+    if value.is_static:
+        return check_size(value.get_length())
+    if value.has_symbol():
+        return _read_symbol(value.get_symbol(), unknowns)
+    return Unknown(f"?{unknowns}", *_bounds(value))
+
+
+def assumptions(*values: Any) -> list[sympy.Basic]:
+    """Return the bounds of the dimensions that have a symbol; the bounds of other ones are their own."""
+    found: dict[sympy.Basic, None] = {}
+    for dim in (d for v in values for d in _dims(v)):
+        read_as = from_dim(dim)
+        if isinstance(read_as, int) or not dim.has_symbol():
+            continue
+        low, high = _bounds(dim)
+        found[to_sympy(at_most(low, read_as))] = None
+        if high is not None:
+            found[to_sympy(at_most(read_as, high))] = None
+    return [f for f in found if f != sympy.true]
+
+
+def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> Any:
+    """Return a shape as `PartialShape`.
+
+    Raises `DimensionError` for what a `PartialShape` cannot express.
+    """
+    return write_all([shape], assume=assume, min_size=min_size)[0]
+
+
+def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[Any]:
+    """Return several shapes as `PartialShape`, their labels and assumptions in common."""
+    openvino = load("openvino", "openvino")
+    settled = settle(shapes, assume, min_size)
+    settled.refuse_others("OpenVINO")
+    made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
+    return [openvino.PartialShape([_checked(d, made) for d in s]) for s in settled.shapes]
+
+
+def _dims(value: Any) -> tuple[Any, ...]:
+    openvino = load("openvino", "openvino")
+    if isinstance(value, openvino.Dimension):
+        return (value,)
+    found = value if isinstance(value, openvino.PartialShape) else _shape_of(value)
+    if isinstance(found, openvino.PartialShape) and found.rank.is_dynamic:
+        raise DimensionError(value, "its rank is dynamic", "reshape the model to a rank, or write the shape as text")
+    try:
+        return tuple(found)
+    except TypeError:
+        raise ShapeTypeError(value, "a shape of OpenVINO", "pass a PartialShape, or an output that has one") from None
+
+
+def _shape_of(value: Any) -> Any:
+    """Return the partial shape of a node or a port, the shape of a tensor, and anything else as it is."""
+    if hasattr(value, "get_output_partial_shape"):
+        if value.get_output_size() != 1:
+            raise ShapeTypeError(value, "one shape", "pass one of its outputs")
+        return value.get_output_partial_shape(0)
+    if hasattr(value, "get_partial_shape"):
+        return value.get_partial_shape()
+    return getattr(value, "shape", value)
+
+
+def _bounds(dimension: Any) -> tuple[int, int | None]:
+    high = dimension.get_max_length()
+    return dimension.get_min_length(), None if high < 0 else high
+
+
+def _read_symbol(held: Any, unknowns: int) -> sympy.Symbol:
+    if held in _named:
+        return _named[held]
+    known = _dims_by_symbol.get(held)
+    if known is None:
+        known = _dims_by_symbol[held] = Unknown(f"?{unknowns}")
+        _symbols_by_unknown[known] = held
+    return known
+
+
+def _written(openvino: Any, s: sympy.Symbol, low: int, high: int | None) -> Any:
+    dimension = openvino.Dimension(low, -1 if high is None else high)
+    dimension.set_symbol(_symbol(openvino, s))
+    return dimension
+
+
+def _symbol(openvino: Any, s: sympy.Symbol) -> Any:
+    if isinstance(s, Unknown):
+        if s not in _symbols_by_unknown:
+            held = _symbols_by_unknown[s] = openvino.Symbol()
+            _dims_by_symbol[held] = s
+        return _symbols_by_unknown[s]
+    if s not in _symbols_by_name:
+        held = _symbols_by_name[s] = openvino.Symbol()
+        _named[held] = s
+    return _symbols_by_name[s]
+
+
+def _checked(dim: Dim, made: dict[sympy.Symbol, Any]) -> Any:
+    if isinstance(dim, int):
+        return dim
+    if dim not in made:
+        problem = "a PartialShape holds sizes and symbols, no arithmetic"
+        raise DimensionError(dim, problem, "write '?' or a name for this axis, and keep the relation as an assumption")
+    return made[dim]

@@ -1,0 +1,99 @@
+"""Sympy expressions: they are dimensions already, so ``read`` checks them, and ``write`` uses sympy's functions only.
+
+In: integers, symbols, ``+ - *``, whole powers, ``floor``, ``ceiling``, ``Mod``, ``Min`` and ``Max``. What sympy knows
+of a symbol (positive, even, odd) is honoured. A ``Piecewise`` is not read, not even one that `write` made: it also has
+a value where the join has none.
+
+Out: everything. ``broadcast(N, M)`` is a `Piecewise` that is right wherever the join is defined; ``floordiv`` and
+``mod`` are spelled out with `floor` where sympy's own division is wrong. Where sympy 1.14 would evaluate that floor
+wrongly too (it takes half of an even size over 3 for a whole number), it is left unevaluated: put in sizes for all
+symbols at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy
+
+from symbcast.adapters.writing import fold
+from symbcast.arithmetic import floor_divide, modulo
+from symbcast.dims import floordiv, mod, plain
+from symbcast.errors import DimensionError
+from symbcast.reading import term
+from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.terms import Kind
+
+
+def read(value: Iterable[int | sympy.Expr]) -> Shape:
+    """Return the shape of some sympy expressions.
+
+    >>> n = sympy.Symbol("n", integer=True, positive=True)
+    >>> read([n, sympy.floor((n + 1) / 2), 3])
+    Shape('(n, (n + 1)//2, 3)')
+    """
+    dims = tuple(value)
+    for dim in dims:
+        if isinstance(dim, sympy.Basic) and dim.has(sympy.Piecewise):
+            raise DimensionError(dim, "a Piecewise has a value where the join has none", "write broadcast(N, M)")
+    return shape(dims)
+
+
+def write(shape_like: ShapeLike, symbols: Mapping[sympy.Symbol, sympy.Symbol] | None = None) -> tuple[sympy.Expr, ...]:
+    """Return a shape as sympy expressions without functions of our own; ``symbols`` puts in other symbols.
+
+    >>> write("N, 3, N % M")
+    (N, 3, -M*floor(N/M) + N)
+    >>> write("broadcast(N, M)")
+    (Piecewise((N, Eq(M, 1)), (M, True)),)
+    """
+    put_in = symbols or {}
+
+    def leaf(symbol: sympy.Symbol) -> sympy.Expr:
+        return put_in.get(symbol, symbol)
+
+    return tuple(fold(term(d), leaf, _operation, _total) for d in shape(shape_like))
+
+
+def _total(parts: Sequence[tuple[int, list[sympy.Expr]]]) -> sympy.Expr:
+    return sympy.Add(*(sympy.Mul(number, *factors) for number, factors in parts))
+
+
+def _operation(kind: Kind, args: list[sympy.Expr]) -> sympy.Expr:
+    match kind:
+        case "//":
+            return _floor(*args)
+        case "%":
+            return _remainder(*args)
+        case "join":
+            return _join(args)
+        case _:
+            return _extremum(sympy.Min if kind == "min" else sympy.Max, args)
+
+
+def _floor(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
+    found = floor_divide(plain(dividend), plain(divisor))
+    if not isinstance(found, floordiv):
+        return sympy.sympify(found)
+    quotient = dividend / divisor
+    return sympy.floor(quotient, evaluate=bool(quotient.is_number))
+
+
+def _remainder(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
+    found = modulo(plain(dividend), plain(divisor))
+    return dividend - divisor * _floor(dividend, divisor) if isinstance(found, mod) else sympy.sympify(found)
+
+
+def _extremum(function: type[sympy.Expr], args: list[sympy.Expr]) -> sympy.Expr:
+    # sympy may compare symbols and numbers; what it finds out about a floor or a Piecewise is slow, or wrong.
+    made: sympy.Expr = function(*args, evaluate=all(a.is_Atom for a in args))
+    return made
+
+
+def _join(members: list[sympy.Expr]) -> sympy.Expr:
+    """Return the first member that is not 1, or 1: the join, wherever it is defined."""
+    value: Any = members[-1]
+    for member in reversed(members[:-1]):
+        value = sympy.Piecewise((value, sympy.Eq(member, 1)), (member, True))
+    return value

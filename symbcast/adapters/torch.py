@@ -1,0 +1,247 @@
+"""Torch: `SymInt` in the shape of a (fake) tensor or alone, `torch.export.Dim`, the inputs of an `ExportedProgram`.
+
+In: a `SymInt` belongs to its `ShapeEnv`: ``s0`` of one and ``s0`` of another are two sizes. Reading adds no guard and
+specialises nothing; replacements that the `ShapeEnv` holds are put in. A `Dim` goes by its name, ``2*dim + 1`` is
+arithmetic on it. Not read are sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``) and
+ragged sizes of nested tensors. `assumptions` has the ranges of the `ShapeEnv`, its replacements, guards and runtime
+asserts, so far as they are about sizes: 0 and 1 are left out exactly where that `ShapeEnv` leaves them out.
+
+Out: a `Dim` with its range for a symbol, and ``a*dim + b`` (``a >= 1``) on it. Not expressed is anything else:
+``broadcast``, ``//``, ``%``, ``min``, ``max``, products, two symbols in one dimension, unknowns, assumptions with gaps
+or over several symbols. For a `SymInt`, write sympy (`symbcast.adapters.sympy`) and let your `ShapeEnv` make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import sympy
+
+from symbcast.adapters.scopes import Scopes
+from symbcast.adapters.torch_expressions import read_formula, read_term
+from symbcast.adapters.writing import Settled, cannot_join, identifiers, load, operations, settle
+from symbcast.booleans import to_sympy
+from symbcast.dims import Dim, Unknown, symbol
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.reading import term
+from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.sizes import MAX_SIZE, check_size
+
+_scopes = Scopes()
+
+
+def read(value: Any) -> Shape:
+    """Return the shape of a tensor, or of a sequence of sizes, `SymInt` and `torch.export.Dim`."""
+    return Shape(_dim(d, n) for n, d in enumerate(_dims(value)))
+
+
+def read_inputs(program: Any) -> dict[str, Shape]:
+    """Return the shapes of the tensors that an `ExportedProgram` takes from the user, by name."""
+    return {name: read(value) for name, value in _inputs(program).items()}
+
+
+def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
+    """Return a `SymInt` or `torch.export.Dim` as a dimension, or None for anything else."""
+    if isinstance(value, load("torch", "torch").SymInt):
+        return _read_symint(value)
+    if _is_hint(value):
+        return _read_hint(value, unknowns)
+    if not _is_export_dim(value):
+        return None
+    root = getattr(value, "root", None)
+    return symbol(value.__name__) if root is None else read_term(value.fn(symbol(root.__name__)), _same).dim()
+
+
+def assumptions(*values: Any) -> list[sympy.Basic]:
+    """Return what torch holds of the sizes in some shapes, `SymInt`, `Dim` or an `ExportedProgram`.
+
+    Facts that are not comparisons of sizes are left out: without them the answer is for more sizes, not a wrong one.
+    """
+    dims = [d for v in values for d in (_dims(v) if not _is_program(v) else _program_dims(v))]
+    found: dict[sympy.Basic, None] = {}
+    for dim in dims:
+        if _is_export_dim(dim):
+            root = getattr(dim, "root", dim)
+            found.update(dict.fromkeys(_range(symbol(root.__name__), root.min, root.max)))
+    wanted: dict[Any, set[Any]] = {}
+    for dim in dims:
+        if _has_symbol(dim):
+            wanted.setdefault(dim.node.shape_env, set()).update(dim.node._expr.free_symbols, dim.node.expr.free_symbols)
+    for env, symbols in wanted.items():
+        found.update(dict.fromkeys(_facts(env, symbols)))
+    return [f for f in found if f != sympy.true]
+
+
+def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any, ...]:
+    """Return a shape as `torch.export.Dim` and ``int``, for ``dynamic_shapes``; the ranges are what is assumed.
+
+    Raises `DimensionError` for what a `Dim` cannot express.
+    """
+    return write_all([shape], assume=assume, min_size=min_size)[0]
+
+
+def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[tuple[Any, ...]]:
+    """Return several shapes in which one symbol is one `torch.export.Dim`."""
+    export = load("torch.export", "torch")
+    settled = settle(shapes, assume, min_size)
+    settled.refuse_others("torch.export")
+    names = identifiers(settled.names, "torch.export")
+    made = {s: _written_symbol(export, settled, s, names[s]) for s in settled.domains}
+    return [tuple(_written(d, made) for d in s) for s in settled.shapes]
+
+
+def _dims(value: Any) -> tuple[Any, ...]:
+    dims = getattr(value, "shape", value)
+    if isinstance(dims, load("torch", "torch").SymInt) or _is_export_dim(dims):
+        return (dims,)
+    try:
+        return tuple(dims)
+    except TypeError:
+        raise ShapeTypeError(value, "a shape of torch", "pass a tensor, a torch.Size or a tuple of dims") from None
+
+
+def _dim(value: Any, unknowns: int) -> Dim:
+    if value is None:
+        raise DimensionError(value, "to torch.export, None is the size that the example has", "pass the example's size")
+    # A number below 0 is wrong in a shape of torch, where it is an unknown in ours.
+    return check_size(value) if type(value) is int else from_dim(value, unknowns)
+
+
+def _same(s: sympy.Symbol) -> sympy.Symbol:
+    return s
+
+
+def _is_export_dim(value: Any) -> bool:
+    # By name, since Dim was a function that made classes before torch 2.7.
+    return hasattr(value, "__name__") and any(
+        k.__module__ == "torch.export.dynamic_shapes" for k in type(value).__mro__
+    )
+
+
+def _is_hint(value: Any) -> bool:
+    return type(value).__name__ == "_DimHint"
+
+
+def _read_hint(value: Any, unknowns: int) -> Dim:
+    if getattr(value, "type", value).name == "STATIC":
+        raise DimensionError(value, "Dim.STATIC is the size that the example has", "pass the example's size")
+    return Unknown(f"?{unknowns}", getattr(value, "min", None) or 0, getattr(value, "max", None))
+
+
+def _has_symbol(value: Any) -> bool:
+    return isinstance(value, load("torch", "torch").SymInt) and value.node.maybe_as_int() is None
+
+
+def _read_symint(value: Any) -> Dim:
+    node = value.node
+    size = node.maybe_as_int()
+    if size is not None:
+        return check_size(int(size))
+    env = getattr(node, "shape_env", None)
+    if env is None:
+        raise DimensionError(value, "the ragged size of a nested tensor is not one size")
+    return read_term(node.expr, _leaf(env)).dim()
+
+
+def _leaf(env: Any) -> Any:
+    """Return the function from the symbols of a `ShapeEnv` to ours."""
+
+    def leaf(s: sympy.Symbol) -> sympy.Symbol:
+        held = env.var_to_range.get(s)
+        if not s.is_nonnegative and (held is None or held.lower < 0):
+            raise DimensionError(s, "it may be negative, so it is no size", f"call torch._check({s} >= 0) first")
+        return _scopes.symbol(env, s.name)
+
+    return leaf
+
+
+def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
+    """Yield what a `ShapeEnv` holds of some symbols, and of those that this ties them to."""
+    facts = list(_held(env))
+    # A size that has become another one since it was read is no longer in any shape.
+    symbols = symbols.union(s for s in env.replacements if (env, s.name) in _scopes)
+    grown = True
+    while grown:
+        tied = [f for f in facts if not symbols.isdisjoint(f.free_symbols)]
+        found = symbols.union(*(f.free_symbols for f in tied))
+        grown, symbols = found != symbols, found
+    leaf = _leaf(env)
+    for s in sorted(symbols, key=str):
+        held = env.var_to_range.get(s)
+        if held is not None and held.lower >= 0:
+            yield from _range(_scopes.symbol(env, s.name), held.lower, held.upper)
+    for fact in tied:
+        try:
+            yield to_sympy(read_formula(fact, leaf))
+        except DimensionError:
+            continue
+
+
+def _held(env: Any) -> Iterator[Any]:
+    """Yield the facts of a `ShapeEnv` about several symbols, as torch writes them."""
+    for s, value in env.replacements.items():
+        yield sympy.Eq(s, value, evaluate=False)
+    yield from (sympy.Eq(divided, 0, evaluate=False) for divided in env.divisible)
+    yield from (guard.expr for guard in env.guards)
+    for asserts in env.deferred_runtime_asserts.values():
+        yield from (a.expr for a in asserts)
+
+
+def _range(s: sympy.Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
+    if low > 0:
+        yield sympy.Ge(s, int(low))
+    if high < MAX_SIZE - 1:  # one less is how torch wrote "no end" before it had an infinite integer
+        yield sympy.Le(s, int(high))
+
+
+def _is_program(value: Any) -> bool:
+    return isinstance(value, load("torch.export", "torch").ExportedProgram)
+
+
+def _inputs(program: Any) -> dict[str, Any]:
+    taken = set(program.graph_signature.user_inputs)
+    nodes = [n for n in program.graph.nodes if n.op == "placeholder" and n.name in taken]
+    return {n.name: n.meta["val"] for n in nodes if hasattr(n.meta.get("val"), "shape")}
+
+
+def _program_dims(program: Any) -> list[Any]:
+    return [d for value in _inputs(program).values() for d in value.shape]
+
+
+def _written_symbol(export: Any, settled: Settled, s: sympy.Symbol, name: str) -> Any:
+    if isinstance(s, Unknown):
+        raise DimensionError(s, "a torch.export.Dim has a name", "write a name in place of ?")
+    low, high = settled.bounds(s, "torch.export.Dim")
+    return export.Dim(name, min=low, max=high)
+
+
+def _written(dim: Dim, made: dict[sympy.Symbol, Any]) -> Any:
+    if isinstance(dim, int):
+        return dim
+    factor, s, offset = _linear(dim)
+    if factor == 1 and offset == 0:
+        return made[s]
+    if factor * made[s].min + offset < 0:
+        raise DimensionError(
+            dim, f"it is negative where {s} is {made[s].min}", f"assume '{s} >= {-(offset // factor)}'"
+        )
+    if made[s].__name__ in sympy.__all__:
+        # torch reads the name with sympify, where N and S, say, are something else.
+        raise DimensionError(dim, f"torch does no arithmetic on a Dim called {s}", "give it another name")
+    scaled = factor * made[s] if factor > 1 else made[s]
+    return scaled + offset if offset else scaled
+
+
+def _linear(dim: sympy.Expr) -> tuple[int, sympy.Symbol, int]:
+    """Return ``a, s, b`` for a dimension ``a*s + b``."""
+    value = term(dim)
+    if any(o.kind == "join" for o in operations(value)):
+        raise cannot_join(dim, "torch.export")
+    monomials = [(m, c) for m, c in value.coefficients.items() if m]
+    if len(monomials) == 1:
+        (atoms, factor) = monomials[0]
+        if len(atoms) == 1 and isinstance(atoms[0], sympy.Symbol) and factor > 0:
+            return factor, atoms[0], value.constant
+    problem = "a torch.export.Dim is a*dim + b of one dim, with a >= 1"
+    raise DimensionError(dim, problem, "give the axis a name of its own, and leave its relation to the model")
