@@ -24,6 +24,8 @@ _ADAPTERS = ("jax", "onnx_ir", "openvino", "torch")
 _OWN_SHAPES = ("onnx_ir", "openvino")
 """Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
 
+_TOLD_BY_MODULE = ("symbcast", *_OWN_SHAPES)
+
 _WANTED = "a shape"
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
 
@@ -116,12 +118,14 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_text(value, dialect)
     if isinstance(value, (tuple, list)):
         return from_dims(value)
-    if type(value).__module__.startswith("symbcast."):
-        # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
-        raise ShapeTypeError(value, _WANTED, "pass its .shape, and join the conditions: Condition(a) & Condition(b)")
-    if _framework(value) in _OWN_SHAPES:
-        found: Shape = _adapter(value).read(value)
-        return found
+    if type(value).__module__.startswith(_TOLD_BY_MODULE):
+        if _framework(value) in _OWN_SHAPES:
+            found: Shape = _adapter(value).read(value)
+            return found
+        if _framework(value) == "symbcast":
+            # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
+            hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
+            raise ShapeTypeError(value, _WANTED, hint)
     inner = getattr(value, "shape", None)
     if inner is None or callable(inner):
         raise ShapeTypeError(value, _WANTED, _HINT)
@@ -177,7 +181,7 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
 
 
 def _from_object(value: Any, unknowns: int) -> Dim:
-    if _framework(value) in _ADAPTERS:
+    if type(value).__module__.startswith(_ADAPTERS) and _framework(value) in _ADAPTERS:
         # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
         found: Dim | None = _adapter(value).read_dim(value, unknowns)
         if found is not None:

@@ -25,7 +25,7 @@ from symbcast.deciding.describing import describe
 from symbcast.deciding.normal import put_in, put_in_dim
 from symbcast.deciding.sets import SizeSet
 from symbcast.dims import Dim
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
 from symbcast.formulas import AllOf, Comparison, Formula, dims_of
 from symbcast.parsing import parse_dim, parse_formula
 from symbcast.reading import symbols_of, term
@@ -48,7 +48,10 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     """Return a symbolic dimension of jax, or None for anything else."""
     if not _is_symbolic(value):
         return None
-    return _in_scope(parse_dim(_quoted(str(value))), value.scope)
+    try:
+        return _in_scope(parse_dim(_quoted(str(value))), value.scope)
+    except ShapeSyntaxError as error:  # too long, or a negative number that jax has not worked out
+        raise DimensionError(value, error.problem) from error
 
 
 def assumptions(*values: Any) -> list[sympy.Basic]:

@@ -5,9 +5,10 @@ texts ``?`` and ``-1``, are unknowns, another one each time. Expressions are wha
 **``, ``floor``, ``ceiling``, ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every
 name were at least 1; `assumptions` says so of the names within expressions. A name alone may be 0.
 
-Out: names, unknowns, and expressions without ``broadcast``, with ``//`` and ``%`` by positive numbers only and not of
-a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, would evaluate wrongly. Not expressed are unknowns with bounds
-or that occur twice, and all assumptions: onnx-ir has no place for them.
+Out: names, unknowns, and expressions that onnx-ir leaves the same: without ``broadcast``, with ``//`` and ``%`` by
+positive numbers only and not of a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, would evaluate wrongly, and
+not such as ``min(N, 1)``, which it takes for 1. Not expressed are unknowns with bounds or that occur twice, and all
+assumptions: onnx-ir has no place for them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from symbcast.adapters import sympy as plain_sympy
 from symbcast.adapters.writing import cannot_join, load, operations
 from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.printing import dim_text
 from symbcast.reading import check_dim, symbols_of, term
 from symbcast.shapes import Shape, ShapeLike, from_dim
 from symbcast.shapes import shape as read_shape
@@ -133,12 +135,15 @@ def _written_expression(onnx_ir: Any, dim: sympy.Expr) -> Any:
             raise cannot_join(dim, "onnx-ir")
         if operation.kind in ("//", "%"):
             _check_division(operation, dim)
-    theirs = {s: sympy.Symbol(s.name, integer=True, positive=True) for s in value.symbols()}
-    expression = plain_sympy.write((dim,), theirs)[0].doit()  # evaluated, as it is when it is read again
+    expression = plain_sympy.write((dim,))[0].doit()  # evaluated, as it is when it is read again
+    if expression.is_Integer:
+        return check_size(int(expression))
     text = str(expression)
-    if term(_read_back(onnx_ir, text)) != term(_renamed(expression)):
-        raise DimensionError(dim, f"onnx-ir reads its own text {text!r} as something else", "rename its symbols")
-    return onnx_ir.SymbolicDim(expression)
+    found = _read_back(onnx_ir, text)
+    if term(found) != term(expression):
+        problem = f"onnx-ir, which takes every name to be at least 1, reads {text!r} as {dim_text(found)}"
+        raise DimensionError(dim, problem, "write that if it is meant, or give the axis a name of its own")
+    return onnx_ir.SymbolicDim(text)
 
 
 def _check_division(division: Operation, dim: sympy.Expr) -> None:

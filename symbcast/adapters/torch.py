@@ -130,7 +130,8 @@ def _read_hint(value: Any, unknowns: int) -> Dim:
 
 
 def _has_symbol(value: Any) -> bool:
-    return isinstance(value, load("torch", "torch").SymInt) and value.node.maybe_as_int() is None
+    is_symint = isinstance(value, load("torch", "torch").SymInt)
+    return is_symint and value.node.maybe_as_int() is None and hasattr(value.node, "shape_env")
 
 
 def _read_symint(value: Any) -> Dim:

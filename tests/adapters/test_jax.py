@@ -31,10 +31,10 @@ def evaluate(dim, point):
 def test_dimensions_have_the_same_sizes_in_jax_and_back(expression):
     try:
         (written,) = adapter.write((expression.dim,), min_size=1)
-    except sb.DimensionError as error:
-        assert error.value == expression.at((1, 1, 1)) < 0, "jax finds some dimensions to be a negative number"
+        (back,) = adapter.read((written,))
+    except sb.DimensionError:
+        assert expression.at((1, 1, 1)) < 0, "jax finds some dimensions to be a negative number"
         return
-    (back,) = adapter.read((written,))
     compiled = value_function(back, SYMBOLS)
     for point in POINTS:
         assert evaluate(written, point) == expression.at(point), point

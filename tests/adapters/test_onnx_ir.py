@@ -16,7 +16,7 @@ from symbcast.deciding.compiled import value_function
 
 ir = pytest.importorskip("onnx_ir")
 
-POINTS = list(itertools.product(range(1, 6), repeat=3))
+POINTS = list(itertools.product(range(6), repeat=3))
 N = sb.symbol("N")
 
 
@@ -29,13 +29,14 @@ def test_dimensions_have_the_same_sizes_in_onnx_ir_and_back(expression):
     try:
         written = adapter.write((expression.dim,))
     except sb.DimensionError as error:
-        assume("wrongly" not in error.problem)
-        raise
+        assume("wrongly" not in error.problem and "at least 1" not in error.problem)
+        assert expression.at((1, 1, 1)) < 0, "sympy finds some dimensions to be a negative number"
+        return
     (back,) = adapter.read(written)
     (reread,) = adapter.read(ir.Shape([str(written[0])]))  # as it comes back from a file
     first, second = value_function(back, SYMBOLS), value_function(reread, SYMBOLS)
-    for point in POINTS[::7]:
-        dim = written[0]
+    dim = written[0]
+    for point in [p for p in POINTS if 0 not in p][::7]:
         theirs = dim if isinstance(dim, int) else dim.evaluate(dict(zip(NAMES, point, strict=True)))
         assert theirs == expression.at(point), point
     for point in POINTS:
@@ -116,7 +117,8 @@ def test_values_have_shapes():
         ("2..5", "bounds"),
         ("'N+1'", "another name"),
         ("'?'", "another name"),
-        ("'a b' + 1", "rename"),
+        ("'a b' + 1", "as 'a b \\+ 1'"),
+        ("min(N, 1)", "as 1;"),
     ],
 )
 def test_what_onnx_ir_cannot_express_says_so(text, says):
