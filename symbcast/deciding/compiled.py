@@ -1,17 +1,19 @@
 """Formulas and dimensions as Python functions of their symbols' sizes.
 
-The source is made here from terms, with names of its own (``v0``, ``v1``); no text of a user's is in it.
+The source is made here from terms, with names of its own (``v0``, ``v1``); no text of a user's is in it. Other
+languages that write sums, products and comparisons as Python does have a `Spelling` of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.reading import term
-from symbcast.terms import Operation, Term
+from symbcast.terms import Monomial, Operation, Term
 
 if TYPE_CHECKING:
     import sympy
@@ -38,7 +40,32 @@ def _compatible(*sizes: int) -> bool:
     return len({*sizes, 1}) <= 2
 
 
-_GLOBALS = {"__builtins__": {}, "min": min, "max": max, "join": join_sizes, "compatible": _compatible}
+_GLOBALS = {"__builtins__": {}, "min": min, "max": max, "sum": sum, "join": join_sizes, "compatible": _compatible}
+
+MAX_CHAIN = 200
+"""Longer sums are calls: compilers walk a chain of ``+`` by recursion."""
+
+
+def python_call(function: str, args: Sequence[str]) -> str:
+    """Return a call of one of the functions that sources use: min, max, sum, join or compatible."""
+    return f"sum(({', '.join(args)}))" if function == "sum" else f"{function}({', '.join(args)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a language writes what is not alike everywhere; ``infix`` are the operations that are operators."""
+
+    conjunction: str = " and "
+    disjunction: str = " or "
+    negation: str = "not "
+    true: str = "True"
+    false: str = "False"
+    infix: frozenset[str] = frozenset(("//", "%"))
+    call: Callable[[str, Sequence[str]], str] = python_call
+    number: Callable[[int], str] = str
+
+
+PYTHON = Spelling()
 
 
 @lru_cache(maxsize=4096)
@@ -87,37 +114,57 @@ def _has_gaps(value: Term) -> bool:
     )
 
 
-def term_source(value: Term, names: Mapping[sympy.Symbol, str]) -> str:
-    """Return a Python expression for a term, the symbols written as ``names`` says."""
-    parts = []
-    for monomial, coefficient in value.coefficients.items():
-        factors = [_operation_source(a, names) if isinstance(a, Operation) else names[a] for a in monomial]
-        if coefficient != 1 or not factors:
-            factors.insert(0, f"({coefficient})" if coefficient < 0 else str(coefficient))
-        parts.append("*".join(factors))
-    return f"({' + '.join(parts)})" if parts else "0"
+def term_source(value: Term, names: Mapping[sympy.Symbol, str], spelling: Spelling = PYTHON) -> str:
+    """Return an expression for a term, without brackets around it, the symbols written as ``names`` says.
+
+    >>> from symbcast.dims import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> term_source(term(1 - 2 * N * M), {N: "n", M: "m"})
+    '1 - 2*m*n'
+    """
+    ordered = sorted(value.coefficients.items(), key=lambda part: (part[1] < 0, not part[0]))
+    parts = [(c < 0, _product_source(m, abs(c), names, spelling)) for m, c in ordered]
+    if len(parts) > MAX_CHAIN:
+        return spelling.call("sum", [f"-{text}" if minus else text for minus, text in parts])
+    chain = "".join(f" {'-' if minus else '+'} {text}" for minus, text in parts)
+    return f"-{chain[3:]}" if chain.startswith(" -") else chain[3:] or "0"
 
 
-def _operation_source(operation: Operation, names: Mapping[sympy.Symbol, str]) -> str:
-    args = [term_source(a, names) for a in operation.args]
-    if operation.kind in ("//", "%"):
-        return f"({args[0]} {operation.kind} {args[1]})"
-    return f"{operation.kind}({', '.join(args)})"
+def _product_source(monomial: Monomial, number: int, names: Mapping[sympy.Symbol, str], spelling: Spelling) -> str:
+    factors = [_operation_source(a, names, spelling) if isinstance(a, Operation) else names[a] for a in monomial]
+    if number != 1 or not factors:
+        factors.insert(0, spelling.number(number))
+    return "*".join(factors)
 
 
-def formula_source(formula: Formula, names: Mapping[sympy.Symbol, str]) -> str:
-    """Return a Python expression for a formula."""
+def _operation_source(operation: Operation, names: Mapping[sympy.Symbol, str], spelling: Spelling) -> str:
+    if operation.kind in spelling.infix:
+        left, right = (_bracketed(a, names, spelling) for a in operation.args)
+        return f"({left} {operation.kind} {right})"
+    return spelling.call(operation.kind, [term_source(a, names, spelling) for a in operation.args])
+
+
+def _bracketed(value: Term, names: Mapping[sympy.Symbol, str], spelling: Spelling) -> str:
+    source = term_source(value, names, spelling)
+    is_atom = [(len(m), c) for m, c in value.coefficients.items()] == [(1, 1)]
+    return source if is_atom or (value.is_constant and value.constant >= 0) else f"({source})"
+
+
+def formula_source(formula: Formula, names: Mapping[sympy.Symbol, str], spelling: Spelling = PYTHON) -> str:
+    """Return an expression for a formula."""
     match formula:
         case Comparison(operator, left, right):
-            return f"{term_source(term(left), names)} {operator} {term_source(term(right), names)}"
+            sides = (term_source(term(d), names, spelling) for d in (left, right))
+            return f" {operator} ".join(sides)
         case Compatible(dims) | Clashing(dims):
-            call = f"compatible({', '.join(term_source(term(d), names) for d in dims)})"
-            return call if isinstance(formula, Compatible) else f"not {call}"
+            call = spelling.call("compatible", [term_source(term(d), names, spelling) for d in dims])
+            return call if isinstance(formula, Compatible) else f"{spelling.negation}{call}"
         case AllOf(parts):
-            return _joined(parts, " and ", "True", names)
+            return _joined(parts, spelling.conjunction, names, spelling) or spelling.true
         case AnyOf(parts):
-            return _joined(parts, " or ", "False", names)
+            return _joined(parts, spelling.disjunction, names, spelling) or spelling.false
 
 
-def _joined(parts: Sequence[Formula], word: str, empty: str, names: Mapping[sympy.Symbol, str]) -> str:
-    return word.join(f"({formula_source(p, names)})" for p in parts) or empty
+def _joined(parts: Sequence[Formula], word: str, names: Mapping[sympy.Symbol, str], spelling: Spelling) -> str:
+    sources = ((p, formula_source(p, names, spelling)) for p in parts)
+    return word.join(f"({source})" if isinstance(p, (AllOf, AnyOf)) else source for p, source in sources)
