@@ -69,12 +69,14 @@ class ShapeEnv:
         allow it beside what there is already, and other `SymbcastError` for wrong input.
         """
         found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
-        if found is _NUMPY and len(shapes) == 2 and type(shapes[0]) is Shape and type(shapes[1]) is Shape:
-            trace = self._trace
-            output = trace.known(shapes[0], shapes[1])
-            if output is not None:
-                trace.ops.append(_op(len(trace.ops), "broadcast", origin, shapes, found, output=output))
-                return output
+        if found is _NUMPY and len(shapes) == 2:
+            left, right = shapes
+            if type(left) is Shape and type(right) is Shape:
+                trace = self._trace
+                output = trace.known(left, right)
+                if output is not None:
+                    trace.ops.append(_op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
+                    return output
         operands = [(s if isinstance(s, Shape) else shape(s), not isinstance(s, Shape)) for s in shapes]
         found.check_shapes([s for s, _ in operands])
         return self._shape_of("broadcast", origin, operands, found)

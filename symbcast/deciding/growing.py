@@ -42,9 +42,8 @@ class Growing:
     def copy(self) -> Growing:
         """Return a conjunction that goes its own way from here."""
         made = Growing()
-        made._network = self._network.copy()
-        made._sizes, made._open = dict(self._sizes), set(self._open)
-        made._holding, made._clashing = self._holding, self._clashing
+        for name, value in vars(self).items():
+            setattr(made, name, value.copy() if hasattr(value, "copy") else value)
         return made
 
     def __len__(self) -> int:

@@ -65,7 +65,7 @@ def needs(op: Op) -> tuple[Formula, ...]:
     found: dict[Formula, None] = {}
     for operand in op.operands:
         for dim in operand:
-            if type(dim) is not int and not dim.is_Symbol:
+            if not isinstance(dim, int) and not dim.is_Symbol:
                 found.update(dict.fromkeys(_clauses_of_size(dim)))
     columns, asked = columns_and_asked(op)
     for column in columns:

@@ -16,7 +16,8 @@ from symbcast.reading import term
 if TYPE_CHECKING:
     import sympy
 
-_KEYWORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
+_KEYWORDS = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
     compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default
     delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long
     mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register

@@ -128,7 +128,7 @@ class Guard:
         self.function: Callable[..., bool] = namespace[name]
 
     def __call__(self, sizes: Mapping[Any, Any] | None = None, /, **named: Any) -> bool:
-        """Return whether the condition holds at sizes by name or symbol.
+        """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
 
         Raises `BindingError` for a size that is missing, unknown, or not a size.
         """

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from symbcast.dims import Dim
 
-_SIMPLE = re.compile(r"[A-Za-z~$%^&*_+=<>?/-][A-Za-z0-9~!@$%^&*_+=<>.?/-]*")
+_SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
 # The words of SMT-LIB and of its theories, and what this module defines. Quotes would make no other symbol of them.
-_WORDS = """_ ! as let exists forall match par NUMERAL DECIMAL STRING BINARY HEXADECIMAL true false not and or xor distinct
+_WORDS = """
+    _ ! as let exists forall match par NUMERAL DECIMAL STRING BINARY HEXADECIMAL true false not and or xor distinct
     ite Bool Int Real String Array div mod abs to_real to_int is_int divisible + - * / = < <= > >= =>
     common! least greatest join floor_div floor_mod"""
 _TAKEN = frozenset(_WORDS.split())
