@@ -10,12 +10,14 @@ Importing this package imports neither sympy nor z3: what needs them is loaded w
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
     BindingError,
     BroadcastError,
     ConditionalBroadcastError,
     DimensionError,
+    ExchangeError,
     IncompatibleProgramError,
     IncompatibleShapesError,
     MissingExtraError,
@@ -26,7 +28,6 @@ from symbcast.errors import (
     UndecidedError,
     UnknownRuleError,
 )
-from symbcast.env import ShapeEnv
 from symbcast.result import Result, broadcast
 from symbcast.rules import Rule, rules
 from symbcast.shapes import Shape, shape
@@ -48,6 +49,7 @@ __all__ = [
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
+    "ExchangeError",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",

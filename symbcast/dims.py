@@ -6,6 +6,7 @@ This module needs sympy; nothing that answers a concrete question imports it.
 from __future__ import annotations
 
 import itertools
+import secrets
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -18,7 +19,9 @@ from symbcast.errors import DimensionError
 
 Dim: TypeAlias = int | sympy.Expr
 
-_unknown_numbers = itertools.count(1)
+# Rising, so that unknowns are ordered by age on every run, from a start of this process's own: an unknown that was
+# pickled elsewhere is none of those made here.
+_unknown_numbers = itertools.count(secrets.randbits(64) << 32)
 
 
 @cache

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from symbcast.errors import IncompatibleProgramError, ShapeTypeError
+from symbcast.programs.op import Kind, Op
 from symbcast.rules.base import Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape
 from symbcast.verdicts import Verdict
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from symbcast.dims import Dim
-    from symbcast.export.guards.python import Guard
+    from symbcast.export.guards import Guard
     from symbcast.formulas import Formula
     from symbcast.programs.answers import Answers, Requirement
-    from symbcast.programs.operations import Op
     from symbcast.programs.trace import Trace
     from symbcast.scope import Assumption
 
@@ -41,7 +41,7 @@ class ShapeEnv:
     >>> env.broadcast(x, "batch, S, S", origin="mask")
     Shape('(batch, broadcast(S, T), broadcast(S, T))')
     >>> env.condition
-    Eq(S, 1) | Eq(T, 1) | Eq(S, T)
+    Eq(S, 1) | Eq(T, 1) | Eq(T, S)
     >>> env.equal("S", "T"), env.broadcast("S, 1", "T", origin="scale")
     (Shape('(T,)'), Shape('(T, T)'))
     """
@@ -75,7 +75,7 @@ class ShapeEnv:
                 trace = self._trace
                 output = trace.known(left, right)
                 if output is not None:
-                    trace.ops.append(_op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
+                    trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                     return output
         operands = [(s if isinstance(s, Shape) else shape(s), not isinstance(s, Shape)) for s in shapes]
         found.check_shapes([s for s, _ in operands])
@@ -122,7 +122,7 @@ class ShapeEnv:
 
         >>> env = ShapeEnv()
         >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
-        Shape('(?1:2..5, 3)')
+        Shape('(2..5, 3)')
         """
         from symbcast.sizes import check_size
 
@@ -244,6 +244,71 @@ class ShapeEnv:
     def __bool__(self) -> NoReturn:
         raise TypeError("an environment has no truth value: compare its .verdict")
 
+    # Guards: the condition in the words of those who check it.
+
+    def guard(self, *, with_assumptions: bool = False) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``.
+
+        Like the condition it says nothing of sizes that the assumptions exclude, unless ``with_assumptions``: then it
+        is false there. So it is with the other guards.
+        """
+        from symbcast.export.guards import python_guard
+
+        return python_guard(self._guarded(with_assumptions), self.names)
+
+    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
+        from symbcast.export.guards import python_source
+
+        return python_source(self._guarded(with_assumptions), self.names, name)
+
+    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
+        from symbcast.export.guards import cpp_source
+
+        return cpp_source(self._guarded(with_assumptions), self.names, name)
+
+    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
+        from symbcast.export.guards import smtlib_source
+
+        return smtlib_source(self._guarded(with_assumptions), self.names, name)
+
+    def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
+        from symbcast.export.guards import mlir_source
+
+        return mlir_source(self._guarded(with_assumptions), self.names, name)
+
+    # Exchange.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
+        from symbcast.export.program import program_to_dict
+
+        return program_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Any) -> ShapeEnv:
+        """Return the environment that `to_dict` wrote; the answer in it is not read, but found again.
+
+        Raises `ExchangeError` for other data.
+        """
+        from symbcast.export.program import program_from_dict
+
+        return program_from_dict(data)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.export.program import json_schema
+
+        return json_schema()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        trace = self._trace
+        return restored, (tuple(trace.ops), trace.min_size, self._on_conflict, tuple(trace.names.order))
+
     # Inside.
 
     @property
@@ -251,9 +316,22 @@ class ShapeEnv:
         if self._is_stale:
             from symbcast.programs.trace import Trace
 
-            self._state = Trace.replayed(self._state.ops, self._state.min_size)
+            self._state = Trace.replayed(self._state.ops, self._state.min_size, self._state.names.order)
             self._is_stale = False
         return self._state
+
+    def _guarded(self, with_assumptions: bool) -> Formula:
+        from symbcast.formulas import all_of
+
+        return all_of([*(self._assumed() if with_assumptions else ()), *self.clauses])
+
+    def _assumed(self) -> list[Formula]:
+        """Return all that is assumed: in so many words, and of each symbol by itself."""
+        from symbcast.deciding.describing import describe
+        from symbcast.scope import own_set
+
+        own = [describe(s, own_set(s, self.min_size)) for s in self.symbols]
+        return [*own, *(a.formula for a in self.assumptions)]
 
     @property
     def _answered(self) -> Answers:
@@ -264,10 +342,10 @@ class ShapeEnv:
             self._answers = Answers(trace)
         return self._answers
 
-    def _shape_of(self, kind: Any, origin: str | None, operands: list[tuple[Shape, bool]], rule: Rule | None) -> Shape:
+    def _shape_of(self, kind: Kind, origin: str | None, operands: list[tuple[Shape, bool]], rule: Rule | None) -> Shape:
         trace = self._trace
         mark = trace.names.mark()
-        op = _op(len(trace.ops), kind, origin, self._bound(operands), rule)
+        op = Op(len(trace.ops), kind, origin, self._bound(operands), rule)
         self._add(op, mark)
         output = trace.ops[-1].output
         assert output is not None
@@ -277,12 +355,12 @@ class ShapeEnv:
         with self._stale_if_broken_off():
             return self._trace.bound(operands)
 
-    def _add_formula(self, kind: Any, origin: str | None, read: Assumption) -> None:
+    def _add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
         trace = self._trace
         mark = trace.names.mark()
         with self._stale_if_broken_off():
             formula = trace.bound_formula(read.formula)
-        op = _op(len(trace.ops), kind, origin, (), None, formula=formula, text=read.text)
+        op = Op(len(trace.ops), kind, origin, formula=formula, text=read.text)
         if kind == "assume":
             from symbcast.programs.answers import check_assumptions
 
@@ -313,22 +391,16 @@ class ShapeEnv:
             raise
 
 
+def restored(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols: Iterable[sympy.Symbol]) -> ShapeEnv:
+    """Return an environment with recorded operations, over the given sizes."""
+    from symbcast.programs.trace import Trace
+
+    made = ShapeEnv(min_size=min_size, on_conflict=on_conflict)
+    made._state = Trace.replayed(ops, min_size, symbols)
+    return made
+
+
 _NUMPY = find_rule("numpy", {})
-
-
-def _op(
-    number: int,
-    kind: Any,
-    origin: str | None,
-    operands: tuple[Shape, ...],
-    rule: Rule | None,
-    output: Shape | None = None,
-    formula: Formula | None = None,
-    text: str = "",
-) -> Op:
-    from symbcast.programs.operations import Op
-
-    return Op(number, kind, origin, operands, rule, formula, text, output)
 
 
 def _as_shape(value: Any) -> Shape:
@@ -338,5 +410,3 @@ def _as_shape(value: Any) -> Shape:
         dims = (from_dim(value),)
         return Shape(dims)
     return shape(value)
-
-

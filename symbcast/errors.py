@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symbcast.programs.operations import Op
+    from symbcast.programs.op import Op
     from symbcast.result import Result
 
 _CARET_CONTEXT = 60
@@ -168,6 +168,20 @@ class IncompatibleProgramError(IncompatibleShapesError):
 
 class ConditionalBroadcastError(BroadcastError):
     """The shapes broadcast for some sizes only, and all were required."""
+
+
+class ExchangeError(SymbcastError, ValueError):
+    """Data that is no program as `ShapeEnv.to_dict` writes it; ``place`` says where in it."""
+
+    def __init__(self, place: str, problem: str, hint: str = "") -> None:
+        super().__init__(place, problem, hint)
+        self.place = place
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.place}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
 
 
 class UndecidedError(SymbcastError):

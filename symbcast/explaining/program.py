@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.env import ShapeEnv
     from symbcast.programs.answers import Requirement
-    from symbcast.programs.operations import Op
+    from symbcast.programs.op import Op
 
 LABEL = 13
 LONGEST = 400
@@ -165,7 +165,7 @@ def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[object, int]) ->
     from symbcast.formulas import dims_of
 
     try:
-        values = [str(size_at(d, bound)) for d in dims_of(constraint.requirement)]  # type: ignore[arg-type]
+        values = [str(size_at(d, bound)) for d in dims_of(constraint.requirement)]
     except (UndefinedError, ZeroDivisionError):
         return ""
     if op.kind == "require":

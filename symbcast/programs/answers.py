@@ -12,8 +12,8 @@ from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.errors import AssumptionError
 from symbcast.formulas import FALSE, Formula
-from symbcast.programs.operations import Op
 from symbcast.printing import formula_text
+from symbcast.programs.op import Op
 from symbcast.programs.origins import Origins, clash
 from symbcast.scope import Assumption, own_set
 from symbcast.verdicts import Verdict

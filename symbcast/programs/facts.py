@@ -7,6 +7,7 @@ taken as wholes. That is enough to simplify output dimensions. Whether the whole
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.graph import Axis, Classes, Onto, Same, Within, violable
@@ -260,8 +261,6 @@ def _image(dim: sympy.Expr) -> SizeSet:
     low = max(lower_bound(value) or 0, 0)
     found = ALL if low == 0 else SizeSet.interval(low, None)
     if value.content > 1:
-        try:
+        with suppress(PeriodTooLongError):
             found = found & SizeSet.residues(value.content, [value.constant])
-        except PeriodTooLongError:
-            pass
     return found

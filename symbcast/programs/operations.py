@@ -1,61 +1,22 @@
-"""The operations of a program, as they were handed over, and what each asks on its own."""
+"""What each operation of a program asks on its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.normal import flattened
 from symbcast.definedness import definedness
 from symbcast.dims import join_members
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, clauses, equal, one_or_equal
+from symbcast.programs.op import Op
 from symbcast.rules.base import Joined, OutputDim, right_aligned
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.rules.base import Rule
-
-Kind: TypeAlias = Literal["broadcast", "equal", "require", "assume"]
-
-
-class Op(NamedTuple):
-    """One operation of a `symbcast.ShapeEnv`.
-
-    ``origin`` is what the caller calls it; ``operands`` are the shapes as they were handed over, ``rule`` theirs if
-    it is a broadcast; ``formula`` and ``text`` what is required or assumed; ``output`` the shape that was returned.
-    """
-
-    number: int
-    kind: Kind
-    origin: str | None
-    operands: tuple[Shape, ...] = ()
-    rule: Rule | None = None
-    formula: Formula | None = None
-    text: str = ""
-    output: Shape | None = None
-
-    @property
-    def name(self) -> str:
-        """What it is called: by its origin, or by its kind and number."""
-        return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """What it asks, and that the dimensions of its operands be sizes."""
-        return (*_size_constraints(self), *_own_constraints(self))
-
-    def __str__(self) -> str:
-        match self.kind:
-            case "broadcast":
-                called = self.rule.called if self.rule else ""
-                return f"{self.name}: {called} of {', '.join(map(str, self.operands))}"
-            case "equal":
-                return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
-            case kind:
-                return f"{self.name}: {kind} {self.text}"
 
 
 def needs(op: Op) -> tuple[Formula, ...]:
@@ -120,6 +81,12 @@ def equalities(left: Shape, right: Shape) -> list[Formula]:
     if left.rank != right.rank:
         return [FALSE]
     return [equal(a, b) for a, b in zip(left, right, strict=True)]
+
+
+def constraints(op: Op) -> Iterator[Constraint]:
+    """Yield what an operation asks, and that the dimensions of its operands be sizes."""
+    yield from _size_constraints(op)
+    yield from _own_constraints(op)
 
 
 def _size_constraints(op: Op) -> Iterator[Constraint]:

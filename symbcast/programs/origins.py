@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.normal import flattened
 from symbcast.formulas import Compatible, Formula, negate
-from symbcast.programs.operations import Op, needs
+from symbcast.programs.op import Op
+from symbcast.programs.operations import needs
 
 if TYPE_CHECKING:
     from symbcast.deciding.knowledge import Knowledge

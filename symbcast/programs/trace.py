@@ -14,12 +14,15 @@ from symbcast.programs.asking import Asking
 from symbcast.programs.facts import Facts
 from symbcast.programs.groups import Groups
 from symbcast.programs.names import Names
-from symbcast.programs.operations import Op, columns_and_asked, size_needs
+from symbcast.programs.op import Op
+from symbcast.programs.operations import columns_and_asked, size_needs
 from symbcast.rules.base import Joined, OutputDim
 from symbcast.scope import Assumption
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
+    import sympy
+
     from symbcast.dims import Dim
 
 
@@ -111,9 +114,10 @@ class Trace:
         return op
 
     @staticmethod
-    def replayed(ops: Iterable[Op], min_size: int) -> Trace:
-        """Return the trace of recorded operations, with the outputs that they had."""
+    def replayed(ops: Iterable[Op], min_size: int, symbols: Iterable[sympy.Symbol] = ()) -> Trace:
+        """Return the trace of recorded operations, with the outputs that they had, over the given sizes first."""
         made = Trace(min_size)
+        made.bound([(Shape(symbols), False)])
         for op in ops:
             shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
             made.bound(shapes)
