@@ -86,10 +86,15 @@ class Trace:
         return found
 
     def add(self, op: Op) -> bool:
-        """Add an operation, with its output; return whether it can hold beside what there is already."""
+        """Add an operation; return whether it can hold beside what there is already.
+
+        It is given its output, unless it has one already: then it is replayed.
+        """
         columns, asked = columns_and_asked(op)
         can_hold = self._admit(op, columns, asked)
-        output = self._output(columns, can_hold) if op.kind != "require" else None
+        output = op.output
+        if output is None and op.kind != "require":
+            output = self._output(columns, can_hold)
         self.ops.append(op._replace(output=output))
         if not can_hold:
             self.refused.append(op.number)
@@ -126,7 +131,6 @@ class Trace:
                     made.refused.append(op.number)
             else:
                 made.add(op)
-                made.ops[-1] = op
         return made
 
     def _suppose(self, formula: Formula) -> bool:
