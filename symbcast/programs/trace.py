@@ -94,26 +94,32 @@ class Trace:
         can_hold = self._admit(op, columns, asked)
         output = op.output
         if output is None and op.kind != "require":
-            output = self._output(columns, can_hold)
+            output = Shape(self._output(column, can_hold) for column in columns)
         self.ops.append(op._replace(output=output))
+        made = [d for d in output or () if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(made))
         if not can_hold:
             self.refused.append(op.number)
-        elif op.rule is not None and op.rule.is_join(op.operands) and output is not None:
+            return False
+        self._sized.update(made)
+        if op.rule is not None and op.rule.is_join(op.operands) and output is not None:
             self._remember(op.operands, output)
-        return can_hold
+        return True
 
     def assume(self, op: Op) -> bool:
         """Add an assumption that those before it allow; return whether what was asked can hold still."""
         assert op.formula is not None
         self.ops.append(op)
         self.assumptions.append(Assumption(op.formula, op.text))
-        return self._suppose(op.formula)
+        can_hold = self._suppose(op.formula)
+        if not can_hold:
+            self.refused.append(op.number)
+        return can_hold
 
     def drop_last(self) -> Op:
         """Take back the record of the last operation, which was refused."""
         op = self.ops.pop()
-        if self.refused and self.refused[-1] == op.number:
-            self.refused.pop()
+        self.refused.pop()
         if op.kind == "assume":
             self.assumptions.pop()
         return op
@@ -127,8 +133,7 @@ class Trace:
             shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
             made.bound(shapes)
             if op.kind == "assume":
-                if not made.assume(op):
-                    made.refused.append(op.number)
+                made.assume(op)
             else:
                 made.add(op)
         return made
@@ -172,22 +177,15 @@ class Trace:
         self._forget_what_is_stale()
         return can_hold
 
-    def _output(self, columns: Sequence[OutputDim], can_hold: bool) -> Shape:
-        """Return the output shape; an axis on which sizes meet that do not join is a fresh unknown."""
-        facts = self.facts
-        output: list[Dim] = []
-        for column in columns:
-            members = column if isinstance(column, Joined) else (column,)
-            distinct = [m for m in dict.fromkeys(members) if m != 1]
-            if len(distinct) < 2:
-                output.append(facts.dim(distinct[0]) if distinct else 1)
-            else:
-                output.append(facts.join(distinct) if can_hold else self.names.fresh(0, None))
-        made = [d for d in output if type(d) is not int]
-        self.names.sizes.update(dict.fromkeys(made))
-        if can_hold:
-            self._sized.update(made)
-        return Shape(output)
+    def _output(self, column: OutputDim, can_hold: bool) -> Dim:
+        """Return the size of an output axis; a fresh unknown where nothing can be it."""
+        members = column if isinstance(column, Joined) else (column,)
+        distinct = [m for m in dict.fromkeys(members) if m != 1]
+        if len(distinct) > 1:
+            return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
+        found = self.facts.dim(distinct[0]) if distinct else 1
+        is_size = can_hold or (found >= 0 if isinstance(found, int) else bool(found.free_symbols))
+        return found if is_size else self.names.fresh(0, None)
 
     def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
         """Keep what the sizes of two operands joined to, until more is known of them."""
