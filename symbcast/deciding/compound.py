@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
 from symbcast.deciding.compiled import predicate
-from symbcast.deciding.describing import describe
 from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.parts import cost
-from symbcast.deciding.samples import Samples
-from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, clauses, equal, literals, negate, one_or_equal
+from symbcast.deciding.questions import Questions
+from symbcast.deciding.reducing import Reduction, filtered
+from symbcast.deciding.sets import SizeSet
+from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate, one_or_equal
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
     import sympy
 
     from symbcast.dims import Dim
+
+_MANY = 50
+"""Of more formulas, only those that others do not imply are put in canonical form."""
 
 
 class Compound:
@@ -46,19 +49,27 @@ class Compound:
         self.assumptions = list(assumptions)
         self.formulas = list(formulas)
         self.weights = weights
-        self.clauses: list[Formula] = list(dict.fromkeys(c for f in formulas for c in in_clauses(f)))
-        self.samples = Samples(self.symbols, domains, self.assumptions, [*self.assumptions, *self.clauses])
-        self.unproven: set[Formula] = set()
-        self.reason = ""
-        self.satisfiable: bool | None = self._possible(self.clauses, self._valid())
-        if self.satisfiable:
-            self._reduce()
-        self.violable: bool | None = self._can_fail() if self.clauses else False
+        if len(self.formulas) > _MANY:
+            asked = Questions(self.symbols, domains, self.assumptions, self.formulas)
+            _, self.formulas = filtered(asked, self.formulas)
+        given = list(dict.fromkeys(c for f in self.formulas for c in in_clauses(f)))
+        self.questions = Questions(self.symbols, domains, self.assumptions, given)
+        self.samples = self.questions.samples
+        reduction = Reduction(self.questions, given)
+        self.clauses = reduction.clauses
+        self.unproven = reduction.unproven
+        self.satisfiable = reduction.satisfiable
+        self.violable = reduction.violable
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+        return self.questions.reason
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the formula is proved to hold wherever assumptions and formulas do."""
         shown = self._valid() & ~self.samples.mask(formula)
-        return self._possible([*self.clauses, negate(formula)], shown) is False
+        return self.questions.possible([*self.clauses, negate(formula)], shown) is False
 
     def constant(self, dim: Dim) -> int | None:
         """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
@@ -86,77 +97,10 @@ class Compound:
         """Return the smallest sizes at which the assumptions hold."""
         return self._smallest(AllOf(()), valid=True)
 
-    def _negated_whole(self) -> Formula:
-        return any_of(negate(c) for c in self.clauses)
-
     def _valid(self) -> int:
         mask = self.samples.everywhere
         for clause in self.clauses:
             mask &= self.samples.mask(clause)
-        return mask
-
-    def _possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
-        """Return whether the formulas can hold beside the assumptions; None if undecided.
-
-        ``shown`` are the samples at which they do; only where there are none is z3 asked.
-        """
-        if shown:
-            return True
-        return False if self.samples.complete else self._ask(formulas)
-
-    def _can_fail(self) -> bool | None:
-        return self._possible([self._negated_whole()], self.samples.everywhere & ~self._valid())
-
-    def _ask(self, formulas: Sequence[Formula]) -> bool | None:
-        from symbcast.deciding import smt
-
-        if elimination.refuted([*self._domain_formulas(), *self.assumptions, *formulas]):
-            return False
-
-        answer, sizes = smt.check(self.symbols, (*self._domain_formulas(), *self.assumptions), formulas)
-        if answer is smt.Answer.SATISFIABLE:
-            self.samples.learn(sizes)
-            return True
-        if answer is smt.Answer.UNSATISFIABLE:
-            return False
-        self.reason = "z3 reached its limit on products of sizes"
-        return None
-
-    def _domain_formulas(self) -> list[Formula]:
-        return [describe(s, self.domains.get(s, ALL)) for s in self.symbols]
-
-    def _reduce(self) -> None:
-        """Take out literals that cannot hold where no other does, then clauses that the others imply."""
-        for position, clause in reversed(list(enumerate(self.clauses))):
-            self.clauses[position] = self._sharpened(clause, position)
-        self.clauses = list(dict.fromkeys(c for clause in self.clauses for c in clauses(clause)))
-        for clause in list(reversed(self.clauses)):
-            others = [c for c in self.clauses if c is not clause]
-            shown = self._open(others) & ~self.samples.mask(clause)
-            needed = self._possible([*others, negate(clause)], shown)
-            if needed is False:
-                self.clauses = others
-            elif needed is None:
-                self.unproven.add(clause)
-
-    def _sharpened(self, clause: Formula, position: int) -> Formula:
-        kept = list(literals(clause))
-        others = [c for n, c in enumerate(self.clauses) if n != position]
-        for literal in list(kept):
-            rest = [k for k in kept if k is not literal]
-            if not rest:
-                break
-            shown = self._open([*others, literal])
-            for other in rest:
-                shown &= ~self.samples.mask(other)
-            if self._possible([*others, literal, *map(negate, rest)], shown) is False:
-                kept = rest
-        return any_of(kept)
-
-    def _open(self, formulas: Sequence[Formula]) -> int:
-        mask = self.samples.everywhere
-        for formula in formulas:
-            mask &= self.samples.open_mask(formula)
         return mask
 
     def _smallest(self, formula: Formula, valid: bool) -> dict[sympy.Symbol, int] | None:
@@ -192,7 +136,7 @@ class Compound:
         choices = (
             all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(self.symbols)) for zeros in level
         )
-        formulas = [*self._domain_formulas(), wanted, any_of(choices)]
+        formulas = [*self.questions.known, wanted, any_of(choices)]
         if elimination.refuted(formulas):
             return None
         answer = smt.least_model(self.symbols, formulas, self.weights)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _FEW_USERS = 16
 """A symbol that more formulas mention is let go later than others, and each time this grows as `_USERS_FACTOR` says."""
 _USERS_FACTOR = 8
+_FEW_SYMBOLS = 10
+"""So few are all let go at once."""
 
 
 class Growing:
@@ -35,6 +37,7 @@ class Growing:
         self._network = Network()
         self._sizes: dict[sympy.Symbol, int] = {}
         self._holding = 0
+        self._clashing: int | None = None
         self._open: set[int] = set()
         for formula in formulas:
             self.add(formula)
@@ -56,6 +59,8 @@ class Growing:
     def shrink(self, length: int) -> None:
         """Take out all formulas but the first ``length``."""
         self._holding = min(self._holding, length)
+        if self._clashing is not None and self._clashing > length:
+            self._clashing = None
         self._open = {n for n in self._open if n < length}
         for symbol in self._network.shrink(length):
             self._sizes.pop(symbol, None)
@@ -66,23 +71,44 @@ class Growing:
         A formula that once left the answer open is not asked about again: the answer stays open until sizes are
         found at which it holds, the others are proved to clash, or it is taken out.
         """
-        length = len(self)
         answer = self._settle()
+        if answer is Answer.SATISFIABLE:
+            return self.beside(extra)
+        if answer is Answer.UNSATISFIABLE:
+            return answer, {}
+        length = len(self)
         try:
             for formula in extra:
                 self._network.add(formula)
-            if len(self) == length or answer is Answer.UNSATISFIABLE:
-                return answer, self._shown(answer)
             answer = self._settle()
-            return answer, self._shown(answer)
+            return answer, dict(self._sizes) if answer is Answer.SATISFIABLE else {}
         finally:
             self.shrink(length)
 
-    def _shown(self, answer: Answer) -> dict[sympy.Symbol, int]:
-        return dict(self._sizes) if answer is Answer.SATISFIABLE else {}
+    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Answer, dict[sympy.Symbol, int]]:
+        """Return whether some formulas can hold beside all others but those put aside, and sizes at which they do.
+
+        That all others can hold was found by the last `check`.
+        """
+        length, sizes = len(self), dict(self._sizes)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            new = range(length, len(self))
+            for symbol in [s for n in new for s in self._network.symbols[n]]:
+                sizes.setdefault(symbol, 1)
+            broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
+            if not broken:
+                return Answer.SATISFIABLE, sizes
+            found = self._network.repaired(broken, aside, sizes)
+            return found.answer, {**sizes, **found.changed} if found.answer is Answer.SATISFIABLE else {}
+        finally:
+            self._network.shrink(length)
 
     def _settle(self) -> Answer:
         """Make the formulas hold at the known sizes, as far as can be told."""
+        if self._clashing is not None:
+            return Answer.UNSATISFIABLE
         formulas, sizes = self._network.formulas, self._sizes
         new = range(self._holding, len(self))
         for position in new:
@@ -90,6 +116,7 @@ class Growing:
                 sizes.setdefault(symbol, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes)]
         if self._repair(broken) is Answer.UNSATISFIABLE:
+            self._clashing = len(self)
             return Answer.UNSATISFIABLE
         self._holding = len(self)
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
@@ -169,10 +196,11 @@ class Network:
 
         All that is not put aside holds before and after, but for the broken formulas.
         """
-        near = dict.fromkeys(s for n in broken for s in self.symbols[n])
+        few = len(self.users) <= _FEW_SYMBOLS
+        near = dict.fromkeys(self.users if few else (s for n in broken for s in self.symbols[n]))
         most, steps = _FEW_USERS, 1
         while True:
-            free = {s: None for s in near if len(self.users[s]) <= most}
+            free = near if few else {s: None for s in near if len(self.users[s]) <= most}
             asked = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
             around = dict.fromkeys(s for n in asked for s in self.symbols[n])
             fixed = [s for s in around if s not in free]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+
+from symbcast.deciding.samples import bits
 
 NODES = 20_000
 """How many partial choices are looked at before the search is given up."""
@@ -47,7 +49,7 @@ class _Search:
             return False
         if self._apart(unmet) > size - len(chosen):
             return True
-        branch = min((self.members[n] for n in _bits(unmet)), key=len)
+        branch = min((self.members[n] for n in bits(unmet)), key=len)
         for number in branch:
             longer = chosen | {number}
             if longer not in self.seen:
@@ -79,9 +81,3 @@ def _useful(sets: Sequence[frozenset[int]]) -> dict[int, int]:
         if all(met & ~earlier for earlier in set(useful.values())):
             useful[number] = met
     return useful
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1

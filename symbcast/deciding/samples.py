@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.compiled import may_be_undefined, predicate
+from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import Formula, dims_of, negate
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 MOST_POINTS = 1500
 _VALUES_EACH = {1: 60, 2: 20, 3: 9, 4: 6, 5: 4, 6: 3}
 _PAIRED_VALUES = 5
+_VARIED_UP_TO = 12
+"""Of more symbols, points that differ in two places show little, and take long."""
+_FEW_POINTS = 16
 
 
 class Samples:
@@ -56,6 +60,15 @@ class Samples:
             self._masks[formula] = found
         return found
 
+    def breaks(self, formula: Formula, mask: int) -> bool:
+        """Return whether the formula fails, or something in it has no value, at some point of a mask."""
+        if formula in self._masks:
+            return bool(mask & ~self._masks[formula])
+        if mask.bit_count() > _FEW_POINTS:
+            test = predicate(formula, self.symbols)
+            return not all(test(*self.points[n]) for n in bits(mask))
+        return not all(holds_at(formula, dict(zip(self.symbols, self.points[n], strict=True))) for n in bits(mask))
+
     def open_mask(self, formula: Formula) -> int:
         """Return the points at which the formula holds, or something in it has no value and so might be anything.
 
@@ -76,6 +89,13 @@ class Samples:
     def first(self, mask: int) -> tuple[int, ...] | None:
         """Return the first point of a mask."""
         return self.points[(mask & -mask).bit_length() - 1] if mask else None
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the positions of the bits of a mask."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
 
 
 def _constants(formulas: Iterable[Formula]) -> list[int]:
@@ -107,6 +127,8 @@ def _varied(sets: Sequence[SizeSet]) -> list[tuple[int, ...]]:
     """Return the point of least sizes and those that differ from it in one or two places."""
     base = [s.least(1) or 0 for s in sets]
     points = {tuple(base): None}
+    if len(sets) > _VARIED_UP_TO:
+        return [*points, tuple(s.least(2) or size for s, size in zip(sets, base, strict=True))]
     for left, right in combinations(range(len(sets)), 2):
         for a in sets[left].first(_PAIRED_VALUES):
             for b in sets[right].first(_PAIRED_VALUES):

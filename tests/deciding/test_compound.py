@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import pytest
-from deciding.expressions import SYMBOLS, comparison, expressions, integer, name, of_dims, points, smallness, statements
+from deciding.expressions import (
+    SYMBOLS,
+    comparison,
+    expressions,
+    integer,
+    name,
+    of_dims,
+    of_parts,
+    points,
+    smallness,
+    statements,
+)
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -11,10 +25,11 @@ import symbcast as sb
 from symbcast.deciding import elimination
 from symbcast.deciding.compiled import predicate
 from symbcast.deciding.compound import Compound
+from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.sets import ALL, NOT_ONE, SizeSet
 from symbcast.deciding.smt import Answer, Session, on_worker
 from symbcast.dims import symbol
-from symbcast.formulas import all_of, at_most, negate
+from symbcast.formulas import FALSE, all_of, any_of, at_most, literals, negate
 
 a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
@@ -116,6 +131,53 @@ def test_every_clause_is_needed_or_unproven(group):
         others = [other for other in made.clauses if other is not clause]
         if clause not in made.unproven:
             assert possible(group, [*others, negate(clause)]) is not Answer.UNSATISFIABLE, clause
+
+
+@st.composite
+def crowds(draw, formulas):
+    """Draw a few formulas among many that they imply: sums of them, weaker ones, alternatives with others."""
+    group = draw(groups(formulas))
+    few = group["asked"]
+    others = draw(st.lists(formulas, min_size=1, max_size=4))
+    implied = [s for s in others if all(s.at(p) or not all(f.at(p) for f in few) for p in POINTS)]
+    weaker = [of_parts(False, [f, s]) for f in few for s in others]
+    crowd = list(itertools.islice(itertools.cycle([*implied, *weaker, *few]), 60))
+    random.Random(draw(st.integers(0, 99))).shuffle(crowd)
+    group["asked"] = crowd
+    return group
+
+
+@given(crowds(linear))
+def test_of_many_formulas_those_needed_are_left(group):
+    made = check(group)
+    assert not made.unproven
+    if made.satisfiable:
+        assert made.violable is bool(made.clauses)
+    for clause in made.clauses if made.satisfiable else ():
+        others = [other for other in made.clauses if other is not clause]
+        assert possible(group, [*others, negate(clause)]) is Answer.SATISFIABLE
+        rest = [any_of(x for x in literals(clause) if x is not y) for y in literals(clause)]
+        for y, fewer in zip(literals(clause), rest, strict=True):
+            if fewer != FALSE:
+                assert possible(group, [*others, y, negate(fewer)]) is Answer.SATISFIABLE, (clause, y)
+
+
+@given(crowds(products))
+def test_of_many_formulas_with_products_what_is_decided_is_right(group):
+    check(group)
+
+
+@given(st.lists(linear, min_size=1, max_size=8), domains, domains)
+def test_what_is_left_is_what_a_pass_from_the_last_leaves(statements_given, first, second):
+    """Of conjuncts without alternatives, which are not sharpened, each goes that all others left imply."""
+    group = {"domains": {a: first, b: second}, "assumed": [], "asked": statements_given}
+    kept = list(dict.fromkeys(c for s in statements_given for c in in_clauses(s.formula)))
+    assume(all(len(literals(c)) == 1 for c in kept) and possible(group, kept) is Answer.SATISFIABLE)
+    for clause in list(reversed(kept)):
+        others = [c for c in kept if c is not clause]
+        if possible(group, [*others, negate(clause)]) is Answer.UNSATISFIABLE:
+            kept = others
+    assert compound(group).clauses == kept
 
 
 @given(st.one_of(groups(linear), groups(products)), linear)

@@ -1,0 +1,142 @@
+"""z3 asked about what is near: the clauses of a group, sizes at which they hold, and which say nothing of which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from symbcast.deciding.compiled import may_be_undefined
+from symbcast.deciding.evaluating import holds_at
+from symbcast.deciding.growing import Growing
+from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.parts import least_size
+from symbcast.deciding.sets import SizeSet
+from symbcast.deciding.smt import Answer
+from symbcast.definedness import lower_bound
+from symbcast.formulas import Comparison, Formula, literals
+from symbcast.reading import term
+from symbcast.terms import Atom, Operation, Term, as_term
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.deciding.questions import Questions
+
+
+class Near:
+    """The clauses of a group, each of which can be asked about beside the others."""
+
+    def __init__(self, questions: Questions) -> None:
+        self.questions = questions
+        self.growing = Growing(questions.known)
+        self.tied = {s for f in questions.assumptions for s in symbols_in(f)}
+        self.numbers: dict[Formula, list[int]] = {}
+        self.gone: set[int] = set()
+        self.ranks: dict[int, int] | None = None
+
+    def add(self, clause: Formula) -> None:
+        """Take a clause in."""
+        self.numbers.setdefault(clause, []).append(len(self.growing))
+        self.growing.add(clause)
+        self.ranks = None
+
+    def replace(self, clause: Formula, others: Iterable[Formula]) -> None:
+        """Put others, which mean the same beside the rest, in the place of a clause."""
+        self.gone.update(self.numbers.pop(clause, ()))
+        for other in others:
+            self.add(other)
+
+    def possible(self, extra: Sequence[Formula], without: Formula | None = None) -> bool | None:
+        """Return whether more can hold beside all clauses, or all but one; None if undecided."""
+        return self.ask(extra, without)[0]
+
+    def ask(
+        self, extra: Sequence[Formula], without: Formula | None = None
+    ) -> tuple[bool | None, dict[sympy.Symbol, int]]:
+        """Return the same, and the sizes that were found."""
+        answer, sizes = self.growing.check(extra if without is None else ())
+        if without is not None and answer is Answer.SATISFIABLE:
+            answer, sizes = self.growing.beside(extra, self._aside(without))
+        if answer is not Answer.SATISFIABLE:
+            return (False if answer is Answer.UNSATISFIABLE else None), {}
+        sizes = {s: least_size(d) or 0 for s, d in self.questions.domains.items()} | sizes
+        if not all(holds_at(f, sizes) for f in extra or self.numbers):
+            return None, {}  # a term without a value may have any for z3
+        self.questions.learn(sizes)
+        return True, sizes
+
+    def _aside(self, clause: Formula) -> set[int]:
+        """Return the numbers of the clauses that say nothing about what can be beside this one, its own among them."""
+        if self.ranks is None:
+            self.ranks = self._ranked()
+        own = self.numbers.get(clause, [])
+        first = min((self.ranks[n] for n in own if n in self.ranks), default=len(self.ranks))
+        return self.gone.union(own, (n for n, rank in self.ranks.items() if rank < first))
+
+    def _ranked(self) -> dict[int, int]:
+        """Return the clauses that a symbol of their own can make true whatever the other sizes are, in an order.
+
+        Each has a symbol that none after it mentions, nor any clause that is left. So sizes at which all after it
+        hold can be changed in that symbol so that it holds too.
+        """
+        formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
+        symbols = {n: tuple(symbols_in(f)) for n, f in formulas.items()}
+        users: dict[sympy.Symbol, set[int]] = {}
+        for n, mentioned in symbols.items():
+            for symbol in mentioned:
+                users.setdefault(symbol, set()).add(n)
+        ready = [s for s in users if len(users[s]) == 1 and s not in self.tied]
+        ranks: dict[int, int] = {}
+        while ready:
+            symbol = ready.pop()
+            last = next(iter(users[symbol]), None)
+            if last is None or not can_be_met(formulas[last], symbol, self.questions.domains):
+                continue
+            ranks[last] = len(ranks)
+            for other in symbols[last]:
+                users[other].discard(last)
+                if len(users[other]) == 1 and other not in self.tied:
+                    ready.append(other)
+        return ranks
+
+
+def can_be_met(clause: Formula, symbol: sympy.Symbol, domains: Mapping[sympy.Symbol, SizeSet]) -> bool:
+    """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
+
+    True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
+    """
+    for literal in literals(clause):
+        solved = _solved(literal, symbol)
+        least = None if solved is None else _least(solved, domains)
+        if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains[symbol]:
+            return True
+    return False
+
+
+def _solved(literal: Formula, symbol: sympy.Symbol) -> Term | None:
+    """Return what an equation says that a symbol equals, if that has a value everywhere."""
+    if not isinstance(literal, Comparison) or literal.operator != "==" or may_be_undefined(literal):
+        return None
+    difference = term(literal.left) - term(literal.right)
+    coefficient = difference.coefficients.get((symbol,), 0)
+    if abs(coefficient) != 1:
+        return None
+    rest = (difference - as_term(symbol).scaled(coefficient)).scaled(-coefficient)
+    return None if symbol in rest.symbols() else rest
+
+
+def _least(value: Term, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:
+    """Return a lower bound of a term over the domains, None where there is none to be seen."""
+    total = 0
+    for monomial, coefficient in value.coefficients.items():
+        bounds = [lower_bound(as_term(a)) if isinstance(a, Operation) else domains[a].least() for a in monomial]
+        known = [bound for bound in bounds if bound is not None and bound >= 0]
+        if (coefficient < 0 and monomial) or len(known) < len(bounds):
+            return lower_bound(value)
+        total += coefficient * prod(known)
+    return total
+
+
+def _lowest(atom: Atom, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:
+    return lower_bound(as_term(atom)) if isinstance(atom, Operation) else domains[atom].least()

@@ -1,0 +1,83 @@
+"""Questions about a group of tied symbols, put to samples, to elimination and to z3, cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.deciding import elimination
+from symbcast.deciding.describing import describe
+from symbcast.deciding.samples import Samples
+from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.formulas import AllOf, Formula, dims_of
+from symbcast.reading import term
+
+if TYPE_CHECKING:
+    import sympy
+
+_FEW_SYMBOLS = 8
+_UNDECIDED_AT_MOST = 30
+"""So many questions may be left open before no more are asked: each takes a tenth of a second and more."""
+
+
+class Questions:
+    """What can be beside what is assumed of some symbols; ``reason`` says why an answer stayed open."""
+
+    def __init__(
+        self,
+        symbols: Sequence[sympy.Symbol],
+        domains: Mapping[sympy.Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        clauses: Sequence[Formula],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.assumptions = tuple(assumptions)
+        self.domains = {s: domains.get(s, ALL) for s in self.symbols}
+        known = (describe(s, sizes) for s, sizes in self.domains.items())
+        self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        self.samples = Samples(self.symbols, domains, assumptions, [*assumptions, *clauses])
+        self.reason = ""
+        self._undecided = 0
+
+    def possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
+        """Return whether the formulas can hold beside what is assumed; None if undecided.
+
+        ``shown`` are the samples at which they do; only where there are none is z3 asked.
+        """
+        if shown:
+            return True
+        return False if self.samples.complete else self.ask(formulas)
+
+    def ask(self, formulas: Sequence[Formula]) -> bool | None:
+        """Return the same without a look at the samples."""
+        from symbcast.deciding import smt
+
+        if self._undecided > _UNDECIDED_AT_MOST:
+            return None
+        if elimination.refuted([*self.known, *formulas]):
+            return False
+        answer, sizes = smt.check(self.symbols, tuple(self.known), formulas)
+        if answer is smt.Answer.SATISFIABLE:
+            self.samples.learn(sizes)
+            return True
+        if answer is smt.Answer.UNSATISFIABLE:
+            return False
+        self._undecided += 1
+        self.reason = "z3 reached its limit on products of sizes"
+        return None
+
+    def settles(self, formulas: Iterable[Formula]) -> bool:
+        """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
+        return len(self.symbols) > _FEW_SYMBOLS or all(map(is_linear, [*self.known, *formulas]))
+
+    def learn(self, sizes: Mapping[sympy.Symbol, int]) -> None:
+        """Take sizes that the solver found among the samples, which are of use where symbols are few."""
+        if len(self.symbols) <= _FEW_SYMBOLS:
+            self.samples.learn(sizes)
+
+
+@lru_cache(maxsize=16384)
+def is_linear(formula: Formula) -> bool:
+    """Return whether nothing in a formula multiplies sizes."""
+    return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))
