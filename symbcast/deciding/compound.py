@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.deciding import elimination, search
-from symbcast.deciding.compiled import predicate
+from symbcast.deciding.evidence import Evidence
 from symbcast.deciding.literals import in_clauses
-from symbcast.deciding.parts import cost
 from symbcast.deciding.questions import Questions
 from symbcast.deciding.reducing import Reduction, filtered
 from symbcast.deciding.sets import SizeSet
-from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate, one_or_equal
+from symbcast.formulas import Formula, equal, negate, one_or_equal
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
@@ -49,17 +47,21 @@ class Compound:
         self.assumptions = list(assumptions)
         self.formulas = list(formulas)
         self.weights = weights
-        if len(self.formulas) > _MANY:
+        crowded = len(self.formulas) > _MANY
+        if crowded:
             asked = Questions(self.symbols, domains, self.assumptions, self.formulas)
             _, self.formulas = filtered(asked, self.formulas)
-        given = list(dict.fromkeys(c for f in self.formulas for c in in_clauses(f)))
+        canonical = [in_clauses(f) for f in self.formulas]
+        given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
         self.questions = Questions(self.symbols, domains, self.assumptions, given)
         self.samples = self.questions.samples
-        reduction = Reduction(self.questions, given)
+        needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
+        reduction = Reduction(self.questions, given, needed)
         self.clauses = reduction.clauses
         self.unproven = reduction.unproven
         self.satisfiable = reduction.satisfiable
         self.violable = reduction.violable
+        self._evidence = Evidence(self.questions, weights)
 
     @property
     def reason(self) -> str:
@@ -87,62 +89,18 @@ class Compound:
 
     def witness(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which assumptions and formulas hold."""
-        return self._smallest(all_of(self.formulas), valid=True)
+        return self._evidence.satisfying(self.formulas)
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold and some formula does not."""
-        return self._smallest(all_of(self.clauses), valid=False) if self.clauses else None
+        return self._evidence.breaking(self.clauses) if self.clauses else None
 
     def base(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold."""
-        return self._smallest(AllOf(()), valid=True)
+        return self._evidence.satisfying([])
 
     def _valid(self) -> int:
         mask = self.samples.everywhere
         for clause in self.clauses:
             mask &= self.samples.mask(clause)
         return mask
-
-    def _smallest(self, formula: Formula, valid: bool) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes that satisfy the assumptions and at which a formula holds, or does not.
-
-        They are searched for, then asked of z3; where neither can tell, the smallest known ones are returned.
-        """
-        assumed = predicate(all_of(self.assumptions), self.symbols)
-        holds = predicate(formula, self.symbols)
-        wanted = all_of([*self.assumptions, formula if valid else negate(formula)])
-        for level in search.levels(self.symbols, self.domains, self.weights):
-            try:
-                found = search.smallest_at(
-                    level,
-                    self.symbols,
-                    self.domains,
-                    lambda *sizes: assumed(*sizes) and bool(holds(*sizes)) is valid,
-                    self.weights,
-                )
-            except search.GivenUpError:
-                model = self._least_at(level, wanted)
-                if model is not None:
-                    return model
-                continue
-            if found is not None:
-                return dict(zip(self.symbols, found, strict=True))
-        mask = self.samples.mask(formula)
-        return self._sampled(mask if valid else self.samples.everywhere & ~mask)
-
-    def _least_at(self, level: search.Level, wanted: Formula) -> dict[sympy.Symbol, int] | None:
-        from symbcast.deciding import smt
-
-        choices = (
-            all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(self.symbols)) for zeros in level
-        )
-        formulas = [*self.questions.known, wanted, any_of(choices)]
-        if elimination.refuted(formulas):
-            return None
-        answer = smt.least_model(self.symbols, formulas, self.weights)
-        return answer if isinstance(answer, dict) else None
-
-    def _sampled(self, mask: int) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sample of a mask: there may be smaller sizes, for that was not decided."""
-        points = [dict(zip(self.symbols, p, strict=True)) for n, p in enumerate(self.samples.points) if mask >> n & 1]
-        return min(points, key=lambda sizes: cost(self.symbols, sizes, self.weights), default=None)

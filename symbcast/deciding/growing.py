@@ -229,12 +229,14 @@ class Network:
 def _ask(
     symbols: tuple[sympy.Symbol, ...], formulas: Sequence[Formula], kept: Sequence[Formula]
 ) -> tuple[Answer | None, dict[sympy.Symbol, int]]:
+    if kept:
+        session = Session(symbols, [*formulas, *kept])
+        session.hurry()
+        if session.check(()) is Answer.SATISFIABLE:
+            return Answer.SATISFIABLE, session.model()
     session = Session(symbols, formulas)
     if kept:
         session.hurry()
-    answer = session.check(kept)
-    if kept and answer is not Answer.SATISFIABLE:
-        if session.check(()) is not Answer.UNSATISFIABLE:
-            return None, {}
-        answer = Answer.UNSATISFIABLE
+        return (Answer.UNSATISFIABLE if session.check(()) is Answer.UNSATISFIABLE else None), {}
+    answer = session.check(())
     return answer, session.model() if answer is Answer.SATISFIABLE else {}

@@ -33,6 +33,7 @@ class Near:
         self.tied = {s for f in questions.assumptions for s in symbols_in(f)}
         self.numbers: dict[Formula, list[int]] = {}
         self.gone: set[int] = set()
+        self.least = {s: least_size(d) or 0 for s, d in questions.domains.items()}
         self.ranks: dict[int, int] | None = None
 
     def add(self, clause: Formula) -> None:
@@ -60,7 +61,7 @@ class Near:
             answer, sizes = self.growing.beside(extra, self._aside(without))
         if answer is not Answer.SATISFIABLE:
             return (False if answer is Answer.UNSATISFIABLE else None), {}
-        sizes = {s: least_size(d) or 0 for s, d in self.questions.domains.items()} | sizes
+        sizes = self.least | sizes
         if not all(holds_at(f, sizes) for f in extra or self.numbers):
             return None, {}  # a term without a value may have any for z3
         self.questions.learn(sizes)

@@ -7,7 +7,7 @@ leave out too; that pass is made over what is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.near import Near
@@ -17,16 +17,21 @@ from symbcast.formulas import Formula, any_of, clauses, literals, negate
 _ASKED_AT_ONCE = 64
 
 
-def filtered(questions: Questions, given: Sequence[Formula]) -> tuple[Near | None, list[Formula]]:
-    """Return those formulas, in order, that the ones before them do not imply, and what can be asked about them."""
-    found = _Filter(questions, given)
+def filtered(
+    questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()
+) -> tuple[Near | None, list[Formula]]:
+    """Return those formulas, in order, that the ones before them do not imply, and what can be asked about them.
+
+    Of those ``needed`` this is known already.
+    """
+    found = _Filter(questions, given, needed)
     return found.near, found.kept
 
 
 class _Filter:
     """A pass over formulas, many asked about at once: whether any of them can fail beside those kept."""
 
-    def __init__(self, questions: Questions, given: Sequence[Formula]) -> None:
+    def __init__(self, questions: Questions, given: Sequence[Formula], known: Container[Formula]) -> None:
         self.questions = questions
         self.near = Near(questions) if questions.settles(given) else None
         self.kept: list[Formula] = []
@@ -37,7 +42,7 @@ class _Filter:
             if len(samples.points) > points:
                 points, mask = len(samples.points), self._open()
             ahead = given[start : start + _ASKED_AT_ONCE]
-            shown = next((n for n, formula in enumerate(ahead) if samples.breaks(formula, mask)), len(ahead))
+            shown = next((n for n, f in enumerate(ahead) if f in known or samples.breaks(f, mask)), len(ahead))
             needed = self._first_needed(ahead[:shown])
             start += needed + 1
             if needed < len(ahead):
@@ -80,10 +85,10 @@ class _Filter:
 class Reduction:
     """The clauses that are left, whether they can hold and fail, and those that may be redundant."""
 
-    def __init__(self, questions: Questions, given: Sequence[Formula]) -> None:
+    def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
         self.unproven: set[Formula] = set()
-        self._near, self.clauses = filtered(questions, given)
+        self._near, self.clauses = filtered(questions, given, needed)
         self._tally = (-1, 0, 0)
         self.satisfiable = self._can_hold()
         self.violable: bool | None = None if self.clauses else False

@@ -120,7 +120,8 @@ def _points(sets: Sequence[SizeSet], constants: Sequence[int]) -> tuple[list[tup
 
 
 def _count(sizes: SizeSet) -> int:
-    return len(sizes.first(MOST_POINTS + 1))
+    endless = bool(sizes.segments) and sizes.segments[-1].high is None
+    return MOST_POINTS + 1 if endless else len(sizes.first(MOST_POINTS + 1))
 
 
 def _varied(sets: Sequence[SizeSet]) -> list[tuple[int, ...]]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
-from operator import eq, itemgetter, le, lt, ne
+from operator import eq, le, lt, ne
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import sympy
@@ -36,6 +36,8 @@ SHORT_LIMITS = (100_000, 100)
 _POLL_SECONDS = 0.05
 _PAIRWISE_UP_TO = 4
 _CACHE_SIZE = 20_000
+_GIVEN_UP_AT_MOST = 3
+_IMPROVED_AT_MOST = 1000
 _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
 _SESSIONS_KEPT = 16
 
@@ -305,22 +307,27 @@ class Session:
             said = self.translator.formula(formula)
             self.solver.add(said if mark is None else z3.Implies(mark, said))
 
-    def check(self, formulas: Iterable[Formula]) -> Answer:
+    def check(self, formulas: Sequence[Formula]) -> Answer:
         """Return whether the formulas can hold beside those asserted."""
+        if not formulas:
+            return self._check()
         self.solver.push()
         try:
             self._add(formulas)
-            answer = self.solver.check()
-            _end_if_cancelled()
-            if answer == z3.unknown:
-                self.reason = self.solver.reason_unknown()
-                return Answer.UNKNOWN
-            if answer == z3.unsat:
-                return Answer.UNSATISFIABLE
-            self._model = self.solver.model()
-            return Answer.SATISFIABLE
+            return self._check()
         finally:
             self.solver.pop()
+
+    def _check(self) -> Answer:
+        answer = self.solver.check()
+        _end_if_cancelled()
+        if answer == z3.unknown:
+            self.reason = self.solver.reason_unknown()
+            return Answer.UNKNOWN
+        if answer == z3.unsat:
+            return Answer.UNSATISFIABLE
+        self._model = self.solver.model()
+        return Answer.SATISFIABLE
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
         """Return the positions of some of the formulas that clash with those asserted, each of them needed.
@@ -376,33 +383,94 @@ def least_model(
 def _least_model(
     session: Session, symbols: Sequence[sympy.Symbol], weights: Mapping[sympy.Symbol, int]
 ) -> dict[sympy.Symbol, int] | Answer:
-    translate = session.translator.symbol
-    answer = session.check(())
-    if answer is not Answer.SATISFIABLE:
-        return answer
-    best = session.model()
+    found = _Least(session, symbols, weights)
+    return found.answer if found.answer is not Answer.SATISFIABLE else found.sizes
 
-    def weighted(model: Mapping[sympy.Symbol, int]) -> int:
-        return sum(weights[s] * model[s] for s in symbols)
 
-    goals: list[tuple[Any, Callable[[Mapping[sympy.Symbol, int]], int]]] = [
-        (z3.Sum([weights[s] * translate(s) for s in symbols]), weighted)
-    ]
-    goals += [(translate(s), itemgetter(s)) for s in symbols]
-    for expression, cost in goals:
-        low, high = 0, cost(best)
-        while low < high:
-            middle = (low + high) // 2
-            session.solver.push()
-            session.solver.add(expression <= middle)
-            answer = session.check(())
-            session.solver.pop()
-            if answer is Answer.UNKNOWN:
-                return answer
-            if answer is Answer.SATISFIABLE:
-                best = session.model()
-                high = cost(best)
+def smallest_model(
+    symbols: Sequence[sympy.Symbol],
+    formulas: Sequence[Formula],
+    weights: Mapping[sympy.Symbol, int],
+) -> tuple[Answer, dict[sympy.Symbol, int]]:
+    """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
+
+    With `Answer.UNKNOWN`, the smallest that were found, if any were.
+    """
+
+    def run() -> tuple[Answer, dict[sympy.Symbol, int]]:
+        found = _Least(Session(symbols, formulas), symbols, weights, few_zeros=True)
+        return found.answer, found.sizes
+
+    return on_worker(run)
+
+
+class _Least:
+    """The search for a least model: ``sizes`` are the least where the answer is satisfiable, else the least found."""
+
+    def __init__(
+        self,
+        session: Session,
+        symbols: Sequence[sympy.Symbol],
+        weights: Mapping[sympy.Symbol, int],
+        *,
+        few_zeros: bool = False,
+    ) -> None:
+        self.session = session
+        self.symbols = tuple(symbols)
+        self.sizes: dict[sympy.Symbol, int] = {}
+        self._gave_up = 0
+        self.answer = session.check(())
+        if self.answer is not Answer.SATISFIABLE:
+            return
+        self.sizes = session.model()
+        translate = session.translator.symbol
+        if few_zeros and not self._without_zeros():
+            zeros = [z3.If(translate(s) == 0, weights[s], 0) for s in symbols]
+            self._minimise(z3.Sum(zeros), lambda sizes: sum(weights[s] for s in symbols if sizes[s] == 0))
+        total = [weights[s] * translate(s) for s in symbols]
+        self._minimise(z3.Sum(total), lambda sizes: sum(weights[s] * sizes[s] for s in symbols))
+        self._put_in_order()
+
+    def _without_zeros(self) -> bool:
+        """Let no size be 0 if that can be."""
+        positive = z3.And([self.session.translator.symbol(s) >= 1 for s in self.symbols])
+        if all(self.sizes.values()) or self._better(positive):
+            self.session.solver.add(positive)
+            return True
+        return False
+
+    def _minimise(self, expression: Any, cost: Callable[[Mapping[sympy.Symbol, int]], int]) -> None:
+        """Find sizes at which a cost is least, and hold it there; what is found at first is often the least."""
+        low, high = 0, cost(self.sizes)
+        middle = high - 1
+        while low < high and self._gave_up < _GIVEN_UP_AT_MOST:
+            if self._better(expression <= middle):
+                high = cost(self.sizes)
             else:
                 low = middle + 1
-        session.solver.add(expression == high)
-    return best
+            middle = (low + high) // 2
+        self.session.solver.add(expression == high)
+
+    def _put_in_order(self) -> None:
+        """Find the first sizes in the order of the symbols, those that come before once found asked for each time."""
+        translate = self.session.translator.symbol
+        for _ in range(_IMPROVED_AT_MOST):
+            earlier: Any = z3.BoolVal(False, self.session.translator.context)
+            for s in reversed(self.symbols):
+                earlier = z3.Or(translate(s) < self.sizes[s], z3.And(translate(s) == self.sizes[s], earlier))
+            if self._gave_up >= _GIVEN_UP_AT_MOST or not self._better(earlier):
+                return
+        self.answer = Answer.UNKNOWN
+
+    def _better(self, wanted: Any) -> bool:
+        """Take sizes at which something more holds, if z3 finds any."""
+        self.session.solver.push()
+        self.session.solver.add(wanted)
+        answer = self.session.check(())
+        self.session.solver.pop()
+        if answer is Answer.SATISFIABLE:
+            self.sizes = self.session.model()
+        elif answer is Answer.UNKNOWN:
+            self.answer = answer
+            self._gave_up += 1
+        return answer is Answer.SATISFIABLE

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
+from contextlib import ExitStack, contextmanager
+from unittest import mock
 
 import pytest
 from deciding.expressions import (
@@ -22,14 +25,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.deciding import elimination
+from symbcast.deciding import elimination, evidence, growing, questions, samples
 from symbcast.deciding.compiled import predicate
 from symbcast.deciding.compound import Compound
 from symbcast.deciding.literals import in_clauses
+from symbcast.deciding.near import can_be_met
 from symbcast.deciding.sets import ALL, NOT_ONE, SizeSet
 from symbcast.deciding.smt import Answer, Session, on_worker
 from symbcast.dims import symbol
-from symbcast.formulas import FALSE, all_of, any_of, at_most, literals, negate
+from symbcast.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
 
 a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
@@ -167,6 +171,54 @@ def test_of_many_formulas_with_products_what_is_decided_is_right(group):
     check(group)
 
 
+@contextmanager
+def as_if_symbols_were_many():
+    """Let every group take the way of those with many symbols: questions about what is near, z3 for smallest sizes."""
+    modules = (questions, evidence, growing)
+    with ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(mock.patch.object(module, "_FEW_SYMBOLS", 0))
+        stack.enter_context(mock.patch.object(samples, "MOST_POINTS", 3))
+        yield
+
+
+@given(groups(linear))
+def test_groups_of_many_symbols_are_decided_alike(group):
+    expected = compound(group)
+    with as_if_symbols_were_many():
+        made = check(group)
+        for of in (made, expected):
+            assert not of.unproven
+        assert made.clauses == expected.clauses
+        assert (made.satisfiable, made.violable) == (expected.satisfiable, expected.violable)
+        for sizes in ("witness", "counterexample", "base"):
+            assert getattr(made, sizes)() == getattr(expected, sizes)()
+
+
+@given(groups(products))
+def test_groups_of_many_symbols_with_products_are_right_in_what_they_decide(group):
+    with as_if_symbols_were_many():
+        made = compound(group)
+        test = predicate(all_of(made.clauses), TWO)
+        truths = [valid for _, valid in inside(group)]
+        assert [bool(test(*point)) for point, _ in inside(group)] == truths
+        assert not (made.satisfiable is False and any(truths))
+        assert not (made.violable is False and not all(truths))
+        for sizes, valid in ((made.witness(), True), (made.counterexample(), False)):
+            if sizes is not None:
+                assert all(s.at(tuple(sizes.values())) for s in group["asked"]) is valid
+
+
+@given(statements(expressions(2, divisors=(2, 3), functions=("min", "max")), max_leaves=2), domains, domains)
+def test_what_can_always_be_met(statement, first, second):
+    sizes = {a: first, b: second}
+    for clause in in_clauses(statement.formula):
+        if can_be_met(clause, a, sizes):
+            test = predicate(clause, TWO)
+            for other in second.first(8):
+                assert any(test(size, other) for size in first.first(200)), (clause, other)
+
+
 @given(st.lists(linear, min_size=1, max_size=8), domains, domains)
 def test_what_is_left_is_what_a_pass_from_the_last_leaves(statements_given, first, second):
     """Of conjuncts without alternatives, which are not sharpened, each goes that all others left imply."""
@@ -238,11 +290,34 @@ def test_formulas_without_products_are_left_to_z3():
 
 
 def test_a_large_group():
-    """Forty symbols in a chain of sums: one group, decided whole."""
-    symbols = [symbol(f"n{n}") for n in range(40)]
-    asked = [sb.Condition(f"n{n} + 1 == n{n + 1}").formula for n in range(39)]
+    """Three hundred symbols in a chain of sums: one group, decided whole."""
+    symbols = [symbol(f"n{n}") for n in range(300)]
+    asked = [equal(second, first + 1) for first, second in itertools.pairwise(symbols)]
+    start = time.perf_counter()
     made = Compound(symbols, {}, [], asked, dict.fromkeys(symbols, 1))
     assert made.satisfiable
     assert made.violable
-    assert len(made.clauses) == 39
+    assert len(made.clauses) == 299
     assert made.witness() == {s: n + 1 for n, s in enumerate(symbols)}
+    assert made.counterexample() == dict.fromkeys(symbols, 1)
+    assert time.perf_counter() - start < 10
+
+
+def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
+    drawn = random.Random(0)
+    d, e = map(symbol, "de")
+    known = [(c, a + b), (d, 2 * c + 1), (e, d // 2 + a)]
+    asked = [equal(*pair) for pair in known]
+    for _ in range(1000):
+        (first, second), (third, fourth) = drawn.sample(known, 2)
+        k, m, n = (drawn.randint(1, 5) for _ in range(3))
+        left, right = k * first + m * third, k * second + m * fourth
+        asked.append(drawn.choice([equal(left, right), at_most(left, right + n), Compatible((left + n, right + n))]))
+    drawn.shuffle(asked)
+    start = time.perf_counter()
+    made = Compound([*SYMBOLS, d, e], {}, [], asked, dict.fromkeys([*SYMBOLS, d, e], 1))
+    assert time.perf_counter() - start < 6
+    assert len(made.clauses) == 3
+    assert not made.unproven
+    for pair in known:
+        assert made.implies(equal(*pair))
