@@ -23,6 +23,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     import sympy
 
+    from symbcast.deciding.alike import Groups
     from symbcast.dims import Dim
 
 
@@ -39,6 +40,7 @@ class Decision:
         self.wanted: dict[sympy.Symbol, SizeSet] = dict(knowledge.domains)
         self.values: dict[sympy.Symbol, int] = {}
         self.parts: list[Part] = []
+        self._groups: Groups | None = None
         self.part_of: dict[sympy.Symbol, Part] = {}
         tied = self._take(constraints)
         if tied is None:
@@ -47,6 +49,7 @@ class Decision:
         self._divide(tied or [])
         self._evidence: dict[str, dict[sympy.Symbol, int] | None] = {}
         self._values_known: dict[sympy.Symbol, Dim] | None = None
+        self._places: dict[sympy.Symbol, int] = {}
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
@@ -100,6 +103,7 @@ class Decision:
         bases = [part.base() for part in self.parts]
         if self.impossible:
             return self._whole(bases)
+        self._places = {s: n for n, s in enumerate(self.knowledge.domains)}
         best: _Break | None = None
         for position, part in enumerate(self.parts):
             base = bases[position]
@@ -117,8 +121,7 @@ class Decision:
         costs = [b.cost(self.knowledge.weights) for b in (best, found)]
         if costs[0] != costs[1]:
             return best if costs[0] < costs[1] else found
-        concerned = {*best.symbols, *found.symbols}
-        order = [s for s in self.knowledge.domains if s in concerned]
+        order = sorted({*best.symbols, *found.symbols}, key=self._places.__getitem__)
         sizes = [[(first.sizes | second.base)[s] for s in order] for first, second in ((best, found), (found, best))]
         return best if sizes[0] <= sizes[1] else found
 
@@ -222,10 +225,12 @@ class Decision:
                 return Plain(symbols, domains, self.wanted, relations, weights)
             except PeriodTooLongError:
                 pass  # classes of sizes with unlike periods are left to the solver
-        from symbcast.deciding.compound import Compound
+        if self._groups is None:
+            from symbcast.deciding.alike import Groups
 
+            self._groups = Groups(domains, weights)
         sets = [describe(s, self.wanted[s], domains[s]) for s in symbols if self.wanted[s] is not domains[s]]
-        return Compound(symbols, domains, others, [*sets, *formulas], weights)
+        return self._groups.decide(symbols, others, [*sets, *formulas])
 
 
 class _Break(NamedTuple):
