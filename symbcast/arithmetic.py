@@ -36,8 +36,20 @@ def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
     if isinstance(left, int) and isinstance(right, int) and right:
         return left // right
     if _sympy_is_exact(left, right):
-        return sympy.floor(sympy.sympify(left) / right)
+        return _floor(sympy.sympify(left) / right)
     return left if right == 1 else floordiv(left, right)
+
+
+def _floor(value: sympy.Expr) -> sympy.Expr:
+    """Return the floor of a polynomial with rational coefficients, which are no integers all.
+
+    It is what ``sympy.floor`` evaluates to, which takes a millisecond to find what is an integer in it.
+    """
+    whole, rest = [], []
+    for part in sympy.Add.make_args(value):
+        (whole if part.as_coeff_Mul()[0].is_Integer else rest).append(part)
+    fraction = sympy.Add(*rest)
+    return sympy.Add(*whole, sympy.floor(fraction, evaluate=fraction.is_number))
 
 
 def modulo(left: Dim, right: Dim) -> sympy.Basic | Dim:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import lcm
 from typing import Any
 
 import sympy
@@ -65,8 +66,18 @@ def _read_product(expr: Any) -> Term:
 
 
 def _read_floor(expr: Any) -> Term:
+    parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(expr.args[0])]
+    if all(coefficient.is_Rational and not _divides(rest) for coefficient, rest in parts):
+        common = lcm(*(int(coefficient.q) for coefficient, _ in parts))
+        numerator = collect((term(plain(rest)), int(coefficient * common)) for coefficient, rest in parts)
+        return floordiv_terms(numerator, constant(common))
     numerator, denominator = sympy.fraction(sympy.together(expr.args[0]))
     return floordiv_terms(term(plain(sympy.expand(numerator))), term(plain(denominator)))
+
+
+def _divides(factor: Any) -> bool:
+    """Return whether a product has a factor below a fraction line, or a sum in which there may be one."""
+    return any(f.is_Pow or f.is_Add for f in sympy.Mul.make_args(factor))
 
 
 def _read_mod(expr: Any) -> Term:
