@@ -77,7 +77,7 @@ class ShapeEnv:
                 if output is not None:
                     trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                     return output
-        operands = [(s if isinstance(s, Shape) else shape(s), not isinstance(s, Shape)) for s in shapes]
+        operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
         found.check_shapes([s for s, _ in operands])
         return self._shape_of("broadcast", origin, operands, found)
 
@@ -87,7 +87,7 @@ class ShapeEnv:
         >>> ShapeEnv().equal("N, 4", ("M", "K"))
         Shape('(N, 4)')
         """
-        operands = [(_as_shape(s), not isinstance(s, Shape)) for s in (left, right)]
+        operands = [(_as_shape(s), isinstance(s, str)) for s in (left, right)]
         return self._shape_of("equal", origin, operands, None)
 
     def require(self, *requirements: Any, origin: str | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.graph import Axis, Classes, Onto, Same, Within, violable
@@ -19,6 +20,7 @@ from symbcast.dims import join, join_members, join_with
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula
 from symbcast.reading import symbols_of, term
 from symbcast.scope import own_set
+from symbcast.terms import Operation
 
 if TYPE_CHECKING:
     import sympy
@@ -103,7 +105,10 @@ class Facts:
         if len(members) > 1:
             return self.join(members)
         found = put_in_dim(dim, self._values((dim,)))
-        return found if isinstance(found, int) else self._value(found)
+        if isinstance(found, int):
+            return found
+        self._sharpen(found)
+        return self._value(found)
 
     def join(self, members: Iterable[Dim]) -> Dim:
         """Return the join of sizes, of which it was told that it is defined, in the fewest members."""
@@ -215,6 +220,18 @@ class Facts:
             return
         members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
         self._classes.add(Within(dim, members))
+
+    def _sharpen(self, dim: sympy.Expr) -> None:
+        """Tell what the sets of its symbols say of how small a sum or product can be."""
+        if dim.is_Symbol or not _is_size(dim):
+            return
+        least = 0
+        for monomial, coefficient in term(dim).coefficients.items():
+            sizes = [0 if isinstance(a, Operation) else self._classes.set_of(a).least() or 0 for a in monomial]
+            least += coefficient * prod(sizes) if coefficient > 0 else -inf
+        if least > 0 and self._classes.set_of(dim).least() in range(int(least)):
+            self._introduce(dim)
+            self._classes.add(Within(dim, SizeSet.interval(int(least), None)))
 
     def _woken(self) -> list[Formula]:
         """Return the clauses with terms in which something is known by now, with that put in."""
