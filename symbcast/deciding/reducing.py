@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.near import Near
 from symbcast.deciding.questions import Questions
-from symbcast.formulas import Formula, any_of, clauses, literals, negate
+from symbcast.formulas import AllOf, Formula, any_of, clauses, literals, negate
 
 _ASKED_AT_ONCE = 64
 
@@ -123,12 +123,19 @@ class Reduction:
 
     def _sharpen(self) -> None:
         """Take out literals that cannot hold where no other of their clause does."""
-        for position, clause in reversed(list(enumerate(self.clauses))):
-            sharpened = self._sharpened(clause)
-            if sharpened is not clause:
-                self.clauses[position] = sharpened
-                self._changed(clause, clauses(sharpened))
-        self.clauses = list(dict.fromkeys(c for clause in self.clauses for c in clauses(clause)))
+        sharp: set[Formula] = set()
+        while not sharp.issuperset(self.clauses):
+            for position, clause in reversed(list(enumerate(self.clauses))):
+                if clause in sharp:
+                    continue
+                sharpened = self._sharpened(clause)
+                if sharpened is not clause:
+                    self.clauses[position] = sharpened
+                    self._changed(clause, clauses(sharpened))
+                if not isinstance(sharpened, AllOf):  # else its conjuncts are clauses of their own from now on
+                    sharp.add(sharpened)
+            self.clauses = list(dict.fromkeys(c for clause in self.clauses for c in clauses(clause)))
+            self._tally = (-1, 0, 0)
 
     def _sharpened(self, clause: Formula) -> Formula:
         kept = list(literals(clause))
