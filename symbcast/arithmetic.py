@@ -57,7 +57,9 @@ def modulo(left: Dim, right: Dim) -> sympy.Basic | Dim:
     if isinstance(left, int) and isinstance(right, int) and right:
         return left % right
     if _sympy_is_exact(left, right):
-        return sympy.Mod(sympy.sympify(left), right)
+        # Of a symbol nothing is to be found out, though sympy looks for it for two milliseconds.
+        evaluate = isinstance(left, int) or not left.is_Symbol or right == 1
+        return sympy.Mod(sympy.sympify(left), right, evaluate=evaluate)
     return 0 if right == 1 else mod(left, right)
 
 

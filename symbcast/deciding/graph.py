@@ -119,6 +119,10 @@ class Classes:
         while len(trail) > mark:
             trail.pop()()
 
+    def keep(self) -> None:
+        """Let all that was added so far stay for good: no mark made before can be gone back to."""
+        self._trail.clear()
+
     def add(self, *relations: Relation) -> None:
         """Add relations and merge what they force. After a contradiction nothing more is worked out."""
         touched: list[_Touched] = []

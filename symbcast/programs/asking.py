@@ -56,7 +56,9 @@ class Asking:
     def admit(self) -> bool:
         """Admit it all to the groups; take back what the facts were told if it cannot hold."""
         self.can_hold = self.can_hold and (not self.new or self._groups.admit(list(self.new), self.lengthened))
-        if not self.can_hold:
+        if self.can_hold:
+            self._facts.keep()
+        else:
             self.undo()
         return self.can_hold
 

@@ -69,6 +69,11 @@ class Facts:
         self._axis_of.clear()
         self.version += 1
 
+    def keep(self) -> None:
+        """Let all that was told so far stay for good."""
+        self._classes.keep()
+        self._trail.clear()
+
     def tell(self, formulas: Iterable[Formula]) -> bool:
         """Add what must hold; return False where it is seen that it cannot."""
         pending = [self._known(f) for f in formulas]
