@@ -45,10 +45,9 @@ def _floor(value: sympy.Expr) -> sympy.Expr:
 
     It is what ``sympy.floor`` evaluates to, which takes a millisecond to find what is an integer in it.
     """
-    whole, rest = [], []
-    for part in sympy.Add.make_args(value):
-        (whole if part.as_coeff_Mul()[0].is_Integer else rest).append(part)
-    fraction = sympy.Add(*rest)
+    parts = sympy.Add.make_args(value)
+    whole = [part for part in parts if part.as_coeff_Mul()[0].is_Integer]
+    fraction = sympy.Add(*(part for part in parts if not part.as_coeff_Mul()[0].is_Integer))
     return sympy.Add(*whole, sympy.floor(fraction, evaluate=fraction.is_number))
 
 

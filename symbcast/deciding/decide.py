@@ -16,6 +16,7 @@ from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim,
 from symbcast.deciding.parts import Alone, Part, Plain, cost
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.deciding.ties import Ties
 from symbcast.formulas import FALSE, Formula
 from symbcast.reading import symbols_of
 from symbcast.verdicts import Verdict
@@ -205,7 +206,7 @@ class Decision:
 
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
-        groups = _Groups(self.knowledge.domains)
+        groups = Ties(self.knowledge.domains)
         groups.tie(tied)
         groups.tie(self.knowledge.others)
         constrained, assumed = groups.sorted(tied), groups.sorted(self.knowledge.others)
@@ -245,38 +246,3 @@ class _Break(NamedTuple):
         """Return how many more zeros, and how much more in sum, breaking takes."""
         broken, least = (cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
         return broken[0] - least[0], broken[1] - least[1]
-
-
-class _Groups:
-    """Disjoint sets of symbols, each known by one of them."""
-
-    def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
-        self.parent: dict[sympy.Symbol, sympy.Symbol] = {s: s for s in symbols}
-
-    def find(self, symbol: sympy.Symbol) -> sympy.Symbol:
-        parent = self.parent
-        while (above := parent[symbol]) is not symbol:
-            parent[symbol] = parent[above]
-            symbol = above
-        return symbol
-
-    def tie(self, formulas: Iterable[Formula]) -> None:
-        """Join the symbols of each formula."""
-        for formula in formulas:
-            first, *others = symbols_in(formula)
-            for other in others:
-                self.parent[self.find(other)] = self.find(first)
-
-    def sorted(self, formulas: Iterable[Formula]) -> dict[sympy.Symbol, list[Formula]]:
-        """Return the formulas of each set, by the symbol that it is known by."""
-        found: dict[sympy.Symbol, list[Formula]] = {}
-        for formula in formulas:
-            found.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
-        return found
-
-    def all(self) -> list[tuple[sympy.Symbol, list[sympy.Symbol]]]:
-        """Return the sets, in the order of their first symbols."""
-        found: dict[sympy.Symbol, list[sympy.Symbol]] = {}
-        for symbol in self.parent:
-            found.setdefault(self.find(symbol), []).append(symbol)
-        return list(found.items())

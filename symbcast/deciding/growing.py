@@ -8,7 +8,7 @@ to what is new, not as much as all there is.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.evaluating import holds_at
@@ -48,6 +48,11 @@ class Growing:
         for name, value in vars(self).items():
             setattr(made, name, value.copy() if hasattr(value, "copy") else value)
         return made
+
+    @property
+    def sizes(self) -> Mapping[sympy.Symbol, int]:
+        """The sizes at which all of it was last found to hold."""
+        return self._sizes
 
     def __len__(self) -> int:
         return len(self._network.formulas)

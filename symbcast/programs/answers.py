@@ -51,6 +51,7 @@ class Answers:
         asked: list[Formula] = [FALSE] if trace.refused else list(trace.standing)
         self.decision = Decision(self.knowledge, asked)
         self._conflict: tuple[Op, ...] | None = None
+        self._origins: Origins | None = None
         self._requirements: tuple[Requirement, ...] | None = None
 
     @property
@@ -69,13 +70,18 @@ class Answers:
             self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge)
         return self._conflict
 
+    def requirement(self, clause: Formula) -> Requirement:
+        """Return a conjunct of the condition with the operations that it comes from."""
+        if self._origins is None:
+            self._origins = Origins(self.trace)
+        return Requirement(clause, self._origins.of(clause))
+
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """The conjuncts of the condition with the operations that they come from, in the order of the first ones."""
         if self._requirements is None:
-            finder = Origins(self.trace, self.knowledge)
             clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
-            found = [Requirement(c, finder.of(c)) for c in clauses]
+            found = map(self.requirement, clauses)
             self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
         return self._requirements
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.deciding.graph import Axis, Classes, Onto, Same, Within, violable
 from symbcast.deciding.normal import flattened, put_in, put_in_dim, symbols_in
+from symbcast.deciding.parts import least_size
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.definedness import lower_bound
@@ -160,6 +161,10 @@ class Facts:
         self._simple.add(joined)
         return joined
 
+    def least_sizes(self, symbols: Iterable[sympy.Symbol]) -> dict[sympy.Symbol, int]:
+        """Return the least that each symbol may be, 0 last: together they satisfy all relations of plain sizes."""
+        return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
+
     def _is_one(self, dim: sympy.Expr) -> bool:
         classes = self._classes
         if classes.set_of(dim) is ALL and classes.degree(dim) < 2:
@@ -230,7 +235,7 @@ class Facts:
         """Tell what the sets of its symbols say of how small a sum or product can be."""
         if dim.is_Symbol or not _is_size(dim):
             return
-        least = 0
+        least: float = 0
         for monomial, coefficient in term(dim).coefficients.items():
             sizes = [0 if isinstance(a, Operation) else self._classes.set_of(a).least() or 0 for a in monomial]
             least += coefficient * prod(sizes) if coefficient > 0 else -inf

@@ -55,6 +55,10 @@ class Groups:
         made._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
         return made
 
+    def sizes(self) -> Mapping[sympy.Symbol, int]:
+        """Return sizes at which all that is tied to terms holds."""
+        return {} if self._growing is None else self._growing.sizes
+
     def admit(self, formulas: Sequence[Formula], lengthened: Lengthened) -> bool:
         """Add formulas unless it is proved that they cannot hold beside the others; return whether they were added.
 

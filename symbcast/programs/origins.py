@@ -6,12 +6,17 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.deciding.knowledge import Knowledge
+from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.ties import Ties
 from symbcast.formulas import Compatible, Formula, negate
 from symbcast.programs.op import Op
 from symbcast.programs.operations import needs
+from symbcast.scope import own_set
 
 if TYPE_CHECKING:
-    from symbcast.deciding.knowledge import Knowledge
+    import sympy
+
     from symbcast.programs.trace import Trace
 
 
@@ -23,20 +28,29 @@ def clash(trace: Trace, knowledge: Knowledge) -> tuple[Op, ...]:
     refused = [trace.ops[n] for n in trace.refused]
     # What came before the first operation that was refused can hold: if it is the only one, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
-    found = smallest_clash([asked for _, asked in groups], knowledge, required)
+    found = smallest_clash([asked for _, asked in groups], knowledge, required, trace.sizes())
     return tuple(groups[n][0] for n in found)
 
 
 class Origins:
     """Finds the operations that the conjuncts of a condition come from."""
 
-    def __init__(self, trace: Trace, knowledge: Knowledge) -> None:
-        self._groups = _distinct(op for op in trace.ops if op.kind != "assume")
-        self._knowledge = knowledge
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._ties = Ties(trace.names.order)
+        self._ties.tie(a.formula for a in trace.assumptions if symbols_in(a.formula))
+        asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in trace.ops if op.kind != "assume"]
+        for _, formulas in asked:
+            self._ties.tie(formulas)
         self._asking: dict[Hashable, list[Op]] = defaultdict(list)
-        for op in trace.ops:
-            for formula in needs(op):
+        self._near: dict[sympy.Symbol, dict[tuple[Formula, ...], Op]] = defaultdict(dict)
+        for op, formulas in asked:
+            for formula in formulas:
                 self._asking[_key(formula)].append(op)
+            for root, tied in self._ties.sorted(formulas).items():
+                self._near[root].setdefault(tuple(tied), op)
+        self._known: dict[sympy.Symbol, Knowledge] = {}
+        self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[Op, ...]:
         """Return the operations that ask a clause by themselves, or else the fewest that imply it together."""
@@ -45,9 +59,23 @@ class Origins:
             return tuple(asking)
         from symbcast.deciding.clashes import smallest_clash
 
-        groups = [*(asked for _, asked in self._groups), (negate(clause),)]
-        found = smallest_clash(groups, self._knowledge, required=(len(groups) - 1,))
-        return tuple(self._groups[n][0] for n in found if n < len(self._groups))
+        # Only what symbols tie to the clause can have to do with it.
+        root = self._ties.find(next(iter(symbols_in(clause))))
+        near = self._near[root]
+        groups = [*near, (negate(clause),)]
+        found = smallest_clash(groups, self._knowledge(root), required=(len(near),))
+        ops = list(near.values())
+        return tuple(ops[n] for n in found if n < len(ops))
+
+    def _knowledge(self, root: sympy.Symbol) -> Knowledge:
+        if root not in self._known:
+            symbols = self._members[root]
+            assumed = [
+                a.formula for a in self._trace.assumptions if not symbols_in(a.formula).keys().isdisjoint(symbols)
+            ]
+            domains = {s: own_set(s, self._trace.min_size) for s in symbols}
+            self._known[root] = Knowledge(symbols, domains, assumed)
+        return self._known[root]
 
 
 def _distinct(ops: Iterable[Op]) -> list[tuple[Op, Sequence[Formula]]]:

@@ -106,6 +106,10 @@ class Trace:
             self._remember(op.operands, output)
         return True
 
+    def sizes(self) -> dict[sympy.Symbol, int]:
+        """Return sizes at which all that was admitted holds, or nearly."""
+        return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
+
     def assume(self, op: Op) -> bool:
         """Add an assumption that those before it allow; return whether what was asked can hold still."""
         assert op.formula is not None
