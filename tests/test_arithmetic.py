@@ -90,13 +90,13 @@ def test_extrema_of_many(function, members):
 
 
 def test_long_text_stays_cheap():
-    start = time.perf_counter()
+    start = time.process_time()
     many = [symbol(f"n{n}") for n in range(300)]
     assert len(add(many).args) == 300
     assert len(multiply(many).args) == 300
     assert len(FUNCTIONS["max"](many).args) == 300
     assert len(FUNCTIONS["broadcast"](many).args) == 300
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_unknowns_are_exchanged_and_nothing_else():

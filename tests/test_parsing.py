@@ -280,10 +280,10 @@ LONG = {
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_too_much_text_is_refused_at_once(text):
     parse_dim("N")
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ShapeSyntaxError, match=r"longer than 20,000 characters|more than 100 deep") as caught:
         parse_shape(text)
-    assert time.perf_counter() - start < 0.1
+    assert time.process_time() - start < 0.1
     assert len(str(caught.value)) < 400
 
 
@@ -302,16 +302,16 @@ WIDE = {
 
 @pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
 def test_wide_text_is_read_in_seconds_at_most(text):
-    start = time.perf_counter()
+    start = time.process_time()
     parse_shape(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_many_escaped_quotes_take_no_time():
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ShapeSyntaxError, match="a quote that is not closed"):
         parse_shape("'" + "\\'" * 9_000)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize("text", ["N" + "//2" * 40, "max(N, M + " * 40 + "1" + ")" * 40])

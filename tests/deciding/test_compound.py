@@ -293,14 +293,14 @@ def test_a_large_group():
     """Three hundred symbols in a chain of sums: one group, decided whole."""
     symbols = [symbol(f"n{n}") for n in range(300)]
     asked = [equal(second, first + 1) for first, second in itertools.pairwise(symbols)]
-    start = time.perf_counter()
+    start = time.process_time()
     made = Compound(symbols, {}, [], asked, dict.fromkeys(symbols, 1))
     assert made.satisfiable
     assert made.violable
     assert len(made.clauses) == 299
     assert made.witness() == {s: n + 1 for n, s in enumerate(symbols)}
     assert made.counterexample() == dict.fromkeys(symbols, 1)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
@@ -314,9 +314,9 @@ def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
         left, right = k * first + m * third, k * second + m * fourth
         asked.append(drawn.choice([equal(left, right), at_most(left, right + n), Compatible((left + n, right + n))]))
     drawn.shuffle(asked)
-    start = time.perf_counter()
+    start = time.process_time()
     made = Compound([*SYMBOLS, d, e], {}, [], asked, dict.fromkeys([*SYMBOLS, d, e], 1))
-    assert time.perf_counter() - start < 6
+    assert time.process_time() - start < 6
     assert len(made.clauses) == 3
     assert not made.unproven
     for pair in known:

@@ -82,11 +82,11 @@ def test_the_search_is_given_up_in_the_end():
 
 
 def test_giving_up_is_quick_whichever_symbol_is_without_end():
-    start = time.perf_counter()
+    start = time.process_time()
     for sets in ({SYMBOLS[0]: SizeSet.of([1])}, {SYMBOLS[1]: SizeSet.of([1])}):
         with pytest.raises(GivenUpError):
             smallest(SYMBOLS[:2], sets, lambda *sizes: False, dict.fromkeys(SYMBOLS, 1))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_far_least_size_is_no_farther():

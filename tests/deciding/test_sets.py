@@ -114,14 +114,14 @@ def test_huge_bounds_behave_as_small_ones(sizes, low, width):
 
 
 def test_huge_bounds_are_cheap():
-    start = time.perf_counter()
+    start = time.process_time()
     sizes = SizeSet.interval(HUGE, None) & SizeSet.residues(4096, [17]) & ~SizeSet.of([HUGE + 17, HUGE * 3])
     assert sizes.least() == HUGE + 4096 + 17
     assert (~sizes).least(HUGE + 4096 + 17) == HUGE + 4096 + 18
     assert SizeSet.of([2**63 - 1, 0]).greatest == 2**63 - 1
     assert SizeSet.interval(1, HUGE).only is None
     assert SizeSet.interval(HUGE, HUGE).only == HUGE
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize(
