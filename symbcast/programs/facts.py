@@ -40,6 +40,8 @@ class Facts:
         self.version = 0
         """Grows whenever a dimension may be written more simply than before."""
         self._classes = Classes({})
+        self._introduced: dict[Dim, None] = {}
+        """The symbols and terms of which it was told what they can be at all."""
         self._watching: dict[sympy.Symbol, list[Formula]] = {}
         self._axis_of: dict[Dim, int] = {}
         """The relation that says a join is defined, by the join, as long as it is about no more than that."""
@@ -52,17 +54,18 @@ class Facts:
         made = Facts(self.min_size)
         made.version = self.version
         made._classes = self._classes.copy()
+        made._introduced = dict(self._introduced)
         made._watching = {s: list(formulas) for s, formulas in self._watching.items()}
         made._axis_of = dict(self._axis_of)
         return made
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """Return the present state, for `undo`."""
-        return self._classes.mark(), len(self._trail)
+        return self._classes.mark(), len(self._trail), len(self._introduced)
 
-    def undo(self, mark: tuple[int, int]) -> None:
+    def undo(self, mark: tuple[int, int, int]) -> None:
         """Take back all that was told since ``mark``."""
-        self._classes.undo(mark[0])
+        self._undo_classes(mark[0], mark[2])
         while len(self._trail) > mark[1]:
             formulas, length = self._trail.pop()
             del formulas[length:]
@@ -74,6 +77,11 @@ class Facts:
         """Let all that was told so far stay for good."""
         self._classes.keep()
         self._trail.clear()
+
+    def _undo_classes(self, mark: int, introduced: int) -> None:
+        self._classes.undo(mark)
+        while len(self._introduced) > introduced:
+            self._introduced.popitem()  # the last one in
 
     def tell(self, formulas: Iterable[Formula]) -> bool:
         """Add what must hold; return False where it is seen that it cannot."""
@@ -200,7 +208,7 @@ class Facts:
         symbols = symbols_in(clause)
         for symbol in symbols:
             self._introduce(symbol)
-        mark = self._classes.mark()
+        mark, introduced = self._classes.mark(), len(self._introduced)
         try:
             if len(symbols) == 1:
                 (symbol,) = symbols
@@ -216,7 +224,7 @@ class Facts:
                 if isinstance(relation, Onto):
                     self.version += 1
         except (NotPeriodicError, PeriodTooLongError):
-            self._classes.undo(mark)
+            self._undo_classes(mark, introduced)
             relation = None
         if relation is None or not all(d.is_Symbol for d in _nodes(relation)):
             for symbol in symbols:
@@ -226,8 +234,9 @@ class Facts:
 
     def _introduce(self, dim: sympy.Expr) -> None:
         """Tell which sizes a symbol or a term can be at all, once."""
-        if self._classes.is_known(dim):
+        if dim in self._introduced:
             return
+        self._introduced[dim] = None
         members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
         self._classes.add(Within(dim, members))
 
