@@ -182,14 +182,13 @@ class Trace:
         return can_hold
 
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
-        """Return the size of an output axis; a fresh unknown where nothing can be it."""
+        """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
         members = column if isinstance(column, Joined) else (column,)
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
             return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
-        found = self.facts.dim(distinct[0]) if distinct else 1
-        is_size = can_hold or (found >= 0 if isinstance(found, int) else bool(found.free_symbols))
-        return found if is_size else self.names.fresh(0, None)
+        only = distinct[0] if distinct else 1
+        return self.facts.dim(only) if can_hold else only
 
     def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
         """Keep what the sizes of two operands joined to, until more is known of them."""
