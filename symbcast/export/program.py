@@ -111,15 +111,13 @@ def program_from_dict(data: Any) -> ShapeEnv:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
     if data.get("version") != VERSION:
         raise ExchangeError("version", f"{data.get('version')!r} is not {VERSION}", "write it with the same symbcast")
-    names = Names()
-    symbols = Shape(
-        _read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(_Entry(data, "data").list("symbols"))
-    )
-    names.bind(symbols, is_fresh=False)
-    entries = _Entry(data, "data").list("operations")
-    ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(entries)]
     whole = _Entry(data, "data")
-    return whole.read("operations", lambda: restored(ops, whole.int("min_size"), whole.text("on_conflict"), symbols))
+    min_size, on_conflict = whole.int("min_size"), whole.text("on_conflict")
+    names = Names()
+    symbols = Shape(_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols")))
+    names.bind(symbols, is_fresh=False)
+    ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
+    return whole.read("operations", lambda: restored(ops, min_size, on_conflict, symbols))
 
 
 class _Entry:
