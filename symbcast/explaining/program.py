@@ -48,17 +48,18 @@ def explanation(env: ShapeEnv) -> str:
     lines = [f"{len(ops)} operation{plural} over {sizes}: {_verdict(env.verdict)}{under}", ""]
     for label, texts in _sections(env, namer):
         lines += [f"{label if n == 0 else '':<{LABEL}}{clipped(t, LONGEST)}" for n, t in enumerate(texts)]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> str:
     """Return why an operation was refused, for an exception's message."""
     others = [o for o in operations if o.number != op.number]
+    name = f"the assumption {clipped(op.text, 80)}" if op.kind == "assume" else op.name
     if not others:
-        lines = [f"{op.name} can hold for no sizes"]
+        lines = [f"{name} can hold for no sizes"]
     else:
-        names = listed([o.name for o in others])
-        lines = [f"{op.name} cannot hold beside {names}" if len(others) < 4 else f"{op.name} cannot hold beside these"]
+        beside = listed([o.name for o in others]) if len(others) < 4 else "these"
+        lines = [f"{name} cannot hold beside {beside}"]
     lines += [f"    {clipped(text, 200)}" for text in conflict_lines(operations, Namer.of({}))]
     if assumptions:
         lines.append(f"assuming {clipped('; '.join(assumptions), 200)}")
@@ -68,7 +69,7 @@ def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> str
 def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
     """Return the operations of a conflict, each with what it asks."""
     shown = operations[:SHOWN]
-    lines = [f"{op_text(op, namer)} asks {asks(op, namer)}" for op in shown]
+    lines = [op_text(o, namer) if o.kind == "require" else f"{op_text(o, namer)} asks {asks(o, namer)}" for o in shown]
     if len(operations) > len(shown):
         lines.append(f"and {len(operations) - len(shown)} more")
     return lines
@@ -135,9 +136,13 @@ def _sections(env: ShapeEnv, namer: Namer) -> list[tuple[str, list[str]]]:
 def _requirement(requirement: Requirement, namer: Namer) -> list[str]:
     first, *others = requirement.origins or (None,)
     lines = [in_words(requirement.condition, namer)]
-    if first is not None:
+    if first is not None and (requirement.is_asked or not others):
         also = f", then by {listed([o.name for o in others], limit=NAMED)}" if others else ""
         lines.append(f"first asked by {clipped(op_text(first, namer), 160)}{clipped(also, 120)}")
+    else:
+        shown = requirement.origins[:NAMED]
+        lines += [f"{'by' if n == 0 else 'and'} {clipped(op_text(o, namer), 160)}" for n, o in enumerate(shown)]
+        lines += [f"and {len(requirement.origins) - NAMED} more"] * (len(requirement.origins) > NAMED)
     return lines
 
 
@@ -170,5 +175,7 @@ def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[object, int]) ->
         return ""
     if op.kind == "require":
         return ""
-    distinct = [v for v in dict.fromkeys(values) if v != "1"]
-    return f", {' beside '.join(distinct)}" if len(distinct) > 1 else ""
+    distinct = list(dict.fromkeys(values))
+    clashing = [v for v in distinct if v != "1"]
+    shown = clashing if len(clashing) > 1 else distinct
+    return f", {' beside '.join(shown)}" if len(shown) > 1 else ""

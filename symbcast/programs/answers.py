@@ -32,6 +32,8 @@ class Requirement(NamedTuple):
 
     condition: Formula
     origins: tuple[Op, ...]
+    is_asked: bool = True
+    """Whether each origin asks it by itself."""
 
     def __str__(self) -> str:
         from symbcast.printing import formula_text
@@ -74,7 +76,7 @@ class Answers:
         """Return a conjunct of the condition with the operations that it comes from."""
         if self._origins is None:
             self._origins = Origins(self.trace)
-        return Requirement(clause, self._origins.of(clause))
+        return Requirement(clause, *self._origins.of(clause))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

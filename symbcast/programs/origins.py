@@ -52,11 +52,11 @@ class Origins:
         self._known: dict[sympy.Symbol, Knowledge] = {}
         self._members = dict(self._ties.all())
 
-    def of(self, clause: Formula) -> tuple[Op, ...]:
-        """Return the operations that ask a clause by themselves, or else the fewest that imply it together."""
+    def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
+        """Return the operations that ask a clause, or else the fewest that imply it; and whether they ask it."""
         asking = self._asking.get(_key(clause))
         if asking:
-            return tuple(asking)
+            return tuple(asking), True
         from symbcast.deciding.clashes import smallest_clash
 
         # Only what symbols tie to the clause can have to do with it.
@@ -65,7 +65,7 @@ class Origins:
         groups = [*near, (negate(clause),)]
         found = smallest_clash(groups, self._knowledge(root), required=(len(near),))
         ops = list(near.values())
-        return tuple(ops[n] for n in found if n < len(ops))
+        return tuple(ops[n] for n in found if n < len(ops)), False
 
     def _knowledge(self, root: sympy.Symbol) -> Knowledge:
         if root not in self._known:
