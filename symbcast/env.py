@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
-from symbcast.errors import IncompatibleProgramError, ShapeTypeError
+from symbcast.errors import AssumptionError, DimensionError, IncompatibleProgramError, ShapeTypeError
 from symbcast.programs.op import Kind, Op
 from symbcast.rules.base import Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape
+from symbcast.sizes import check_size
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class ShapeEnv:
         Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
         allow it beside what there is already, and other `SymbcastError` for wrong input.
         """
+        _check_origin(origin)
         found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
         if found is _NUMPY and len(shapes) == 2:
             left, right = shapes
@@ -87,6 +89,7 @@ class ShapeEnv:
         >>> ShapeEnv().equal("N, 4", ("M", "K"))
         Shape('(N, 4)')
         """
+        _check_origin(origin)
         operands = [(_as_shape(s), isinstance(s, str)) for s in (left, right)]
         return self._shape_of("equal", origin, operands, None)
 
@@ -97,6 +100,7 @@ class ShapeEnv:
         """
         from symbcast.scope import read_assumptions
 
+        _check_origin(origin)
         for read in [a for given in requirements for a in read_assumptions(given)]:
             self._add_formula("require", origin, read)
 
@@ -113,8 +117,8 @@ class ShapeEnv:
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the size that a name means here; one of ``?`` and letters is an unknown."""
-        if not isinstance(name, str) or not name:
-            raise ShapeTypeError(name, "a name", "write a name such as 'N'")
+        if not isinstance(name, str) or name in ("", "?"):
+            raise ShapeTypeError(name, "a name", "write a name such as 'N', a label such as '?a', or fresh()")
         return self._trace.names.named(name)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
@@ -124,10 +128,15 @@ class ShapeEnv:
         >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
         Shape('(2..5, 3)')
         """
-        from symbcast.sizes import check_size
+        from symbcast.programs.answers import check_sizes
 
-        low, high = check_size(lower), None if upper is None else check_size(upper)
-        return self._trace.names.fresh(low, high)
+        low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
+        if high is not None and low > high:
+            raise DimensionError(low, f"the lower bound is above the upper bound {high}")
+        with self._all_or_nothing() as trace:
+            made = trace.names.fresh(low, high)
+            check_sizes(trace, len(trace.names.order) - 1)
+        return made
 
     # Branches.
 
@@ -316,7 +325,7 @@ class ShapeEnv:
         if self._is_stale:
             from symbcast.programs.trace import Trace
 
-            self._state = Trace.replayed(self._state.ops, self._state.min_size, self._state.names.order)
+            self._state = Trace.replayed(self._state.ops, self._state.min_size, self._state.names)
             self._is_stale = False
         return self._state
 
@@ -335,59 +344,67 @@ class ShapeEnv:
 
     @property
     def _answered(self) -> Answers:
-        trace = self._trace
-        if self._answers is None or self._answers.trace is not trace or self._answers.length != len(trace.ops):
-            from symbcast.programs.answers import Answers
+        from symbcast.programs.answers import Answers, extent
 
+        trace = self._trace
+        if self._answers is None or self._answers.trace is not trace or self._answers.extent != extent(trace):
             self._answers = Answers(trace)
         return self._answers
 
     def _shape_of(self, kind: Kind, origin: str | None, operands: list[tuple[Shape, bool]], rule: Rule | None) -> Shape:
-        trace = self._trace
-        mark = trace.names.mark()
-        op = Op(len(trace.ops), kind, origin, self._bound(operands), rule)
-        self._add(op, mark)
-        output = trace.ops[-1].output
+        with self._all_or_nothing() as trace:
+            known = len(trace.names.order)
+            bound = trace.bound(operands)
+            self._take_in(known)
+            output = self._add(Op(len(trace.ops), kind, origin, bound, rule)).output
         assert output is not None
         return output
 
-    def _bound(self, operands: list[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        with self._stale_if_broken_off():
-            return self._trace.bound(operands)
-
     def _add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
-        trace = self._trace
-        mark = trace.names.mark()
-        with self._stale_if_broken_off():
+        with self._all_or_nothing() as trace:
+            known = len(trace.names.order)
             formula = trace.bound_formula(read.formula)
-        op = Op(len(trace.ops), kind, origin, formula=formula, text=read.text)
-        if kind == "assume":
-            from symbcast.programs.answers import check_assumptions
+            self._take_in(known)
+            self._add(Op(len(trace.ops), kind, origin, formula=formula, text=read.text))
 
-            check_assumptions(trace, op)
-        self._add(op, mark)
+    def _take_in(self, known: int) -> None:
+        """Look at the sizes met after the first ``known``; assume what was known of those that gave way to others."""
+        from symbcast.printing import formula_text
+        from symbcast.programs.answers import check_sizes
 
-    def _add(self, op: Op, mark: tuple[int, ...]) -> None:
-        """Add an operation, or raise what it clashes with and leave it out."""
         trace = self._trace
-        with self._stale_if_broken_off():
-            can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
-            if can_hold or self._on_conflict == "record":
-                return
-            from symbcast.programs.answers import Answers
+        check_sizes(trace, known)
+        for formula in trace.names.taken():
+            if all(a.formula != formula for a in trace.assumptions):
+                self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
 
-            conflict = Answers(trace).conflict
-            dropped = trace.drop_last()
-            trace.names.undo(mark)
+    def _add(self, op: Op) -> Op:
+        """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
+        from symbcast.programs.answers import Answers, check_assumptions
+
+        trace = self._trace
+        if op.kind == "assume":
+            check_assumptions(trace, op)
+        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
+        if can_hold or self._on_conflict == "record":
+            return trace.ops[-1]
+        conflict = Answers(trace).conflict
+        dropped = trace.drop_last()
         raise IncompatibleProgramError(dropped, conflict or (dropped,), [a.text for a in trace.assumptions])
 
     @contextmanager
-    def _stale_if_broken_off(self) -> Iterator[None]:
-        """Have the state made anew from the operations if it is left half changed, as by an interrupt."""
+    def _all_or_nothing(self) -> Iterator[Trace]:
+        """Give the state, to which operations are added; if that raises, none of them is."""
+        trace = self._trace
+        mark, length = trace.names.mark(), len(trace.ops)
         try:
-            yield
-        except BaseException:
-            self._is_stale = True
+            yield trace
+        except BaseException as error:
+            trace.names.undo(mark)
+            # What was refused is taken back already. What broke off, as by an interrupt, may be half done.
+            if len(trace.ops) > length or not isinstance(error, (AssumptionError, IncompatibleProgramError)):
+                del trace.ops[length:]
+                self._is_stale = True
             raise
 
 
@@ -396,11 +413,23 @@ def restored(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols:
     from symbcast.programs.trace import Trace
 
     made = ShapeEnv(min_size=min_size, on_conflict=on_conflict)
-    made._state = Trace.replayed(ops, min_size, symbols)
+    made._state.bound([(Shape(symbols), False)])
+    made._state = Trace.replayed(ops, min_size, made._state.names)
     return made
 
 
 _NUMPY = find_rule("numpy", {})
+
+
+def _check_origin(origin: Any) -> None:
+    if origin is not None and not isinstance(origin, str):
+        raise ShapeTypeError(origin, "an origin", "write text: what the operation is called")
+
+
+def _as_bound(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ShapeTypeError(value, "a bound", "write an integer such as 2")
+    return check_size(value)
 
 
 def _as_shape(value: Any) -> Shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.decide import Decision
@@ -10,6 +11,7 @@ from symbcast.deciding.describing import describe
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
+from symbcast.dims import Unknown
 from symbcast.errors import AssumptionError
 from symbcast.formulas import FALSE, Formula
 from symbcast.printing import formula_text
@@ -46,8 +48,8 @@ class Answers:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.length = len(trace.ops)
         symbols = tuple(trace.names.order)
+        self.extent = extent(trace)
         domains = {s: own_set(s, trace.min_size) for s in symbols}
         self.knowledge = Knowledge(symbols, domains, [a.formula for a in trace.assumptions])
         asked: list[Formula] = [FALSE] if trace.refused else list(trace.standing)
@@ -86,6 +88,20 @@ class Answers:
             found = map(self.requirement, clauses)
             self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
         return self._requirements
+
+
+def extent(trace: Trace) -> tuple[int, int]:
+    """Return how many operations and sizes there are: what answers are about."""
+    return len(trace.ops), len(trace.names.order)
+
+
+def check_sizes(trace: Trace, known: int) -> None:
+    """Raise `AssumptionError` if a size that was met after the first ``known`` ones can be none at all."""
+    order = trace.names.order
+    for s in islice(reversed(order), len(order) - known):
+        if not own_set(s, trace.min_size):
+            bounds = [f"{s.name} in {s.lower}..{s.upper}"] if isinstance(s, Unknown) else []
+            raise AssumptionError("the sizes leave nothing", [*bounds, f"min_size={trace.min_size}"])
 
 
 def check_assumptions(trace: Trace, op: Op) -> None:

@@ -34,7 +34,7 @@ class Names:
         self.sizes: dict[Dim, None] = {}
         """Dimensions that are over sizes of this program alone."""
         self.brought: list[Formula] = []
-        """What was known of symbols that gave way to another of their name, since this was last emptied."""
+        """What was known of symbols that gave way to another of their name, since this was last taken."""
         self._shown: dict[sympy.Symbol, str] | None = None
 
     def copy(self) -> Names:
@@ -54,6 +54,13 @@ class Names:
         for table, length in zip(self._tables(), mark, strict=True):
             while len(table) > length:
                 table.popitem()  # the last one in
+        self.brought.clear()
+        self._shown = None
+
+    def taken(self) -> list[Formula]:
+        """Return what was brought, once."""
+        found, self.brought = self.brought, []
+        return found
 
     def _tables(self) -> tuple[dict[Any, Any], ...]:
         return self.order, self._by_name, self._labels, self._replaced, self.sizes

@@ -75,15 +75,11 @@ class Trace:
 
     def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
         """Return shapes over the sizes of this program; of each it is said whether text brought it."""
-        found = tuple(self.names.bind(shape, is_fresh) for shape, is_fresh in shapes)
-        self._take_brought()
-        return found
+        return tuple(self.names.bind(shape, is_fresh) for shape, is_fresh in shapes)
 
     def bound_formula(self, formula: Formula) -> Formula:
         """Return a formula over the sizes of this program."""
-        found = self.names.bind_formula(formula)
-        self._take_brought()
-        return found
+        return self.names.bind_formula(formula)
 
     def add(self, op: Op) -> bool:
         """Add an operation; return whether it can hold beside what there is already.
@@ -129,10 +125,10 @@ class Trace:
         return op
 
     @staticmethod
-    def replayed(ops: Iterable[Op], min_size: int, symbols: Iterable[sympy.Symbol] = ()) -> Trace:
-        """Return the trace of recorded operations, with the outputs that they had, over the given sizes first."""
+    def replayed(ops: Iterable[Op], min_size: int, names: Names) -> Trace:
+        """Return the trace of recorded operations, with the outputs that they had; ``names`` becomes its own."""
         made = Trace(min_size)
-        made.bound([(Shape(symbols), False)])
+        made.names = names
         for op in ops:
             shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
             made.bound(shapes)
@@ -148,15 +144,6 @@ class Trace:
         found = asking.admit()
         self._forget_what_is_stale()
         return found
-
-    def _take_brought(self) -> None:
-        """Assume what was known of symbols that gave way to another of their name."""
-        brought, self.names.brought = self.names.brought, []
-        for formula in brought:
-            from symbcast.printing import formula_text
-
-            self.assumptions.append(Assumption(formula, formula_text(formula)))
-            self._suppose(formula)
 
     def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
         """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
