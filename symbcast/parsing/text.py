@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from symbcast.arithmetic import substitute
-from symbcast.dims import Dim, Unknown
+from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import ShapeSyntaxError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.parsing import dialects
@@ -27,6 +27,9 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 100
 """How deep brackets may nest."""
 
+_PLAIN = re.compile(r"[^\W\d]\w*(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
+"""Names and sizes between commas: nearly every shape that is written, read without the grammar."""
+_NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 _BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re.DOTALL)
 _Value = TypeVar("_Value")
 
@@ -80,6 +83,9 @@ def parse_formula(text: str) -> Formula:
 
 @lru_cache(maxsize=1024)
 def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]:
+    plain = _plain_shape(text) if dialect is None else None
+    if plain is not None:
+        return Template(plain, ())
     try:
         _check_limits(text)
         terms = _shape_terms(text, dialect)
@@ -87,6 +93,14 @@ def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]
         return Template(dims, _unknowns(dims, all_bounds(terms)))
     except Fault as fault:
         raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+
+
+def _plain_shape(text: str) -> tuple[Dim, ...] | None:
+    """Return a shape of names and sizes alone, None where there is more to read."""
+    if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
+        return None
+    words = text.replace(" ", "").split(",")
+    return None if not _NO_NAMES.isdisjoint(words) else tuple(int(w) if w.isdecimal() else symbol(w) for w in words)
 
 
 @lru_cache(maxsize=1024)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import reduce
 from math import inf, prod
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from symbcast.deciding.parts import least_size
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.definedness import lower_bound
-from symbcast.dims import join, join_members, join_with
+from symbcast.dims import join_members, join_with
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula
 from symbcast.reading import symbols_of, term
 from symbcast.scope import own_set
@@ -139,7 +140,9 @@ class Facts:
         if number is not None:
             return number
         kept = [d for d in kept if not isinstance(d, int)]
-        joined = join(kept)
+        if not kept:
+            return 1
+        joined = reduce(join_with, kept)
         if self._is_simple(joined):
             return joined
         kept = [d for d in kept if not self._is_one(d)]
@@ -148,7 +151,7 @@ class Facts:
             return fixed
         if len(kept) <= COMPARED_UP_TO:
             kept = self._uncovered(kept)
-        return self._noted(join(kept))
+        return self._noted(reduce(join_with, kept) if kept else 1)
 
     def _lengthened(self, joined: sympy.Expr, added: Dim) -> Dim:
         """Return a long join, in its fewest members, with one more; the others are not looked at again."""
