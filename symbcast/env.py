@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.errors import AssumptionError, DimensionError, IncompatibleProgramError, ShapeTypeError
-from symbcast.programs.op import Kind, Op
+from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.programs.op import Op
 from symbcast.rules.base import Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape
 from symbcast.sizes import check_size
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from symbcast.export.guards import Guard
     from symbcast.formulas import Formula
     from symbcast.programs.answers import Answers, Requirement
+    from symbcast.programs.recording import OnConflict
     from symbcast.programs.trace import Trace
     from symbcast.scope import Assumption
-
-OnConflict: TypeAlias = Literal["raise", "record"]
 
 
 class ShapeEnv:
@@ -48,15 +47,12 @@ class ShapeEnv:
     """
 
     def __init__(self, assume: Any = (), min_size: int = 0, *, on_conflict: OnConflict = "raise") -> None:
-        from symbcast.programs.trace import Trace
+        from symbcast.programs.recording import Recording
         from symbcast.scope import check_min_size
 
         if on_conflict not in ("raise", "record"):
             raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
-        self._on_conflict: OnConflict = on_conflict
-        self._state: Trace = Trace(check_min_size(min_size))
-        self._is_stale = False
-        self._answers: Answers | None = None
+        self._recording = Recording(check_min_size(min_size), on_conflict)
         self.assume(assume)
 
     # What the program does.
@@ -81,7 +77,7 @@ class ShapeEnv:
                     return output
         operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
         found.check_shapes([s for s, _ in operands])
-        return self._shape_of("broadcast", origin, operands, found)
+        return self._recording.add_shapes("broadcast", origin, operands, found)
 
     def equal(self, left: Any, right: Any, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
@@ -91,7 +87,7 @@ class ShapeEnv:
         """
         _check_origin(origin)
         operands = [(_as_shape(s), isinstance(s, str)) for s in (left, right)]
-        return self._shape_of("equal", origin, operands, None)
+        return self._recording.add_shapes("equal", origin, operands, None)
 
     def require(self, *requirements: Any, origin: str | None = None) -> None:
         """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
@@ -102,7 +98,7 @@ class ShapeEnv:
 
         _check_origin(origin)
         for read in [a for given in requirements for a in read_assumptions(given)]:
-            self._add_formula("require", origin, read)
+            self._recording.add_formula("require", origin, read)
 
     def assume(self, *assumptions: Any) -> None:
         """Take relations between sizes for granted from now on; the condition does not repeat them.
@@ -113,7 +109,7 @@ class ShapeEnv:
         from symbcast.scope import read_assumptions
 
         for read in [a for given in assumptions for a in read_assumptions(given)]:
-            self._add_formula("assume", None, read)
+            self._recording.add_formula("assume", None, read)
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the size that a name means here; one of ``?`` and letters is an unknown."""
@@ -128,23 +124,17 @@ class ShapeEnv:
         >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
         Shape('(2..5, 3)')
         """
-        from symbcast.programs.answers import check_sizes
-
         low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
-        with self._all_or_nothing() as trace:
-            made = trace.names.fresh(low, high)
-            check_sizes(trace, len(trace.names.order) - 1)
-        return made
+        return self._recording.fresh(low, high)
 
     # Branches.
 
     def fork(self) -> ShapeEnv:
         """Return an environment that goes its own way from here; this one does not hear of it."""
         made = ShapeEnv.__new__(ShapeEnv)
-        made._on_conflict, made._is_stale, made._answers = self._on_conflict, False, None
-        made._state = self._trace.copy()
+        made._recording = self._recording.copy()
         return made
 
     @contextmanager
@@ -243,7 +233,7 @@ class ShapeEnv:
     @property
     def on_conflict(self) -> OnConflict:
         """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
-        return self._on_conflict
+        return self._recording.on_conflict
 
     def __repr__(self) -> str:
         trace = self._trace
@@ -316,18 +306,17 @@ class ShapeEnv:
 
     def __reduce__(self) -> tuple[Any, ...]:
         trace = self._trace
-        return restored, (tuple(trace.ops), trace.min_size, self._on_conflict, tuple(trace.names.order))
+        return restored, (tuple(trace.ops), trace.min_size, self._recording.on_conflict, tuple(trace.names.order))
 
     # Inside.
 
     @property
     def _trace(self) -> Trace:
-        if self._is_stale:
-            from symbcast.programs.trace import Trace
+        return self._recording.trace
 
-            self._state = Trace.replayed(self._state.ops, self._state.min_size, self._state.names)
-            self._is_stale = False
-        return self._state
+    @property
+    def _answered(self) -> Answers:
+        return self._recording.answers
 
     def _guarded(self, with_assumptions: bool) -> Formula:
         from symbcast.formulas import all_of
@@ -342,79 +331,13 @@ class ShapeEnv:
         own = [describe(s, own_set(s, self.min_size)) for s in self.symbols]
         return [*own, *(a.formula for a in self.assumptions)]
 
-    @property
-    def _answered(self) -> Answers:
-        from symbcast.programs.answers import Answers, extent
-
-        trace = self._trace
-        if self._answers is None or self._answers.trace is not trace or self._answers.extent != extent(trace):
-            self._answers = Answers(trace)
-        return self._answers
-
-    def _shape_of(self, kind: Kind, origin: str | None, operands: list[tuple[Shape, bool]], rule: Rule | None) -> Shape:
-        with self._all_or_nothing() as trace:
-            known = len(trace.names.order)
-            bound = trace.bound(operands)
-            self._take_in(known)
-            output = self._add(Op(len(trace.ops), kind, origin, bound, rule)).output
-        assert output is not None
-        return output
-
-    def _add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
-        with self._all_or_nothing() as trace:
-            known = len(trace.names.order)
-            formula = trace.bound_formula(read.formula)
-            self._take_in(known)
-            self._add(Op(len(trace.ops), kind, origin, formula=formula, text=read.text))
-
-    def _take_in(self, known: int) -> None:
-        """Look at the sizes met after the first ``known``; assume what was known of those that gave way to others."""
-        from symbcast.printing import formula_text
-        from symbcast.programs.answers import check_sizes
-
-        trace = self._trace
-        check_sizes(trace, known)
-        for formula in trace.names.taken():
-            if all(a.formula != formula for a in trace.assumptions):
-                self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
-
-    def _add(self, op: Op) -> Op:
-        """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
-        from symbcast.programs.answers import Answers, check_assumptions
-
-        trace = self._trace
-        if op.kind == "assume":
-            check_assumptions(trace, op)
-        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
-        if can_hold or self._on_conflict == "record":
-            return trace.ops[-1]
-        conflict = Answers(trace).conflict
-        dropped = trace.drop_last()
-        raise IncompatibleProgramError(dropped, conflict or (dropped,), [a.text for a in trace.assumptions])
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[Trace]:
-        """Give the state, to which operations are added; if that raises, none of them is."""
-        trace = self._trace
-        mark, length = trace.names.mark(), len(trace.ops)
-        try:
-            yield trace
-        except BaseException as error:
-            trace.names.undo(mark)
-            # What was refused is taken back already. What broke off, as by an interrupt, may be half done.
-            if len(trace.ops) > length or not isinstance(error, (AssumptionError, IncompatibleProgramError)):
-                del trace.ops[length:]
-                self._is_stale = True
-            raise
-
 
 def restored(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols: Iterable[sympy.Symbol]) -> ShapeEnv:
     """Return an environment with recorded operations, over the given sizes."""
-    from symbcast.programs.trace import Trace
+    from symbcast.programs.recording import Recording
 
-    made = ShapeEnv(min_size=min_size, on_conflict=on_conflict)
-    made._state.bound([(Shape(symbols), False)])
-    made._state = Trace.replayed(ops, min_size, made._state.names)
+    made = ShapeEnv.__new__(ShapeEnv)
+    made._recording = Recording.of(ops, min_size, on_conflict, symbols)
     return made
 
 
