@@ -1,0 +1,19 @@
+"""The table of the peers, printed at the end of the session."""
+
+import pytest
+from benchmarks.peers.table import Row, markdown
+
+_ROWS = pytest.StashKey[list[Row]]()
+
+
+@pytest.fixture
+def rows(request):
+    """The rows of the table so far."""
+    return request.config.stash.setdefault(_ROWS, [])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    rows = config.stash.get(_ROWS, [])
+    if rows:
+        terminalreporter.section("the same programs, answered by each")
+        terminalreporter.write_line(markdown(rows))
