@@ -1,7 +1,8 @@
-"""The table of the peers, printed at the end of the session."""
+"""The tables of the peers, printed at the end of the session."""
 
 import pytest
-from benchmarks.peers.table import Row, markdown
+
+from benchmarks.peers.table import Row, details, summary
 
 _ROWS = pytest.StashKey[list[Row]]()
 
@@ -15,5 +16,9 @@ def rows(request):
 def pytest_terminal_summary(terminalreporter, config):
     rows = config.stash.get(_ROWS, [])
     if rows:
+        ranks = {r.program: n for n, r in reversed(list(enumerate(rows)))}
+        rows = sorted(rows, key=lambda r: ranks[r.program])
         terminalreporter.section("the same programs, answered by each")
-        terminalreporter.write_line(markdown(rows))
+        terminalreporter.write_line(details(rows))
+        terminalreporter.write_line("")
+        terminalreporter.write_line(summary(rows))

@@ -2,7 +2,8 @@
 
 python -m pytest tests/benchmarks/test_peers.py --benchmark-enable
 
-prints the table. Nothing here fails on time, or on what others answer; symbcast's answers have to be exact.
+prints the tables: what each said, and what that is worth with the time per operation. Nothing
+here fails on time, or on what others answer; symbcast's answers have to be exact.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
+
 from benchmarks.peers import jax, symbcast, torch, tvm
 from benchmarks.peers.judging import judged
 from benchmarks.peers.programs import PROGRAMS

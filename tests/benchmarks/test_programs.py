@@ -8,9 +8,9 @@ Figures, not verdicts: nothing here fails on time. The long ones run with ``--be
 from __future__ import annotations
 
 import pytest
-from benchmarks.workloads import BLOCK, add_all, add_blocks, add_dependent, add_layers, axis, chain
 
 import symbcast as sb
+from benchmarks.workloads import BLOCK, add_all, add_blocks, add_dependent, add_layers, axis, chain
 
 CHAINS = [1_000, 10_000, 100_000]
 MIXED = {"layers": add_layers, "blocks": add_blocks, "dependent": add_dependent}

@@ -49,7 +49,7 @@ def add_blocks(count: int) -> sb.ShapeEnv:
     return env
 
 
-def add_block(env: sb.ShapeEnv, x: sb.Shape, batch, T, past, heads, d, S) -> sb.Shape:
+def add_block(env: sb.ShapeEnv, x: sb.Shape, batch, T, past, heads, d, S) -> sb.Shape:  # noqa: N803
     """Add the operations of a block of attention over a cache, and return the shape of its output."""
     half, rest, keys = d // 2, d - d // 2, past + T
     # Rotary embedding: the two halves of the features (slices), each by its angles, and put together again.

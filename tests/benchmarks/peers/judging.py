@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
+
 from benchmarks.peers.programs import Equal, Operand, Program
 from benchmarks.peers.running import Answer
 

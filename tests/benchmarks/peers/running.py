@@ -10,7 +10,6 @@ from typing import Any
 
 from benchmarks.peers.programs import Broadcast, Equal, Operand, Program
 
-
 LIMIT = 2
 """Seconds after which a program is given up."""
 
@@ -25,7 +24,8 @@ class Answer:
 
     ``outputs`` are the output shapes of the broadcasts, a text for each size (None for one that it does not know);
     ``conditions`` what it reports must hold, ``assumed`` what it takes for granted of all sizes. ``names`` has
-    the names of the program for those it calls the sizes by; none where they are the same. ``refusal`` is why it gave up, if it did.
+    the names of the program for those it calls the sizes by; none where they are the same. ``refusal`` is why it gave
+    up, if it did, and ``hinted`` whether it was shown an example.
     """
 
     outputs: Sequence[Sequence[str | None]]
@@ -79,10 +79,10 @@ class Run(ABC):
     def answer(self) -> Answer:
         """Return what was answered."""
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027 - most have nothing left to do
         """Do what is left to do for an answer; it is timed."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most take nothing
         """Give back what was taken for the run."""
 
     def run(self) -> None:
@@ -94,9 +94,9 @@ class Run(ABC):
                 if is_equality:
                     outputs.append(self.equal(left, right))
                 else:
-                    left = outputs[left] if type(left) is int else left
-                    right = outputs[right] if type(right) is int else right
-                    outputs.append(self.broadcast(left, right))
+                    first = outputs[left] if type(left) is int else left
+                    second = outputs[right] if type(right) is int else right
+                    outputs.append(self.broadcast(first, second))
                 self.done += 1
                 if perf_counter() > end:
                     self.refusal = f"stopped after {LIMIT} s"

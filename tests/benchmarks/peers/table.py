@@ -1,13 +1,12 @@
-"""The table of who answered what."""
+"""The tables of who answered what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.peers.running import Answer
 
-COLUMNS = ("program", "asked", "judged", "output shape", "condition it reports", "time per operation")
 WIDEST = 48
 
 
@@ -21,26 +20,37 @@ class Row:
     answer: Answer | None = None
     seconds: float | None = None
 
-    def cells(self) -> tuple[str, ...]:
+    @property
+    def time(self) -> str:
+        return "" if self.seconds is None else _time(self.seconds)
+
+    def said(self) -> tuple[str, ...]:
         answer = self.answer
         if answer is None:
-            return self.program, self.contestant, self.worth, "", "", ""
-        condition = "" if answer.refusal else ", ".join([*answer.conditions, *answer.assumed]) or "none"
-        time = "" if self.seconds is None else _time(self.seconds)
-        return self.program, self.contestant, self.worth, _cut(answer.shape), _cut(condition), time
+            return self.program, self.contestant, self.worth, "", ""
+        condition = ", ".join([*answer.conditions, *answer.assumed]) or "none"
+        shape, condition = ("", answer.refusal.splitlines()[0]) if answer.refusal else (answer.shape, condition)
+        return self.program, self.contestant, self.worth, _cut(shape), _cut(condition)
 
 
-def markdown(rows: Iterable[Row]) -> str:
-    """Return the rows as a table of Markdown, each program named once."""
-    cells = [COLUMNS]
-    for row in rows:
-        name, *others = row.cells()
-        cells.append(("" if any(c[0] == name for c in cells) else name, *others))
-    quoted = [tuple(c.replace("|", "\\|") for c in line) for line in cells]
-    widths = [max(map(len, column)) for column in zip(*quoted, strict=True)]
-    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in quoted]
-    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
-    return "\n".join(lines)
+def summary(rows: Sequence[Row]) -> str:
+    """Return a table of Markdown with a line for each program: what each contestant's answer is worth, and its time."""
+    contestants = list(dict.fromkeys(r.contestant for r in rows))
+    found = {(r.program, r.contestant): ", ".join(filter(None, [r.worth, r.time])) for r in rows}
+    programs = dict.fromkeys(r.program for r in rows)
+    return _markdown(("", *contestants), [(p, *(found.get((p, c), "") for c in contestants)) for p in programs])
+
+
+def details(rows: Iterable[Row]) -> str:
+    """Return a table of Markdown with what each contestant said of each program."""
+    return _markdown(("program", "asked", "judged", "output shape", "condition it reports"), [r.said() for r in rows])
+
+
+def _markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    cells = [[c.replace("|", "\\|") for c in line] for line in (head, *lines)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    written = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in cells]
+    return "\n".join([written[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *written[1:]])
 
 
 def _cut(text: str) -> str:

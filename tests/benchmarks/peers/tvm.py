@@ -6,6 +6,7 @@ told of equalities by a scope of constraints; relax and topi have none that thei
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import zip_longest
 
 from benchmarks.peers.running import Answer, NotAskedError, Run
@@ -97,9 +98,10 @@ class AnalyzerRun(_TvmRun):
     def symbols(self, program):
         from contextlib import ExitStack
 
-        from tvm import sym
+        from tvm import sym, tirx
 
         found = super().symbols(program)
+        self._equal, self._number = tirx.EQ, partial(tirx.const, dtype="int64")
         self.analyzer, self.told, self.conditions = sym.Analyzer(), ExitStack(), []
         for size in found.values():
             self.told.enter_context(self.analyzer.constraint_scope(size >= 0))
@@ -112,9 +114,7 @@ class AnalyzerRun(_TvmRun):
         return tuple(map(self._joined, *zip(*self._aligned(left, right), strict=True)))
 
     def equal(self, left, right):
-        from tvm import tirx
-
-        self.told.enter_context(self.analyzer.constraint_scope(tirx.EQ(left, right)))
+        self.told.enter_context(self.analyzer.constraint_scope(self._equation(left, right)))
         self.conditions.append(f"{left} == {right}")
 
     def answer(self):
@@ -133,12 +133,17 @@ class AnalyzerRun(_TvmRun):
             return right
         if isinstance(right, int) and right == 1:
             return left
-        proves = self.analyzer.can_prove_equal
-        if proves(left, right) or proves(right, 1):
+        if self._proves(left, right) or self._proves(right, 1):
             return left
-        if proves(left, 1):
+        if self._proves(left, 1):
             return right
         raise ValueError(f"cannot prove that {left} and {right} broadcast")
+
+    def _proves(self, left, right):
+        return self.analyzer.can_prove(self._equation(left, right))
+
+    def _equation(self, left, right):
+        return self._equal(*(self._number(size) if isinstance(size, int) else size for size in (left, right)))
 
 
 CONTESTANTS = {RELAX: RelaxRun, TOPI: TopiRun, ANALYZER: AnalyzerRun}
