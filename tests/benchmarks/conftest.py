@@ -19,6 +19,8 @@ def pytest_terminal_summary(terminalreporter, config):
         ranks = {r.program: n for n, r in reversed(list(enumerate(rows)))}
         rows = sorted(rows, key=lambda r: ranks[r.program])
         terminalreporter.section("the same programs, answered by each")
+        versions = {r.contestant: r.version for r in rows}
+        terminalreporter.write_line(", ".join(f"{name} {version}" for name, version in versions.items()))
         terminalreporter.write_line(details(rows))
         terminalreporter.write_line("")
         terminalreporter.write_line(summary(rows))

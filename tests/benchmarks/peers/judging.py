@@ -32,7 +32,7 @@ def judged(program: Program, answer: Answer) -> str:
     - specialised, too narrow: it is right where it accepts, but that is not everywhere; as to the sizes of the example,
       or by itself;
     - stopped: it took too long;
-    - refused: it gave up on a program that is valid for some sizes;
+    - refused: it gave up on a program that is valid for some sizes; rightly, if it is for none;
     - no shape: it says nothing but the rank;
     - wrong: it accepts sizes which are not valid, or at which the shape is another one, such as the ones named.
     """
@@ -40,7 +40,7 @@ def judged(program: Program, answer: Answer) -> str:
     if answer.refusal:
         if answer.refusal.startswith("stopped"):
             return answer.refusal
-        return "refused" if truth.valid.any() else "exact"
+        return "refused" if truth.valid.any() else "rightly refused"
     claimed = _Claimed(truth, answer)
     if claimed.lacks_shapes:
         return "no shape"

@@ -16,6 +16,7 @@ class Row:
 
     program: str
     contestant: str
+    version: str
     worth: str
     answer: Answer | None = None
     seconds: float | None = None

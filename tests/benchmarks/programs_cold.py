@@ -1,0 +1,56 @@
+"""How long whole programs take in a process of their own, where no cache holds anything yet: medians of three.
+
+PYTHONPATH=tests python -m benchmarks.programs_cold
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from statistics import median
+from time import perf_counter
+
+PROGRAMS = ["chain 1000", "chain 10000", "chain 100000", "axis 1000", "layers 500", "blocks 500", "dependent 1000"]
+ROUNDS = 3
+
+
+def times(kind: str, length: int) -> dict[str, float]:
+    """Return the seconds of each question about a program, one after another, in this process."""
+    import symbcast  # noqa: F401 - its start is another question
+    from benchmarks import workloads
+
+    if kind in ("chain", "axis"):
+        shapes = getattr(workloads, kind)(length)
+        build = lambda: workloads.add_all(shapes)  # noqa: E731
+    else:
+        build = lambda: getattr(workloads, f"add_{kind}")(length)  # noqa: E731
+    start = perf_counter()
+    env = build()
+    found = {"operations": perf_counter() - start}
+    questions = {
+        "verdict": lambda: env.verdict,
+        "condition": lambda: env.condition,
+        "printed": lambda: str(env.condition),
+        "witness": env.witness,
+    }
+    for name, ask in questions.items():
+        start = perf_counter()
+        ask()
+        found[name] = perf_counter() - start
+    return found
+
+
+def in_a_process(program: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.programs_cold", *program.split()]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(json.dumps(times(sys.argv[1], int(sys.argv[2]))))
+    else:
+        for program in PROGRAMS:
+            rounds = [in_a_process(program) for _ in range(ROUNDS)]
+            middle = {name: median(r[name] for r in rounds) for name in rounds[0]}
+            print(f"{program:16}", *(f"{name} {seconds * 1000:.1f} ms" for name, seconds in middle.items()), sep="  ")
