@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.deciding.definitions import Definition, completed, set_aside
 from symbcast.deciding.evidence import Evidence
 from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.questions import Questions
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _MANY = 50
 """Of more formulas, only those that others do not imply are put in canonical form."""
+
+_SMALLEST_OF = 400
+"""Of more symbols, sizes that definitions give are not looked at for smaller ones: z3 takes minutes for that."""
 
 
 class Compound:
@@ -48,19 +52,25 @@ class Compound:
         self.formulas = list(formulas)
         self.weights = weights
         crowded = len(self.formulas) > _MANY
+        self._definitions: list[Definition] = []
+        rest = self.formulas
         if crowded:
-            asked = Questions(self.symbols, domains, self.assumptions, self.formulas)
-            _, self.formulas = filtered(asked, self.formulas)
-        canonical = [in_clauses(f) for f in self.formulas]
+            self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
+            asked = Questions(self.symbols, domains, self.assumptions, rest)
+            _, rest = filtered(asked, rest)
+            self.formulas = [*(d.formula for d in self._definitions), *rest]
+        self._rest = rest
+        canonical = [in_clauses(f) for f in rest]
         given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
         self.questions = Questions(self.symbols, domains, self.assumptions, given)
         self.samples = self.questions.samples
         needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
         reduction = Reduction(self.questions, given, needed)
-        self.clauses = reduction.clauses
+        defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
+        self.clauses = [*defining, *reduction.clauses]
         self.unproven = reduction.unproven
         self.satisfiable = reduction.satisfiable
-        self.violable = reduction.violable
+        self.violable = True if self._definitions else reduction.violable
         self._evidence = Evidence(self.questions, weights)
 
     @property
@@ -88,7 +98,10 @@ class Compound:
         return self.implies(one_or_equal(data, target))
 
     def witness(self) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes at which assumptions and formulas hold."""
+        """Return the smallest sizes at which assumptions and formulas hold; of very many symbols, some such sizes."""
+        if self._definitions and len(self.symbols) > _SMALLEST_OF:
+            sizes = self._evidence.satisfying(self._rest)
+            return None if sizes is None else completed(self._definitions, sizes)
         return self._evidence.satisfying(self.formulas)
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
@@ -12,6 +12,7 @@ from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import cost, least_size
 from symbcast.deciding.questions import Questions
 from symbcast.deciding.samples import bits
+from symbcast.deciding.sets import ALL
 from symbcast.formulas import Formula, all_of, any_of, at_most, equal, negate
 
 if TYPE_CHECKING:
@@ -41,20 +42,36 @@ class Evidence:
         """Return the smallest sizes that satisfy the assumptions and at which some clause does not hold."""
         if len(self.symbols) > _FEW_SYMBOLS and not self.questions.assumptions:
             # Nothing ties symbols together but the clause that is broken: all others are least.
-            return min(self._breaking_each(clauses), key=self._cost, default=None)
+            least = self._least()
+            found = self._least_broken(clauses, least)
+            return None if found is None else {**least, **found}
         return self._of_many([any_of(map(negate, clauses))]) or self._smallest(all_of(clauses), valid=False)
 
-    def _breaking_each(self, clauses: Sequence[Formula]) -> Iterator[dict[sympy.Symbol, int]]:
-        least = self._least()
+    def _least_broken(
+        self, clauses: Sequence[Formula], least: Mapping[sympy.Symbol, int]
+    ) -> dict[sympy.Symbol, int] | None:
+        """Return the sizes of its own symbols that break one of the clauses, at the least cost beside ``least``."""
+        order = {s: n for n, s in enumerate(self.symbols)}
+        best: dict[sympy.Symbol, int] | None = None
         for clause in clauses:
-            mentioned = symbols_in(clause)
-            own = Questions([s for s in self.symbols if s in mentioned], self.domains, (), [clause])
-            found = Evidence(own, self.weights)._smallest(clause, valid=False)
-            if found is not None:
-                yield {**least, **found}
+            own = sorted(symbols_in(clause), key=order.__getitem__)
+            questions = Questions(own, self.domains, (), [clause])
+            found = Evidence(questions, self.weights)._smallest(clause, valid=False)
+            if found is None:
+                continue
+            # All other symbols cost the same: only those of the two clauses are compared.
+            concerned = sorted({*own, *(best or ())}, key=order.__getitem__)
+            if best is None or self._cost_of(concerned, found, least) < self._cost_of(concerned, best, least):
+                best = found
+        return best
+
+    def _cost_of(
+        self, symbols: Sequence[sympy.Symbol], sizes: Mapping[sympy.Symbol, int], least: Mapping[sympy.Symbol, int]
+    ) -> tuple[int, int, tuple[int, ...]]:
+        return cost(symbols, {s: sizes[s] if s in sizes else least[s] for s in symbols}, self.weights)
 
     def _least(self) -> dict[sympy.Symbol, int]:
-        return {s: least_size(d) or 0 for s, d in self.domains.items()}
+        return {s: least_size(self.domains.get(s, ALL)) or 0 for s in self.symbols}
 
     def _cost(self, sizes: Mapping[sympy.Symbol, int]) -> tuple[int, int, tuple[int, ...]]:
         return cost(self.symbols, sizes, self.weights)

@@ -11,12 +11,12 @@ from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.growing import Growing
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import least_size
-from symbcast.deciding.sets import SizeSet
+from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.deciding.smt import Answer
 from symbcast.definedness import lower_bound
 from symbcast.formulas import Comparison, Formula, literals
 from symbcast.reading import term
-from symbcast.terms import Atom, Operation, Term, as_term
+from symbcast.terms import Operation, Term, as_term
 
 if TYPE_CHECKING:
     import sympy
@@ -108,14 +108,14 @@ def can_be_met(clause: Formula, symbol: sympy.Symbol, domains: Mapping[sympy.Sym
     True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
     """
     for literal in literals(clause):
-        solved = _solved(literal, symbol)
+        solved = solved_for(literal, symbol)
         least = None if solved is None else _least(solved, domains)
-        if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains[symbol]:
+        if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
             return True
     return False
 
 
-def _solved(literal: Formula, symbol: sympy.Symbol) -> Term | None:
+def solved_for(literal: Formula, symbol: sympy.Symbol) -> Term | None:
     """Return what an equation says that a symbol equals, if that has a value everywhere."""
     if not isinstance(literal, Comparison) or literal.operator != "==" or may_be_undefined(literal):
         return None
@@ -131,13 +131,11 @@ def _least(value: Term, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:
     """Return a lower bound of a term over the domains, None where there is none to be seen."""
     total = 0
     for monomial, coefficient in value.coefficients.items():
-        bounds = [lower_bound(as_term(a)) if isinstance(a, Operation) else domains[a].least() for a in monomial]
+        bounds = [
+            lower_bound(as_term(a)) if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial
+        ]
         known = [bound for bound in bounds if bound is not None and bound >= 0]
         if (coefficient < 0 and monomial) or len(known) < len(bounds):
             return lower_bound(value)
         total += coefficient * prod(known)
     return total
-
-
-def _lowest(atom: Atom, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:
-    return lower_bound(as_term(atom)) if isinstance(atom, Operation) else domains[atom].least()
