@@ -89,8 +89,10 @@ def _relation(operator: Operator, left: Dim, right: Dim) -> Boolean:
     if isinstance(left, int) and not isinstance(right, int):
         # 2 <= N reads better as N >= 2.
         turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
-        return turned(right, left)
-    return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right))
+        return turned(right, sympy.Integer(left), evaluate=right.is_Symbol)
+    # Between terms sympy looks for milliseconds whether it can tell, and that was decided already.
+    evaluate = left == right or all(isinstance(d, int) or d.is_Symbol for d in (left, right))
+    return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right), evaluate=evaluate)
 
 
 def _guarded(dim: Dim) -> Dim:
