@@ -33,6 +33,9 @@ class Assumption:
         self.formula = formula
         self.text = text
 
+    def __repr__(self) -> str:
+        return f"<Assumption {self.text}>"
+
 
 def read_assumptions(assume: Any) -> list[Assumption]:
     """Return assumptions given as text or sympy Booleans, one or several.

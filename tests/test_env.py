@@ -136,9 +136,10 @@ def test_what_symbols_know_holds():
 def test_dummies_are_sizes_of_their_own():
     env = sb.ShapeEnv()
     first, second = sympy.Dummy("N"), sympy.Dummy("N")
-    env.broadcast((first,), (second,), "N")
-    assert list(env.names.values()) == ["N_1", "N_2", "N"]
-    assert len(set(env.symbols)) == 3
+    env.broadcast((first,), (second,))
+    env.require("N == 2 and N_1 == 1")
+    assert env.names == {first: "N", second: "N_1"}, "and text means them by what they are shown as"
+    assert env.condition == sympy.And(sympy.Eq(first, 2), sympy.Eq(second, 1))
 
 
 def test_unknowns():
@@ -484,7 +485,7 @@ def test_a_refusal_that_is_broken_off_leaves_no_trace(monkeypatch):
     def broken_off(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.programs.answers.Answers", broken_off)
+    monkeypatch.setattr("symbcast.programs.recording.Answers", broken_off)
     with pytest.raises(KeyboardInterrupt):
         env.broadcast("M, Q", "9, 2")
     monkeypatch.undo()
@@ -516,3 +517,39 @@ def test_operations_take_little_memory_each_and_no_recursion():
         sys.setrecursionlimit(limit)
     assert many < 500
     assert abs(many - few) < 30
+
+
+def test_a_long_join_with_a_term_that_may_be_negative_says_nothing_of_others():
+    env = sb.ShapeEnv()
+    joined = env.broadcast(*[f"s{n}" for n in range(8)], "a - 1")
+    env.broadcast("x", "y")
+    for name in ("z1", "z2"):
+        joined = env.broadcast(joined, name)
+    env.require("x >= 2", "z2 >= 3")
+    assert str(env.broadcast("z2")) == "(z2,)"
+    env.equal("x", 5)
+    env.equal("z2", 7)
+    assert env.verdict is sb.Verdict.SOMETIMES
+
+
+def test_orders_that_clash_are_refused():
+    env = sb.ShapeEnv()
+    env.require("a <= b", "b <= c", "c <= a")
+    with pytest.raises(sb.IncompatibleProgramError):
+        env.require("a != c")
+
+
+def test_a_comparison_without_a_value_is_false_and_its_alternatives_count():
+    env = sb.ShapeEnv()
+    env.require("5 // (N - M) == 2 or P == 1")
+    guard = env.guard()
+    assert guard(env.witness()) and not guard(env.counterexample())
+    assert guard(N=1, M=1, P=1)
+
+
+def test_an_output_that_was_written_wrong_is_found_again():
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M")
+    data = env.to_dict()
+    data["operations"][0]["output"] = "(7,)"
+    assert sb.ShapeEnv.from_dict(data).to_dict() == env.to_dict()

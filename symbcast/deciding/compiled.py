@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from symbcast.definedness import with_values
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.reading import term
 from symbcast.terms import Monomial, Operation, Term
@@ -70,17 +71,13 @@ PYTHON = Spelling()
 
 @lru_cache(maxsize=4096)
 def predicate(formula: Formula, symbols: tuple[sympy.Symbol, ...]) -> Callable[..., bool]:
-    """Return a function of the symbols' sizes, in order: whether the formula holds and all in it is defined."""
+    """Return a function of the symbols' sizes, in order: whether the formula holds.
+
+    A comparison in which something has no value does not.
+    """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
-    function = _function(formula_source(formula, names), names)
-
-    def holds(*sizes: int) -> bool:
-        try:
-            return bool(function(*sizes))
-        except (ZeroDivisionError, UndefinedError):
-            return False
-
-    return holds if may_be_undefined(formula) else function
+    guarded = with_values(formula) if may_be_undefined(formula) else formula
+    return _function(formula_source(guarded, names), names)
 
 
 @lru_cache(maxsize=4096)

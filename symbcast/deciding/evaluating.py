@@ -26,29 +26,29 @@ _OPERATIONS: dict[Kind, Callable[..., int]] = {
 
 
 def holds_at(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
-    """Return whether the formula holds at some sizes and all that was looked at in it has a value there.
+    """Return whether the formula holds at some sizes; a comparison in which something has no value does not.
 
     >>> from symbcast.dims import symbol
     >>> N = symbol("N")
     >>> holds_at(Comparison("<=", 2, N), {N: 3})
     True
     """
+    match formula:
+        case AllOf(parts):
+            return all(holds_at(p, sizes) for p in parts)
+        case AnyOf(parts):
+            return any(holds_at(p, sizes) for p in parts)
     try:
         return _holds(formula, sizes)
     except (ZeroDivisionError, UndefinedError):
         return False
 
 
-def _holds(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
-    match formula:
-        case Comparison(operator, left, right):
-            return holds_of_sizes(Comparison(operator, size_at(left, sizes), size_at(right, sizes)))
-        case Compatible(dims) | Clashing(dims):
-            return holds_of_sizes(type(formula)(tuple(size_at(d, sizes) for d in dims)))
-        case AllOf(parts):
-            return all(_holds(p, sizes) for p in parts)
-        case AnyOf(parts):
-            return any(_holds(p, sizes) for p in parts)
+def _holds(formula: Comparison | Compatible | Clashing, sizes: Mapping[sympy.Symbol, int]) -> bool:
+    if isinstance(formula, Comparison):
+        left, right = size_at(formula.left, sizes), size_at(formula.right, sizes)
+        return holds_of_sizes(Comparison(formula.operator, left, right))
+    return holds_of_sizes(type(formula)(tuple(size_at(d, sizes) for d in formula.dims)))
 
 
 def size_at(dim: Dim, sizes: Mapping[sympy.Symbol, int]) -> int:

@@ -109,15 +109,16 @@ class Classes:
         made.add(*relations)
         return made
 
-    def mark(self) -> int:
+    def mark(self) -> tuple[int, int]:
         """Return the present state, for `undo`."""
-        return len(self._trail)
+        return len(self._trail), len(self.news)
 
-    def undo(self, mark: int) -> None:
-        """Take back all that was added since ``mark``."""
+    def undo(self, mark: tuple[int, int]) -> None:
+        """Take back all that was added since ``mark``, and that it was news."""
         trail = self._trail
-        while len(trail) > mark:
+        while len(trail) > mark[0]:
             trail.pop()()
+        del self.news[mark[1] :]
 
     def keep(self) -> None:
         """Let all that was added so far stay for good: no mark made before can be gone back to."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.explaining.naming import Namer, clipped, listed, rule_text, sizes_text
+from symbcast.explaining.naming import Namer, axis_text, clipped, listed, rule_text, sizes_text
 from symbcast.explaining.words import in_words
-from symbcast.formulas import all_of
+from symbcast.formulas import FALSE, all_of, dims_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -88,20 +88,16 @@ def op_text(op: Op, namer: Namer) -> str:
 
 
 def asks(op: Op, namer: Namer) -> str:
-    """Return what an operation asks of sizes, as text."""
+    """Return what an operation asks of sizes, as text; of what cannot be, why."""
     from symbcast.deciding.normal import flattened
 
-    clauses = flattened(c.requirement for c in op.constraints)
-    reasons = dict.fromkeys(c.reason for c in op.constraints if not list(_symbols(c)))
-    if reasons and any(c.requirement.parts == () for c in op.constraints if hasattr(c.requirement, "parts")):
-        return f"what cannot be: {'; '.join(reasons)}"
-    return namer.formula(all_of(clauses))
-
-
-def _symbols(constraint: Constraint) -> Iterable[object]:
-    from symbcast.deciding.normal import symbols_in
-
-    return symbols_in(constraint.requirement)
+    for constraint in op.constraints:
+        if FALSE in flattened([constraint.requirement]):
+            origin = constraint.origin
+            where = f"{axis_text(origin.axis, origin.rank)}: " if origin.axis is not None and origin.rank else ""
+            sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
+            return f"what cannot be: {where}{f'{sizes}, and ' if sizes else ''}{constraint.reason}"
+    return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -149,7 +145,6 @@ def _requirement(requirement: Requirement, namer: Namer) -> list[str]:
 def _failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
     """Return the first operation that is not valid at some sizes, and on which axis."""
     from symbcast.deciding.evaluating import holds_at
-    from symbcast.explaining.naming import axis_text
 
     bound = {s: sizes[name] for s, name in env.names.items()}
     for op in env.operations:
@@ -167,7 +162,6 @@ def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[object, int]) ->
     """Return the sizes that meet where a constraint fails."""
     from symbcast.deciding.compiled import UndefinedError
     from symbcast.deciding.evaluating import size_at
-    from symbcast.formulas import dims_of
 
     try:
         values = [str(size_at(d, bound)) for d in dims_of(constraint.requirement)]

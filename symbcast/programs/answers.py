@@ -37,9 +37,10 @@ class Requirement(NamedTuple):
     is_asked: bool = True
     """Whether each origin asks it by itself."""
 
-    def __str__(self) -> str:
-        from symbcast.printing import formula_text
+    def __repr__(self) -> str:
+        return f"<Requirement {self}>"
 
+    def __str__(self) -> str:
         return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
 
 
@@ -104,12 +105,11 @@ def check_sizes(trace: Trace, known: int) -> None:
             raise AssumptionError("the sizes leave nothing", [*bounds, f"min_size={trace.min_size}"])
 
 
-def check_assumptions(trace: Trace, op: Op) -> None:
-    """Raise `AssumptionError` if an assumption contradicts those before it, with the fewest that do."""
-    assert op.formula is not None
+def check_assumptions(trace: Trace) -> None:
+    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
     symbols = tuple(trace.names.order)
     domains = {s: own_set(s, trace.min_size) for s in symbols}
-    given = [*trace.assumptions, Assumption(op.formula, op.text)]
+    given = list(trace.assumptions)
     if not _contradict(symbols, domains, given):
         return
     for assumption in list(given):

@@ -60,11 +60,11 @@ class Facts:
         made._axis_of = dict(self._axis_of)
         return made
 
-    def mark(self) -> tuple[int, int, int]:
+    def mark(self) -> tuple[tuple[int, int], int, int]:
         """Return the present state, for `undo`."""
         return self._classes.mark(), len(self._trail), len(self._introduced)
 
-    def undo(self, mark: tuple[int, int, int]) -> None:
+    def undo(self, mark: tuple[tuple[int, int], int, int]) -> None:
         """Take back all that was told since ``mark``."""
         self._undo_classes(mark[0], mark[2])
         while len(self._trail) > mark[1]:
@@ -79,7 +79,7 @@ class Facts:
         self._classes.keep()
         self._trail.clear()
 
-    def _undo_classes(self, mark: int, introduced: int) -> None:
+    def _undo_classes(self, mark: tuple[int, int], introduced: int) -> None:
         self._classes.undo(mark)
         while len(self._introduced) > introduced:
             self._introduced.popitem()  # the last one in
@@ -99,14 +99,23 @@ class Facts:
 
     def tell_join(self, before: Dim, added: Dim, after: Dim) -> bool:
         """Add that a join is defined which has one member more than another that is; as `tell`, but at once."""
-        number = self._axis_of.pop(before, None)
-        if number is None or self._value_changes((added,)):
-            told = self.tell([Compatible(tuple(join_members(after)))])
-            if told and not self._value_changes(join_members(after)):
-                self._axis_of[after] = len(self._classes.relations) - 1
-            return told
-        self._introduce(added)
-        self._classes.extend(number, added)
+        members = join_members(after)
+        number = self._axis_of.get(before)
+        new = members if number is None else (added,)
+        if not all(map(_is_size, new)) or self._values(new):
+            return self.tell([Compatible(members)])
+        try:
+            for member in new:
+                self._introduce(member)
+            if number is None:
+                number = len(self._classes.relations)
+                self._classes.add(Axis(members))
+            else:
+                del self._axis_of[before]
+                self._classes.extend(number, added)
+        except PeriodTooLongError:
+            self._axis_of.clear()
+            return self.tell([Compatible(members)])
         self._axis_of[after] = number
         return self._classes.consistent and self.tell(self._woken())
 
@@ -199,9 +208,6 @@ class Facts:
         values = {s: self._value(s) for s in symbols_of(dims)}
         return {s: v for s, v in values.items() if v is not s}
 
-    def _value_changes(self, dims: Iterable[Dim]) -> bool:
-        return bool(self._values(dims))
-
     def _known(self, formula: Formula) -> Formula:
         values = {s: v for s in symbols_in(formula) if (v := self._value(s)) is not s}
         return put_in(formula, values) if values else formula
@@ -215,7 +221,7 @@ class Facts:
         try:
             if len(symbols) == 1:
                 (symbol,) = symbols
-                self._classes.add(Within(symbol, solve(clause)))
+                self._within(symbol, solve(clause))
                 return
             relation = _as_relation(clause)
             if relation is not None and not all(map(_is_size, _nodes(relation))):
@@ -235,13 +241,19 @@ class Facts:
                 self._trail.append((watching, len(watching)))
                 watching.append(clause)
 
+    def _within(self, dim: sympy.Expr, members: SizeSet) -> None:
+        """Tell which sizes a symbol or a term can be."""
+        self._classes.add(Within(dim, members))
+        if 1 not in members:
+            self.version += 1  # where it is joined, it is the join
+
     def _introduce(self, dim: sympy.Expr) -> None:
         """Tell which sizes a symbol or a term can be at all, once."""
         if dim in self._introduced:
             return
         self._introduced[dim] = None
         members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
-        self._classes.add(Within(dim, members))
+        self._within(dim, members)
 
     def _sharpen(self, dim: sympy.Expr) -> None:
         """Tell what the sets of its symbols say of how small a sum or product can be."""
@@ -253,7 +265,7 @@ class Facts:
             least += coefficient * prod(sizes) if coefficient > 0 else -inf
         if least > 0 and self._classes.set_of(dim).least() in range(int(least)):
             self._introduce(dim)
-            self._classes.add(Within(dim, SizeSet.interval(int(least), None)))
+            self._within(dim, SizeSet.interval(int(least), None))
 
     def _woken(self) -> list[Formula]:
         """Return the clauses with terms in which something is known by now, with that put in."""

@@ -1,7 +1,7 @@
 """Whether everything asked so far can hold together: kept up with every operation.
 
-Formulas between plain sizes are decided by the graph alone. Those with terms, and all that symbols tie to them, are
-in a conjunction that grows, of which sizes are known at which it holds: what is asked next mostly holds there too.
+Equalities and joins of plain sizes are decided by the graph alone. Other formulas, and all that symbols tie to them,
+are in a conjunction that grows, of which sizes are known at which it holds: what is asked next mostly holds there too.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.deciding.describing import describe
-from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.normal import as_relation, symbols_in
+from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL
 from symbcast.deciding.smt import Answer
-from symbcast.formulas import Formula, dims_of
+from symbcast.formulas import Formula
 from symbcast.scope import own_set
 
 if TYPE_CHECKING:
@@ -77,12 +78,11 @@ class Groups:
         return True
 
     def _is_tied(self, formula: Formula, lengthened: Lengthened) -> bool:
-        """Return whether terms are in a formula, or are tied to a symbol in it."""
+        """Return whether the graph cannot decide a formula, or one that symbols tie to it."""
         shorter, added = lengthened.get(formula, (None, None))
         if added is not None and added.is_Symbol and shorter in self._by_formula:
             return added in self._tied  # the shorter join waits, so nothing is tied to its members
-        has_terms = any(not isinstance(d, int) and not d.is_Symbol for d in dims_of(formula))
-        return has_terms or not self._tied.isdisjoint(symbols_in(formula))
+        return not _is_plain(formula) or not self._tied.isdisjoint(symbols_in(formula))
 
     def _wait(self, formula: Formula, lengthened: Lengthened) -> None:
         """Keep a formula under each of its symbols, for when one is tied."""
@@ -136,3 +136,14 @@ class Groups:
 
             self._growing = Growing()
         return self._growing
+
+
+def _is_plain(formula: Formula) -> bool:
+    """Return whether the graph and the sets of sizes decide a formula, beside others that they do."""
+    if len(symbols_in(formula)) > 1:
+        return as_relation(formula) is not None
+    try:
+        solve(formula)
+    except NotPeriodicError:
+        return False
+    return True

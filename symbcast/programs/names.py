@@ -10,7 +10,7 @@ from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
 from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError
 from symbcast.formulas import Formula
-from symbcast.scope import distinct_names, own_set
+from symbcast.scope import own_set
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
@@ -35,14 +35,15 @@ class Names:
         """Dimensions that are over sizes of this program alone."""
         self.brought: list[Formula] = []
         """What was known of symbols that gave way to another of their name, since this was last taken."""
-        self._shown: dict[sympy.Symbol, str] | None = None
+        self.shown: dict[sympy.Symbol, str] = {}
+        """The name that each size is shown and bound by; it never changes."""
 
     def copy(self) -> Names:
         """Return names that go their own way from here."""
         made = Names()
         made.order = dict(self.order)
         made._by_name, made._labels = dict(self._by_name), dict(self._labels)
-        made._replaced, made.sizes = dict(self._replaced), dict(self.sizes)
+        made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
         return made
 
     def mark(self) -> tuple[int, ...]:
@@ -55,7 +56,6 @@ class Names:
             while len(table) > length:
                 table.popitem()  # the last one in
         self.brought.clear()
-        self._shown = None
 
     def taken(self) -> list[Formula]:
         """Return what was brought, once."""
@@ -63,14 +63,7 @@ class Names:
         return found
 
     def _tables(self) -> tuple[dict[Any, Any], ...]:
-        return self.order, self._by_name, self._labels, self._replaced, self.sizes
-
-    @property
-    def shown(self) -> dict[sympy.Symbol, str]:
-        """The name that each size is shown and bound by."""
-        if self._shown is None or len(self._shown) != len(self.order):
-            self._shown = distinct_names(tuple(self.order))
-        return self._shown
+        return self.order, self._by_name, self._labels, self._replaced, self.sizes, self.shown
 
     def named(self, name: str) -> sympy.Symbol:
         """Return the size that a name means; a label begins with ``?``."""
@@ -148,11 +141,21 @@ class Names:
                 if not is_fresh:
                     self._replaced[s] = kept
             self._labels[kept.name] = kept
-        elif not s.is_Dummy:
+            self.shown[kept] = kept.name
+        elif s.is_Dummy:
+            # Another size than any of its name; text means it by the name that it is shown by.
+            name, number = s.name, 0
+            while name in self._by_name:
+                number += 1
+                name = f"{s.name}_{number}"
+            self._by_name[name] = s
+            self.shown[s] = name
+        else:
             kept = self._by_name.setdefault(s.name, s)
             if kept is not s:
                 self._replaced[s] = kept
                 return kept
+            self.shown[s] = s.name
         self.order[kept] = None
         return kept
 

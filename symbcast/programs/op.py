@@ -41,6 +41,9 @@ class Op(NamedTuple):
 
         return tuple(constraints(self))
 
+    def __repr__(self) -> str:
+        return f"<Op {self}>"
+
     def __str__(self) -> str:
         match self.kind:
             case "broadcast":

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from symbcast.errors import AssumptionError, IncompatibleProgramError
+from symbcast.errors import IncompatibleProgramError
 from symbcast.printing import formula_text
 from symbcast.programs.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.programs.op import Kind, Op
@@ -45,6 +45,8 @@ class Recording:
         made = Recording(min_size, on_conflict)
         made._trace.bound([(Shape(symbols), False)])
         made._trace = Trace.replayed(ops, min_size, made._trace.names)
+        check_sizes(made._trace, 0)
+        check_assumptions(made._trace)
         return made
 
     def copy(self) -> Recording:
@@ -107,14 +109,17 @@ class Recording:
     def _add(self, op: Op) -> Op:
         """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
         trace = self.trace
-        if op.kind == "assume":
-            check_assumptions(trace, op)
         can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
-        if can_hold or self.on_conflict == "record":
+        if can_hold:
             return trace.ops[-1]
+        if op.kind == "assume":
+            check_assumptions(trace)
+        if self.on_conflict == "record":
+            return trace.ops[-1]
+        assumptions = [a.text for a in trace.assumptions]
         conflict = Answers(trace).conflict
         dropped = trace.drop_last()
-        raise IncompatibleProgramError(dropped, conflict or (dropped,), [a.text for a in trace.assumptions])
+        raise IncompatibleProgramError(dropped, conflict or (dropped,), assumptions)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[Trace]:
@@ -126,7 +131,7 @@ class Recording:
         except BaseException as error:
             trace.names.undo(mark)
             # What was refused is taken back already. What broke off, as by an interrupt, may be half done.
-            if len(trace.ops) > length or not isinstance(error, (AssumptionError, IncompatibleProgramError)):
+            if len(trace.ops) > length or not isinstance(error, IncompatibleProgramError):
                 del trace.ops[length:]
                 self._is_stale = True
             raise

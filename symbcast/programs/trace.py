@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.errors import DimensionError
 from symbcast.formulas import Formula
 from symbcast.programs.asking import Asking
 from symbcast.programs.facts import Facts
@@ -82,15 +83,17 @@ class Trace:
         return self.names.bind_formula(formula)
 
     def add(self, op: Op) -> bool:
-        """Add an operation; return whether it can hold beside what there is already.
+        """Add an operation, with its output; return whether it can hold beside what there is already.
 
-        It is given its output, unless it has one already: then it is replayed.
+        The output of a replayed one that cannot is kept, for later ones may be about the unknown sizes in it.
         """
         columns, asked = columns_and_asked(op)
         can_hold = self._admit(op, columns, asked)
-        output = op.output
+        output = None if can_hold else op.output
         if output is None and op.kind != "require":
             output = Shape(self._output(column, can_hold) for column in columns)
+        if output is not None and len(output) != len(columns):
+            raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
         self.ops.append(op._replace(output=output))
         made = [d for d in output or () if type(d) is not int]
         self.names.sizes.update(dict.fromkeys(made))
