@@ -17,6 +17,7 @@ from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.rules.base import find_rule
+from symbcast.scope import check_min_size
 from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 
@@ -109,12 +110,17 @@ def program_from_dict(data: Any) -> ShapeEnv:
 
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
-    if data.get("version") != VERSION:
+    if type(data.get("version")) is not int or data["version"] != VERSION:
         raise ExchangeError("version", f"{data.get('version')!r} is not {VERSION}", "write it with the same symbcast")
     whole = _Entry(data, "data")
-    min_size, on_conflict = whole.int("min_size"), whole.text("on_conflict")
+    least, on_conflict = whole.int("min_size"), whole.text("on_conflict")
+    min_size = whole.read("min_size", lambda: check_min_size(least))
+    if on_conflict not in ("raise", "record"):
+        raise ExchangeError("data.on_conflict", f"is {on_conflict!r:.40}, not 'raise' or 'record'")
     names = Names()
     symbols = Shape(_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols")))
+    if len(set(map(str, symbols))) < len(symbols):
+        raise ExchangeError("symbols", "name a size twice")
     names.bind(symbols, is_fresh=False)
     ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
     return whole.read("operations", lambda: restored(ops, min_size, on_conflict, symbols))
@@ -162,11 +168,20 @@ class _Entry:
 
 def _read_symbol(entry: _Entry) -> sympy.Symbol:
     name = entry.text("name")
-    if name.startswith("?"):
-        upper = entry.get("upper", (int, type(None)), "an integer or null")
-        return Unknown(name, entry.int("lower"), upper)
-    flags = {flag: True for flag in _FLAGS if entry.data.get(flag) is True}
-    return sympy.Symbol(name, integer=True, nonnegative=True, **flags) if flags else symbol(name)
+    if not name:
+        raise ExchangeError(f"{entry.place}.name", "is empty")
+    if "lower" in entry.data or "upper" in entry.data:
+        lower, upper = entry.int("lower"), entry.get("upper", (int, type(None)), "an integer or null")
+        if not name.startswith("?") or lower < 0 or (upper is not None and upper < lower):
+            raise ExchangeError(entry.place, f"is no unknown size: {name} in {lower}..{'' if upper is None else upper}")
+        return Unknown(name, lower, upper)
+    flags = {flag: True for flag in _FLAGS if flag in entry.data and entry.get(flag, bool, "true")}
+    if not flags:
+        return symbol(name)
+    try:
+        return sympy.Symbol(name, integer=True, nonnegative=True, **flags)
+    except ValueError:
+        raise ExchangeError(entry.place, f"{' and '.join(flags)} contradict each other") from None
 
 
 def _read_op(number: int, entry: _Entry, names: Names) -> Op:
@@ -187,6 +202,8 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
     rule = _Entry(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
     attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
     found = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
+    if rule.text("name") != found.name:
+        raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {found.called!r} is called")
     entry.read("operands", lambda: found.check_shapes(operands))
     return Op(number, kind, origin, operands, found, output=output)
 
