@@ -2,7 +2,7 @@
 
 In: a name is the size of that name, throughout a model; text that onnx-ir cannot parse is a name too. None, and the
 texts ``?`` and ``-1``, are unknowns, another one each time. Expressions are what onnx-ir reads in them: ``+ - * // %
-**``, ``floor``, ``ceiling``, ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every
+**``, ``floor``, ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every
 name were at least 1; `assumptions` says so of the names within expressions. A name alone may be 0.
 
 Out: names, unknowns, and expressions that onnx-ir leaves the same: without ``broadcast``, with ``//`` and ``%`` by

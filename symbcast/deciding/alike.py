@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
 
 
-class Groups:
+class Likenesses:
     """The groups decided so far, by what they have in common with others."""
 
     def __init__(self, domains: Mapping[sympy.Symbol, SizeSet], weights: Mapping[sympy.Symbol, int]) -> None:

@@ -24,7 +24,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.deciding.alike import Groups
+    from symbcast.deciding.alike import Likenesses
     from symbcast.dims import Dim
 
 
@@ -41,7 +41,7 @@ class Decision:
         self.wanted: dict[sympy.Symbol, SizeSet] = dict(knowledge.domains)
         self.values: dict[sympy.Symbol, int] = {}
         self.parts: list[Part] = []
-        self._groups: Groups | None = None
+        self._groups: Likenesses | None = None
         self.part_of: dict[sympy.Symbol, Part] = {}
         tied = self._take(constraints)
         if tied is None:
@@ -227,9 +227,9 @@ class Decision:
             except PeriodTooLongError:
                 pass  # classes of sizes with unlike periods are left to the solver
         if self._groups is None:
-            from symbcast.deciding.alike import Groups
+            from symbcast.deciding.alike import Likenesses
 
-            self._groups = Groups(domains, weights)
+            self._groups = Likenesses(domains, weights)
         sets = [describe(s, self.wanted[s], domains[s]) for s in symbols if self.wanted[s] is not domains[s]]
         return self._groups.decide(symbols, others, [*sets, *formulas])
 

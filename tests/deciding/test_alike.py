@@ -10,7 +10,7 @@ from deciding.test_compound import domains
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symbcast.deciding.alike import Groups, Renamed
+from symbcast.deciding.alike import Likenesses, Renamed
 from symbcast.deciding.compound import Compound
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
@@ -47,7 +47,7 @@ def test_a_group_like_another_is_decided_as_it_would_be_alone(formulas, assumed,
     renamed = dict(zip(SYMBOLS, map(symbol, others), strict=True))
     every = (*SYMBOLS, *renamed.values())
     sizes = {s: (first, second, second)[n % 3] for n, s in enumerate(every)}
-    groups = Groups(sizes, dict.fromkeys(every, 1))
+    groups = Likenesses(sizes, dict.fromkeys(every, 1))
     formulas, assumed = flattened(formulas), flattened(assumed[:1])
     groups.decide(SYMBOLS, assumed, formulas)
     formulas, assumed = ([put_in(f, renamed) for f in part] for part in (formulas, assumed))
@@ -66,7 +66,7 @@ def test_what_tells_groups_apart():
     even = sympy.Symbol("e", integer=True, nonnegative=True, even=True)
 
     def alike(pair, formulas, sizes=plain, weights=None):
-        groups = Groups({**sizes, even: ALL}, {**dict.fromkeys([a, b, c, d, even], 1), **(weights or {})})
+        groups = Likenesses({**sizes, even: ALL}, {**dict.fromkeys([a, b, c, d, even], 1), **(weights or {})})
         groups.decide((a, b), [], [equal(a + 1, 2 * b)])
         return isinstance(groups.decide(pair, [], formulas), Renamed)
 
@@ -83,7 +83,7 @@ def test_what_tells_groups_apart():
 
 def test_products_are_decided_each_alone():
     a, b, c, d = map(symbol, "abcd")
-    groups = Groups(Knowledge([a, b, c, d], {}, ()).domains, dict.fromkeys([a, b, c, d], 1))
+    groups = Likenesses(Knowledge([a, b, c, d], {}, ()).domains, dict.fromkeys([a, b, c, d], 1))
     groups.decide((a, b), [], [equal(a * b, b + 1)])
     assert not isinstance(groups.decide((c, d), [], [equal(c * d, d + 1)]), Renamed)
 
