@@ -51,6 +51,8 @@ class Asking:
         if len(others) == 1 and len(join_members(longest)) > COMPARED_UP_TO and _is_plain(others[0]):
             self._lengthen(longest, others[0])
             return
+        if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
+            return  # what is known to be one size joins
         self.ask([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
 
     def admit(self) -> bool:
