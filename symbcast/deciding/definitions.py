@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.evaluating import size_at
-from symbcast.deciding.near import can_be_met, solved_for
+from symbcast.deciding.near import can_be_met
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import SizeSet
+from symbcast.deciding.solving import solved_for
 from symbcast.formulas import Comparison, Formula
 
 if TYPE_CHECKING:

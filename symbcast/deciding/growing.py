@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.deciding.evaluating import holds_at
+from symbcast.deciding.evaluating import holds_at, size_at
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.smt import Answer, Session, on_worker
+from symbcast.deciding.solving import solved_for
 from symbcast.formulas import Formula, equal
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ class Growing:
         for symbol in self._network.shrink(length):
             self._sizes.pop(symbol, None)
 
+    def can_hold(self) -> Answer:
+        """Return whether all formulas can hold, as `check` does."""
+        return self._settle()
+
     def check(self, extra: Iterable[Formula] = ()) -> tuple[Answer, dict[sympy.Symbol, int]]:
         """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
 
@@ -119,13 +124,26 @@ class Growing:
         for position in new:
             for symbol in self._network.symbols[position]:
                 sizes.setdefault(symbol, 1)
-        broken = [n for n in new if not holds_at(formulas[n], sizes)]
+        broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
         if self._repair(broken) is Answer.UNSATISFIABLE:
             self._clashing = len(self)
             return Answer.UNSATISFIABLE
         self._holding = len(self)
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Answer.UNKNOWN if self._open else Answer.SATISFIABLE
+
+    def _is_met_alone(self, number: int) -> bool:
+        """Return whether a formula says what a symbol of its own equals; that size is given to it then."""
+        network, sizes = self._network, self._sizes
+        for symbol in network.symbols[number]:
+            if network.users[symbol] != [number]:
+                continue
+            value = solved_for(network.formulas[number], symbol)
+            size = -1 if value is None else size_at(value.dim(), sizes)
+            if size >= 0:
+                sizes[symbol] = size
+                return True
+        return False
 
     def _repair(self, broken: Sequence[int]) -> Answer:
         """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""

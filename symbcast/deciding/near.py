@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.compiled import may_be_undefined
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.growing import Growing
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import least_size
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.deciding.smt import Answer
+from symbcast.deciding.solving import solved_for
 from symbcast.definedness import lower_bound
-from symbcast.formulas import Comparison, Formula, literals
-from symbcast.reading import term
+from symbcast.formulas import Formula, literals
 from symbcast.terms import Operation, Term, as_term
 
 if TYPE_CHECKING:
@@ -113,18 +112,6 @@ def can_be_met(clause: Formula, symbol: sympy.Symbol, domains: Mapping[sympy.Sym
         if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
             return True
     return False
-
-
-def solved_for(literal: Formula, symbol: sympy.Symbol) -> Term | None:
-    """Return what an equation says that a symbol equals, if that has a value everywhere."""
-    if not isinstance(literal, Comparison) or literal.operator != "==" or may_be_undefined(literal):
-        return None
-    difference = term(literal.left) - term(literal.right)
-    coefficient = difference.coefficients.get((symbol,), 0)
-    if abs(coefficient) != 1:
-        return None
-    rest = (difference - as_term(symbol).scaled(coefficient)).scaled(-coefficient)
-    return None if symbol in rest.symbols() else rest
 
 
 def _least(value: Term, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:

@@ -123,7 +123,7 @@ class Groups:
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)
-        if growing.check()[0] is Answer.UNSATISFIABLE:
+        if growing.can_hold() is Answer.UNSATISFIABLE:
             growing.shrink(length)
             return False
         self._tied.update(symbols)
