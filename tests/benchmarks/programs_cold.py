@@ -11,7 +11,7 @@ import sys
 from statistics import median
 from time import perf_counter
 
-PROGRAMS = ["chain 1000", "chain 10000", "chain 100000", "axis 1000", "layers 500", "blocks 500", "dependent 1000"]
+PROGRAMS = ["chain 1000", "chain 10000", "chain 100000", "axis 1000", "layers 500", "blocks 500", "dependent 10000"]
 ROUNDS = 3
 
 
