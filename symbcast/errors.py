@@ -130,7 +130,9 @@ class BindingError(SymbcastError, ValueError):
 
 
 class BroadcastError(SymbcastError, ValueError):
-    """A broadcast that is not valid; ``result`` is the answer it came from."""
+    """A broadcast that is not valid; ``result`` is the answer it came from, None if that is a whole program's."""
+
+    result: Result | None
 
     def __init__(self, result: Result, binding: Mapping[str, int] | None = None) -> None:
         super().__init__(result, binding)
@@ -140,7 +142,7 @@ class BroadcastError(SymbcastError, ValueError):
     def __str__(self) -> str:
         from symbcast.explain import headline
 
-        return headline(self.result, self.binding)
+        return "" if self.result is None else headline(self.result, self.binding)
 
 
 class IncompatibleShapesError(BroadcastError):
@@ -158,7 +160,7 @@ class IncompatibleProgramError(IncompatibleShapesError):
         self.operation = operation
         self.operations = tuple(operations)
         self.assumptions = tuple(assumptions)
-        self.binding = None
+        self.result = self.binding = None
 
     def __str__(self) -> str:
         from symbcast.explaining.program import refusal
