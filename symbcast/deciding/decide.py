@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.describing import describe
-from symbcast.deciding.graph import Relation
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim, symbols_in
 from symbcast.deciding.parts import Alone, Part, Plain, cost
+from symbcast.deciding.relations import Relation
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.deciding.ties import Ties

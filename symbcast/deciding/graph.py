@@ -9,58 +9,10 @@ relation follows from the others is one more such question about its negation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from symbcast.deciding.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within, nodes_of
 from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
-
-if TYPE_CHECKING:
-    import sympy
-
-Node: TypeAlias = "sympy.Expr"
-"""A symbol, or a term taken as a whole: then what is found is true, and there may be more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The join of ``members`` is defined."""
-
-    members: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Onto:
-    """``data`` is 1 or equals ``target``."""
-
-    data: Node
-    target: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """``left`` equals ``right``."""
-
-    left: Node
-    right: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Within:
-    """``node`` lies in ``members``."""
-
-    node: Node
-    members: SizeSet
-
-
-@dataclass(frozen=True, slots=True)
-class EitherOne:
-    """``left`` or ``right`` is 1."""
-
-    left: Node
-    right: Node
-
-
-Relation: TypeAlias = Axis | Onto | Same | Within | EitherOne
 
 
 class Classes:
@@ -222,7 +174,7 @@ class Classes:
         number = len(self.relations)
         self.relations.append(relation)
         self._trail.append(self.relations.pop)
-        for node in _nodes(relation):
+        for node in nodes_of(relation):
             self._use(number, node, touched)
 
     def _use(self, number: int, node: Node, touched: list[_Touched]) -> None:
@@ -312,16 +264,6 @@ class Classes:
 
 _Touched: TypeAlias = tuple[int, Node]
 """The number of a relation, and the class in it that changed."""
-
-
-def _nodes(relation: Axis | Onto | EitherOne) -> tuple[Node, ...]:
-    match relation:
-        case Axis(members):
-            return members
-        case Onto(data, target):
-            return (data, target)
-        case EitherOne(left, right):
-            return (left, right)
 
 
 def violable(relation: Relation, classes: Classes, assumed: Mapping[Node, SizeSet]) -> bool:

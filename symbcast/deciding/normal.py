@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.graph import Axis, Onto, Same
+from symbcast.deciding.relations import Axis, Onto, Same
 from symbcast.formulas import (
     FALSE,
     TRUE,

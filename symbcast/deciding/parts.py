@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from symbcast.deciding.describing import describe
-from symbcast.deciding.graph import Axis, EitherOne, Node, Onto, Relation, Same, Within
+from symbcast.deciding.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.deciding.search import smallest
 from symbcast.deciding.sets import SizeSet
 from symbcast.deciding.system import System

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from symbcast.deciding.graph import Axis, Classes, EitherOne, Node, Onto, Relation, Same, Within, violable
+from symbcast.deciding.graph import Classes, violable
+from symbcast.deciding.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.deciding.sets import ALL, ONE, SizeSet
 
 

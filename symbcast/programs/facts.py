@@ -12,9 +12,10 @@ from functools import reduce
 from math import inf, prod
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.graph import Axis, Classes, Onto, Same, Within, violable
+from symbcast.deciding.graph import Classes, violable
 from symbcast.deciding.normal import flattened, put_in, put_in_dim, symbols_in
 from symbcast.deciding.parts import least_size
+from symbcast.deciding.relations import Axis, Onto, Same, Within
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.definedness import lower_bound

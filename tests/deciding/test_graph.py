@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.deciding.graph import Axis, Classes, EitherOne, Onto, Same, Within
+from symbcast.deciding.graph import Classes
+from symbcast.deciding.relations import Axis, EitherOne, Onto, Same, Within
 from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
 from symbcast.deciding.system import System
 from symbcast.dims import symbol

@@ -18,8 +18,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.deciding.compiled import predicate
-from symbcast.deciding.graph import Axis, Onto, Same
 from symbcast.deciding.normal import as_relation, flattened, normal, put_in, put_in_dim, symbols_in
+from symbcast.deciding.relations import Axis, Onto, Same
 from symbcast.dims import broadcast as join
 from symbcast.dims import floordiv, mod
 from symbcast.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Compatible, all_of, equal, one_or_equal
