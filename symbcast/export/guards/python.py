@@ -153,7 +153,8 @@ class Guard:
         return Guard, (self.condition, self.names, self.name)
 
     def __repr__(self) -> str:
-        text = " and ".join(condition_texts(self.condition, self.names))
+        texts = condition_texts(self.condition, self.names)
+        text = texts[0] if len(texts) == 1 else " and ".join(f"({t})" if " or " in t else t for t in texts)
         shown = text if len(text) <= 80 else f"{text[:77]}..."
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
 
