@@ -89,10 +89,6 @@ class Classes:
                     self._relate(relation, touched)
             self._settle(touched)
 
-    def is_known(self, node: Node) -> bool:
-        """Return whether anything was said of a node yet."""
-        return node in self._order
-
     def extend(self, axis: int, node: Node) -> None:
         """Let the join of an axis, by its number among the relations, have another member."""
         touched: list[_Touched] = []

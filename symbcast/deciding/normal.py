@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.deciding.relations import Axis, Onto, Same
+from symbcast.deciding.relations import Axis, Onto, Same, nodes_of
 from symbcast.formulas import (
     FALSE,
     TRUE,
@@ -152,13 +152,19 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
 
 def as_relation(formula: Formula) -> Axis | Onto | Same | None:
     """Return the relation of the graph that a formula between plain symbols is, None for any other formula."""
+    relation = as_relation_of_terms(formula)
+    return relation if relation is not None and all(map(_is_symbol, nodes_of(relation))) else None
+
+
+def as_relation_of_terms(formula: Formula) -> Axis | Onto | Same | None:
+    """Return the relation that a formula is, terms in it taken as wholes, None for any other formula."""
     match formula:
         case Compatible(dims):
-            return Axis(dims) if all(_is_symbol(d) for d in dims) else None
+            return None if any(isinstance(d, int) for d in dims) else Axis(dims)
         case Comparison("==", left, right):
-            return Same(left, right) if _is_symbol(left) and _is_symbol(right) else None
+            return None if isinstance(left, int) or isinstance(right, int) else Same(left, right)
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-            return Onto(data, target) if _is_symbol(data) and _is_symbol(target) else None
+            return None if isinstance(data, int) or isinstance(target, int) else Onto(data, target)
         case _:
             return None
 

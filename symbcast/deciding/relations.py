@@ -56,12 +56,12 @@ class EitherOne:
 Relation: TypeAlias = Axis | Onto | Same | Within | EitherOne
 
 
-def nodes_of(relation: Axis | Onto | EitherOne) -> tuple[Node, ...]:
-    """Return the nodes of a relation that is no equality or set."""
+def nodes_of(relation: Axis | Onto | Same | EitherOne) -> tuple[Node, ...]:
+    """Return the nodes that a relation is between."""
     match relation:
         case Axis(members):
             return members
         case Onto(data, target):
             return (data, target)
-        case EitherOne(left, right):
+        case Same(left, right) | EitherOne(left, right):
             return (left, right)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.normal import flattened
@@ -25,7 +25,7 @@ class Asking:
     and the one member that it has more.
     """
 
-    def __init__(self, asked: Mapping[Formula, int], facts: Facts, groups: Groups) -> None:
+    def __init__(self, asked: Container[Formula], facts: Facts, groups: Groups) -> None:
         self.new: dict[Formula, None] = {}
         self.lengthened: dict[Formula, tuple[Formula, sympy.Expr]] = {}
         self._asked = asked

@@ -6,21 +6,21 @@ taken as wholes. That is enough to simplify output dimensions. Whether the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.graph import Classes, violable
-from symbcast.deciding.normal import flattened, put_in, put_in_dim, symbols_in
+from symbcast.deciding.normal import as_relation_of_terms, flattened, put_in, put_in_dim, symbols_in
 from symbcast.deciding.parts import least_size
-from symbcast.deciding.relations import Axis, Onto, Same, Within
+from symbcast.deciding.relations import Axis, Onto, Within, nodes_of
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.definedness import lower_bound
 from symbcast.dims import join_members, join_with
-from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula
+from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.reading import symbols_of, term
 from symbcast.scope import own_set
 from symbcast.terms import Operation
@@ -224,11 +224,11 @@ class Facts:
                 (symbol,) = symbols
                 self._within(symbol, solve(clause))
                 return
-            relation = _as_relation(clause)
-            if relation is not None and not all(map(_is_size, _nodes(relation))):
+            relation = as_relation_of_terms(clause)
+            if relation is not None and not all(map(_is_size, nodes_of(relation))):
                 relation = None
             if relation is not None:
-                for dim in _nodes(relation):
+                for dim in nodes_of(relation):
                     self._introduce(dim)
                 self._classes.add(relation)
                 if isinstance(relation, Onto):
@@ -236,7 +236,7 @@ class Facts:
         except (NotPeriodicError, PeriodTooLongError):
             self._undo_classes(mark, introduced)
             relation = None
-        if relation is None or not all(d.is_Symbol for d in _nodes(relation)):
+        if relation is None or not all(d.is_Symbol for d in nodes_of(relation)):
             for symbol in symbols:
                 watching = self._watching.setdefault(symbol, [])
                 self._trail.append((watching, len(watching)))
@@ -276,29 +276,6 @@ class Facts:
         self.version += 1
         found = {clause: None for node in news for clause in self._watching.get(node, ())}
         return [self._known(clause) for clause in found]
-
-
-def _as_relation(clause: Formula) -> Axis | Onto | Same | None:
-    """Return the relation of the graph that a clause is, terms taken as wholes."""
-    match clause:
-        case Compatible(dims):
-            return Axis(dims)
-        case Comparison("==", left, right) if not isinstance(left, int) and not isinstance(right, int):
-            return Same(left, right)
-        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-            return None if isinstance(data, int) or isinstance(target, int) else Onto(data, target)
-        case _:
-            return None
-
-
-def _nodes(relation: Axis | Onto | Same) -> Iterator[sympy.Expr]:
-    match relation:
-        case Axis(members):
-            yield from members
-        case Onto(data, target):
-            yield from (data, target)
-        case Same(left, right):
-            yield from (left, right)
 
 
 def _is_size(dim: sympy.Expr) -> bool:

@@ -118,8 +118,8 @@ class Groups:
                     growing.add(describe(symbol, own))
                 waiting = self._waiting.pop(symbol, [])
                 moved.append((symbol, waiting))
-                for formula in [w.formula for w in waiting]:
-                    self._by_formula.pop(formula, None)
+                for held in waiting:
+                    self._by_formula.pop(held.formula, None)
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)

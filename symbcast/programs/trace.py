@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Trace:
     """The state of a `symbcast.ShapeEnv`.
 
-    ``asked`` holds every distinct thing that was asked and the number of the operation that asked it first;
+    ``asked`` holds every distinct thing that was asked;
     ``standing`` those of them that no later one implies: their conjunction is what the program asks. ``refused`` are
     the operations that cannot hold beside those before them; what they ask is in neither.
     """
@@ -42,7 +42,7 @@ class Trace:
         self.groups = Groups(min_size)
         self.ops: list[Op] = []
         self.assumptions: list[Assumption] = []
-        self.asked: dict[Formula, int] = {}
+        self.asked: set[Formula] = set()
         self.standing: dict[Formula, None] = {}
         self.refused: list[int] = []
         self._sized: set[Dim] = set()
@@ -142,7 +142,7 @@ class Trace:
         return made
 
     def _suppose(self, formula: Formula) -> bool:
-        asking = Asking({}, self.facts, self.groups)
+        asking = Asking((), self.facts, self.groups)
         asking.ask([formula])
         found = asking.admit()
         self._forget_what_is_stale()
@@ -164,7 +164,7 @@ class Trace:
             raise
         if can_hold:
             self._sized.update(sized)
-            self.asked.update(dict.fromkeys(asking.new, op.number))
+            self.asked.update(asking.new)
             self.standing.update(asking.new)
             for shorter, _ in asking.lengthened.values():
                 self.standing.pop(shorter, None)
