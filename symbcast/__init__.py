@@ -74,8 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "adapters":
-        return import_module("symbcast.adapters")
+    if name in ("adapters", "onnx"):
+        return import_module(f"symbcast.{name}")
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import sympy
 from sympy.core.sorting import default_sort_key
+from sympy.printing.precedence import PRECEDENCE
 
 from symbcast.errors import DimensionError
 
@@ -154,6 +155,11 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
         return sympy.Integer(int(dividend) // int(divisor)) if _are_integers(dividend, divisor) else None
 
+    def _sympystr(self, printer: Any) -> str:
+        left = printer.parenthesize(self.args[0], PRECEDENCE["Mul"], strict=True)
+        right = printer.parenthesize(self.args[1], PRECEDENCE["Mul"])
+        return f"floor({left}/{right})"  # as sympy shows the floors that it holds itself
+
     def _eval_is_integer(self) -> bool:
         return True
 
@@ -168,6 +174,9 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
         return sympy.Integer(int(dividend) % int(divisor)) if _are_integers(dividend, divisor) else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"Mod({', '.join(map(printer.doprint, self.args))})"
 
     def _eval_is_integer(self) -> bool:
         return True

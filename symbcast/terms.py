@@ -172,8 +172,20 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
         carried = shrunk.constant // (by // common)
         shrunk = shrunk - constant(carried * (by // common))
-        return whole + constant(carried) + as_term(Operation("//", (shrunk, constant(by // common))))
+        return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
     return as_term(Operation("//", (dividend, divisor)))
+
+
+def _floor_of_floor(dividend: Term, divisor: int) -> Term:
+    """Return a floor, of a floor in one: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b)) for whole r."""
+    for monomial, coefficient in dividend.coefficients.items():
+        inner = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
+        if isinstance(inner, Operation) and inner.kind == "//" and inner.args[1].is_constant:
+            by = inner.args[1].constant
+            rest = dividend - as_term(inner)
+            if by > 0:
+                return floordiv_terms(inner.args[0] + rest.scaled(by), constant(by * divisor))
+    return as_term(Operation("//", (dividend, constant(divisor))))
 
 
 def modulo_terms(dividend: Term, divisor: Term) -> Term:

@@ -1,0 +1,205 @@
+"""What the nodes of a model ask of sizes: told to a `ShapeEnv`, and kept with the node that asks it and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from symbcast.definedness import definedness
+from symbcast.env import ShapeEnv
+from symbcast.errors import DimensionError
+from symbcast.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    equal,
+    holds,
+    negate,
+)
+from symbcast.onnx.sizes import Bounds, joined, subtract
+from symbcast.printing import formula_text
+from symbcast.rules.base import Joined, find_rule
+from symbcast.scope import Assumption
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+    from symbcast.onnx.values import Dims, Value
+
+Runtime: TypeAlias = Literal["spec", "onnxruntime"]
+
+
+class Place(NamedTuple):
+    """A node in a model: the name that it is told by, and what it had before it."""
+
+    name: str
+    op_type: str
+    node: Any
+    inputs: Sequence[Value | None]
+
+    @property
+    def operands(self) -> tuple[tuple[str, Shape | None], ...]:
+        """The inputs that are given, by name, with their shapes."""
+        pairs = zip(self.node.input, self.inputs, strict=True)
+        return tuple((n, None if v.shape is None else Shape(v.shape)) for n, v in pairs if v is not None)
+
+
+class Asker:
+    """The sizes of a model and what is asked of them.
+
+    ``condition`` is what holds where the nodes at hand run at all, such as those of a branch; what they ask is asked
+    under it.
+    """
+
+    def __init__(self, env: ShapeEnv, runtime: Runtime, bounds: Bounds) -> None:
+        self.env = env
+        self.runtime: Runtime = runtime
+        self.bounds = bounds
+        self.places: dict[str, Place] = {}
+        """The nodes that asked something, by name."""
+        self.reasons: dict[tuple[str, Formula], str] = {}
+        """Why a node asks a formula."""
+        self.origins: dict[sympy.Symbol, str] = {}
+        """What the sizes are that no input's shape determines."""
+        self.guards: tuple[Formula, ...] = ()
+        self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
+        self._joined: dict[tuple[Any, ...], Dims | None] = {}
+
+    def require(self, place: Place, formula: Formula, reason: str) -> None:
+        """Ask that a formula hold."""
+        formula = _evaluated(formula)
+        if formula == TRUE or (formula, self.guards) in self._known:
+            return
+        self._known.add((formula, self.guards))
+        asked = any_of([*map(negate, self.guards), formula]) if self.guards else formula
+        self.places[place.name] = place
+        self.reasons[place.name, asked] = reason
+        self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
+
+    def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that two sizes be equal."""
+        if left is not right and left != right:
+            self.require(place, equal(left, right), reason)
+
+    def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that one size be at most another."""
+        if not self.bounds.is_at_most(left, right):
+            self.require(place, at_most(left, right), reason)
+
+    def is_size(self, place: Place, dim: Dim, reason: str) -> None:
+        """Ask that a dimension be none below 0."""
+        if not isinstance(dim, int) and dim.is_Symbol:
+            return
+        if isinstance(dim, int) or not self.bounds.is_at_least(dim, 0):
+            needs = [at_most(0, dim)] if isinstance(dim, int) else definedness(dim)
+            self.require(place, all_of(needs), reason)
+
+    def never(self, place: Place, reason: str) -> None:
+        """Say that a node can run at no sizes."""
+        self.require(place, FALSE, reason)
+
+    def broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
+        """Broadcast shapes by one of the project's rules and return the output; None where no sizes allow it."""
+        if rule == "numpy" and len(shapes) == 2 and (shapes[0] == shapes[1] or not shapes[1]):
+            return shapes[0]
+        key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
+        if key not in self._joined:
+            self.places[place.name] = place
+            self._joined[key] = self._broadcast(place, shapes, rule, attributes)
+        return self._joined[key]
+
+    def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
+        if not self.guards:
+            return tuple(self.env.broadcast(*map(Shape, shapes), rule=rule, origin=place.name, **attributes))
+        emission = find_rule(rule, attributes).emit(shapes)
+        for constraint in emission.constraints:
+            self.require(place, constraint.requirement, constraint.reason)
+        try:
+            return tuple(joined(d) if isinstance(d, Joined) else d for d in emission.output)
+        except DimensionError:
+            return None  # two numbers that differ: asked above
+
+    def symbol(self, name: str, text: str, least: int = 0) -> sympy.Symbol:
+        """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
+        base = re.sub(r"\W+", "_", name).strip("_") or "size"
+        base = f"_{base}" if base[0].isdigit() else base
+        taken = self.env.names.values()
+        free = next(n for n in _numbered(base) if n not in taken)
+        found = self.env.symbol(free)
+        self.origins[found] = text
+        self.bounds.learn(found, least)
+        if least:
+            self.assume(at_most(least, found))
+        return found
+
+    def assume(self, formula: Formula) -> None:
+        """Take something for granted."""
+        self.env.assume(Assumption(formula, formula_text(formula)))
+
+    def is_positive(self, dims: Iterable[Dim]) -> bool:
+        """Return whether sizes are all known to be at least 1."""
+        return all(self.bounds.is_at_least(d, 1) for d in dims)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        found = _evaluated(formula)
+        if found == TRUE:
+            return True
+        if found == FALSE:
+            return False
+        return self._by_bounds(found)
+
+    def _by_bounds(self, formula: Formula) -> bool | None:
+        if not isinstance(formula, Comparison):
+            return None
+        less = self.bounds.least(subtract(formula.right, formula.left))
+        more = self.bounds.least(subtract(formula.left, formula.right))
+        is_less, is_more = less is not None and less > 0, more is not None and more > 0
+        match formula.operator:
+            case "==" | "!=":
+                return formula.operator == "!=" if is_less or is_more else None
+            case "<=":
+                return True if less is not None and less >= 0 else False if is_more else None
+            case "<":
+                return True if is_less else False if more is not None and more >= 0 else None
+
+
+def _compare(operator: str, difference: int) -> bool:
+    return {"==": difference == 0, "!=": difference != 0, "<=": difference >= 0, "<": difference > 0}[operator]
+
+
+def _numbered(base: str) -> Iterable[str]:
+    yield base
+    for n in count(2):
+        yield f"{base}_{n}"
+
+
+def _evaluated(formula: Formula) -> Formula:
+    """Return a formula with its comparisons of numbers, and of a size with itself, worked out."""
+    match formula:
+        case Comparison(operator, left, right):
+            if isinstance(left, int) and isinstance(right, int):
+                return TRUE if holds(formula) else FALSE
+            difference = subtract(right, left)
+            if isinstance(difference, int):
+                return TRUE if _compare(operator, difference) else FALSE
+            return formula
+        case AllOf(parts):
+            return all_of(map(_evaluated, parts))
+        case AnyOf(parts):
+            return any_of(map(_evaluated, parts))
+        case Compatible(dims) if all(isinstance(d, int) for d in dims):
+            return TRUE if holds(formula) else FALSE
+        case _:
+            return formula

@@ -1,0 +1,190 @@
+"""One node of a graph with what is known of its inputs: all that an operator needs to answer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.onnx.contents import listed, sizes_of
+from symbcast.onnx.values import Dims, Value
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+    from symbcast.formulas import Formula
+    from symbcast.onnx.asking import Place
+    from symbcast.onnx.contents import Element
+    from symbcast.onnx.walk import Scope, Walk
+
+FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8
+
+
+class UnknownShapeError(Exception):
+    """A shape that an operator needs is not known: neither is that of its outputs."""
+
+
+class Call:
+    """A node with its inputs.
+
+    What it asks of sizes is told with `equal`, `at_most`, `require` and `broadcast`, each with a reason for people: a
+    clause that says what must be, such as ``"sizes must be equal off the axis of Concat"``.
+    """
+
+    def __init__(self, place: Place, version: int, walk: Walk, scope: Scope) -> None:
+        self.place = place
+        self.node = place.node
+        self.inputs = place.inputs
+        self.version = version
+        """The version of the operator set that the node is from."""
+        self.walk = walk
+        self.scope = scope
+        self.asker = walk.asker
+        self.bounds = walk.asker.bounds
+        self._attributes: dict[str, Any] | None = None
+
+    # Attributes.
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute as it is in the model, or None."""
+        if self._attributes is None:
+            self._attributes = {a.name: a for a in self.node.attribute}
+        return self._attributes.get(name)
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """Return an integer attribute."""
+        found = self.attribute(name)
+        return default if found is None else int(found.i)
+
+    def real(self, name: str, default: float = 0.0) -> float:
+        """Return a real attribute."""
+        found = self.attribute(name)
+        return default if found is None else float(found.f)
+
+    def integers(self, name: str) -> list[int] | None:
+        """Return an attribute of integers, or None."""
+        found = self.attribute(name)
+        return None if found is None else list(found.ints)
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return an attribute of text."""
+        found = self.attribute(name)
+        return default if found is None else str(found.s.decode("utf-8", "replace"))
+
+    # Inputs.
+
+    def has(self, position: int) -> bool:
+        """Return whether an input is given."""
+        return position < len(self.inputs) and self.inputs[position] is not None
+
+    def value(self, position: int) -> Value:
+        """Return an input; raises `UnknownShapeError` where it is not given."""
+        found = self.inputs[position] if position < len(self.inputs) else None
+        if found is None:
+            raise UnknownShapeError
+        return found
+
+    def shape(self, position: int) -> Dims:
+        """Return the shape of an input; raises `UnknownShapeError` where it is not known."""
+        found = self.value(position).shape
+        if found is None:
+            raise UnknownShapeError
+        return found
+
+    def dtype(self, position: int = 0) -> int:
+        """Return the element type of an input, 0 where it is not known."""
+        found = self.inputs[position] if position < len(self.inputs) else None
+        return found.dtype if found is not None else 0
+
+    def elements(self, position: int) -> tuple[Element, ...] | None:
+        """Return the elements of an input in row-major order, or None where they are not known one by one."""
+        if not self.has(position):
+            return None
+        value = self.value(position)
+        return listed(value.content, value.shape)
+
+    def sizes(self, position: int) -> tuple[Dim, ...] | None:
+        """Return the elements of an input where each of them is an integer dimension that is known."""
+        if not self.has(position):
+            return None
+        value = self.value(position)
+        return sizes_of(value.content, value.shape)
+
+    def numbers(self, position: int) -> list[int] | None:
+        """Return the elements of an input where each of them is a number."""
+        found = self.sizes(position)
+        return list(found) if found is not None and all(isinstance(d, int) for d in found) else None
+
+    def axes(self, name: str, position: int, since: int) -> list[int] | None:
+        """Return axes that are an attribute before the version ``since`` and an input from it on; None where not given.
+
+        Raises `UnknownShapeError` where the input's numbers are not known.
+        """
+        if self.version < since:
+            return self.integers(name)
+        if not self.has(position):
+            return None
+        found = self.numbers(position)
+        if found is None:
+            raise UnknownShapeError
+        return found
+
+    def axis(self, axis: int, rank: int) -> int:
+        """Return an axis counted from the front; one out of range is refused."""
+        if not -rank <= axis < rank:
+            self.refuse(f"axis {axis} must be one of the {rank} axes")
+        return axis % rank if rank else 0
+
+    # What it asks.
+
+    def require(self, formula: Formula, reason: str) -> None:
+        """Ask that a formula hold."""
+        self.asker.require(self.place, formula, reason)
+
+    def equal(self, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that two sizes be equal."""
+        self.asker.equal(self.place, left, right, reason)
+
+    def at_most(self, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that one size be at most another."""
+        self.asker.at_most(self.place, left, right, reason)
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Say that the node can run at no sizes, and give its outputs up."""
+        self.asker.never(self.place, reason)
+        raise UnknownShapeError
+
+    def rank(self, position: int, allowed: Iterable[int], what: str) -> Dims:
+        """Return the shape of an input whose rank must be one of some."""
+        shape = self.shape(position)
+        if len(shape) not in allowed:
+            self.refuse(f"{what} must not have rank {len(shape)}")
+        return shape
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        """Broadcast shapes by one of the project's rules, and return the output."""
+        found = self.asker.broadcast(self.place, shapes, rule, attributes)
+        if found is None:
+            raise UnknownShapeError
+        return found
+
+    def fresh(self, label: str, text: str, least: int = 0) -> sympy.Symbol:
+        """Return a new size that no input's shape determines, named after the node; ``text`` says what it is."""
+        return self.asker.symbol(f"{self.place.name}_{label}", f"{text} [{self.place.name}]", least)
+
+    @property
+    def is_onnxruntime(self) -> bool:
+        """Whether what ONNX Runtime does is asked about, where that is not what the document says."""
+        return self.asker.runtime == "onnxruntime"
+
+    def input_name(self, position: int) -> str:
+        """Return the name of an input."""
+        return str(self.node.input[position]) if position < len(self.node.input) else f"input {position}"
+
+    def give_up(self, reason: str) -> NoReturn:
+        """Leave the outputs unknown, and say why."""
+        raise UnknownShapeError(reason)
+
+    def note(self, reason: str) -> None:
+        """Say what of the node's own conditions was not looked at."""
+        self.walk.leave(self.place, reason)

@@ -1,0 +1,80 @@
+"""The inputs of a model: each of their dynamic dimensions a size, called as the model calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.errors import SymbcastError
+from symbcast.onnx.sizes import normal
+from symbcast.onnx.values import Value
+from symbcast.reading import symbols_of
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+    from symbcast.env import ShapeEnv
+
+_UNNAMED = ("", "?", "-1", "None", "unk", "_")
+
+
+class Inputs(NamedTuple):
+    """The inputs that a caller gives, and the sizes in their shapes in order of appearance."""
+
+    values: dict[str, Value]
+    symbols: tuple[sympy.Symbol, ...]
+
+
+def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
+    """Read the inputs of a graph that are not constants of it."""
+    held = {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
+    given = [i for i in graph.input if i.name not in held]
+    taken = {d.dim_param for i in given for d in _dims(i)}
+    values: dict[str, Value] = {}
+    for declared in given:
+        kind = declared.type.WhichOneof("value")
+        if kind not in ("tensor_type", "sparse_tensor_type"):
+            values[declared.name] = Value(None)
+            continue
+        tensor = getattr(declared.type, kind)
+        shape = None
+        if tensor.HasField("shape"):
+            shape = tuple(_read(d, declared.name, axis, env, taken) for axis, d in enumerate(tensor.shape.dim))
+        values[declared.name] = Value(shape, tensor.elem_type)
+    return Inputs(values, symbols_of([d for v in values.values() for d in v.shape or ()]))
+
+
+def _dims(declared: Any) -> Iterator[Any]:
+    kind = declared.type.WhichOneof("value")
+    if kind in ("tensor_type", "sparse_tensor_type"):
+        yield from getattr(declared.type, kind).shape.dim
+
+
+def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim:
+    if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    text = dim.dim_param.strip()
+    if text in _UNNAMED or text.startswith("unk__"):
+        base = f"{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_') or 'input'}_dim_{axis}"
+        while base in taken:
+            base += "_"
+        taken.add(base)
+        return env.symbol(base)
+    if re.fullmatch(r"[^\W\d][\w.]*", text):
+        return env.symbol(text)
+    return _expression(text, env)
+
+
+def _expression(text: str, env: ShapeEnv) -> Dim:
+    """Return a dimension that the model gives as an expression, or by a name that is none elsewhere."""
+    from symbcast.shapes import shape
+
+    try:
+        (dim,) = shape(text)
+    except (SymbcastError, ValueError):
+        return env.symbol(text)
+    if isinstance(dim, int):
+        return dim
+    return normal(dim.xreplace({s: env.symbol(s.name) for s in dim.free_symbols}))

@@ -1,0 +1,141 @@
+"""Operators that work on each element: of one tensor, or of several that are broadcast together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from symbcast.onnx.arithmetic import BINARY, UNARY, Binary, cast, combined, mapped, selected
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import Element
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values import Dims, Value
+
+BOOL = 9
+
+_SAME_SHAPE = """
+    Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu
+    Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization
+    MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax
+    Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
+"""
+"""What gives each element, or each line along an axis, something new, and keeps the shape."""
+
+
+@operator(*_SAME_SHAPE.split())
+def same_shape(call: Call) -> Value:
+    """The output has the shape of the input."""
+    value = call.value(0)
+    step = UNARY.get(call.node.op_type)
+    content = mapped(value.content, partial(step, call.bounds)) if step and value.content is not None else None
+    if call.node.op_type == "Identity":
+        return value
+    dtype = value.dtype
+    if call.node.op_type == "BitCast":
+        dtype = call.integer("to")
+    return Value(call.shape(0), dtype, content)
+
+
+@operator("IsNaN", "IsInf", "Not")
+def truth_of_each(call: Call) -> Value:
+    """The output holds a truth value for each element."""
+    step = UNARY.get(call.node.op_type)
+    content = mapped(call.value(0).content, partial(step, call.bounds)) if step else None
+    return Value(call.shape(0), BOOL, content)
+
+
+@operator("Cast", "CastLike")
+def cast_(call: Call) -> Value:
+    """The same elements, of another type."""
+    to = call.integer("to") if call.node.op_type == "Cast" else call.dtype(1)
+    value = call.value(0)
+    return Value(value.shape, to, cast(value, to, call.asker))
+
+
+@operator("Dropout")
+def dropout(call: Call) -> Sequence[Value]:
+    """The output and the mask have the shape of the input."""
+    value = call.value(0)
+    return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
+
+
+_MATH = ["Add", "Sub", "Mul", "Div", "Pow", "Mod", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]
+_TRUTH = ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor"]
+
+
+@operator(*_MATH)
+def arithmetic(call: Call) -> Value:
+    """Two operands, broadcast together; before opset 7 by the attributes ``broadcast`` and ``axis``."""
+    return _of_two(call, call.dtype() or call.dtype(1))
+
+
+@operator(*_TRUTH)
+def comparison(call: Call) -> Value:
+    """Two operands, broadcast together, to truth values."""
+    return _of_two(call, BOOL)
+
+
+def _of_two(call: Call, dtype: int) -> Value:
+    shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
+    if shape is None:
+        shape = call.broadcast(call.shape(0), call.shape(1))
+    step = BINARY.get(call.node.op_type)
+    if step is None or call.value(0).content is None or call.value(1).content is None:
+        return Value(shape, dtype)
+    if call.node.op_type == "Mod" and call.integer("fmod"):
+        return Value(shape, dtype)
+    return Value(shape, dtype, combined([call.value(0), call.value(1)], shape, partial(step, call.asker, call.dtype())))
+
+
+def _legacy(call: Call) -> Dims:
+    axis = call.attribute("axis")
+    attributes = {} if axis is None else {"axis": int(axis.i)}
+    return call.broadcast(
+        call.shape(0), call.shape(1), rule="onnx-legacy", broadcast=call.integer("broadcast"), **attributes
+    )
+
+
+@operator("Max", "Min", "Sum", "Mean")
+def variadic(call: Call) -> Value:
+    """Any number of operands, broadcast together; before opset 8 their shapes are equal."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shape = shapes[0]
+    if call.version < 8:
+        for other in shapes[1:]:
+            shape = call.broadcast(shape, other, rule="none")
+    elif len(shapes) > 1:
+        shape = call.broadcast(*shapes)
+    step: Binary | None = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))
+    values = [call.value(n) for n in range(len(call.inputs))]
+    if step is None or len(values) == 1 or any(v.content is None for v in values):
+        return values[0] if len(values) == 1 else Value(shape, call.dtype())
+    content = combined(values, shape, partial(step, call.asker, call.dtype()))
+    return Value(shape, call.dtype(), content)
+
+
+@operator("Where")
+def where(call: Call) -> Value:
+    """Elements of one tensor or the other, as a third says; all three are broadcast together."""
+    shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
+    values = [call.value(n) for n in range(3)]
+    content = None
+    if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
+        content = combined(values, shape, partial(_select, call))
+    return Value(shape, call.dtype(1) or call.dtype(2), content)
+
+
+def _select(call: Call, *elements: Element) -> Element:
+    return selected(call.asker, *elements)
+
+
+@operator("PRelu")
+def prelu(call: Call) -> Value:
+    """The slope is broadcast onto the data; ONNX Runtime broadcasts both ways."""
+    data, slope = call.shape(0), call.shape(1)
+    if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:
+        # Before opset 7 a slope of one axis is one for each channel.
+        slope = (*slope, *([1] * (len(data) - 2)))
+    if call.is_onnxruntime:
+        return Value(call.broadcast(data, slope), call.dtype())
+    call.broadcast(slope, data, rule="unidirectional")
+    return Value(data, call.dtype())

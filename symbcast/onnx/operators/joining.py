@@ -1,0 +1,141 @@
+"""Operators that put tensors together along an axis, or take one apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import equal
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.onnx.values import UNKNOWN, Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+
+@operator("Concat")
+def concat(call: Call) -> Value:
+    """Tensors one behind the other along ``axis``; their other sizes are equal."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    rank = len(shapes[0])
+    if any(len(s) != rank for s in shapes):
+        call.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
+    axis = call.axis(call.integer("axis", 1 if call.version < 4 else 0), rank)
+    dims = list(shapes[0])
+    for n in range(rank):
+        if n == axis:
+            dims[n] = add(*(s[n] for s in shapes))
+            continue
+        for other in shapes[1:]:
+            call.equal(shapes[0][n], other[n], f"only sizes on axis {axis}, along which it joins, may differ")
+        dims[n] = next((s[n] for s in shapes if isinstance(s[n], int)), dims[n])
+    values = [call.value(n) for n in range(len(call.inputs))]
+    return Value(tuple(dims), call.dtype(), _contents_joined(values, axis, tuple(dims)))
+
+
+def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
+    if all(v.content is None for v in values):
+        return None
+    if len(shape) == 1:
+        items = [_items(v) for v in values]
+        known = [i for part in items if part is not None for i in part]
+        return Elements(tuple(known)) if all(part is not None for part in items) else None
+    if axis == len(shape) - 1 and all(v.shape is not None and v.shape[-1] == 1 for v in values):
+        ramps = [as_ramp(v.content, v.shape) for v in values]
+        return Stack(tuple(Ramp(r.start, r.strides[:-1]) for r in ramps if r is not None)) if all(ramps) else None
+    return _listed_joined(values, axis)
+
+
+def _items(value: Value) -> tuple[Element, ...] | None:
+    """Return the elements of a tensor of rank 1; unknown ones where at least their number is known."""
+    found = listed(value.content, value.shape)
+    if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
+        return (None,) * value.shape[0]
+    return found
+
+
+_SHORT = 16
+
+
+def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
+    lists = [listed(v.content, v.shape) for v in values]
+    if any(items is None for items in lists) or not all(isinstance(d, int) for v in values for d in v.shape or ()):
+        return None
+    outer = prod(int(d) for d in (values[0].shape or ())[:axis])
+    found: list[Element] = []
+    for n in range(outer):
+        for items in lists:
+            assert items is not None
+            run = len(items) // outer if outer else 0
+            found += items[n * run : (n + 1) * run]
+    return Elements(tuple(found))
+
+
+@operator("Split")
+def split(call: Call) -> Sequence[Value]:
+    """A tensor taken apart along ``axis``: in parts of given sizes, or of one size, the last one the smaller."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis"), len(dims))
+    count = len(call.node.output)
+    size = dims[axis]
+    parts = _part_sizes(call, size, count)
+    values = []
+    items = call.elements(0) if len(dims) == 1 else None
+    start: Dim = 0
+    for part in parts:
+        content: Content | None = None
+        if items is not None and isinstance(part, int) and isinstance(start, int):
+            content = Elements(tuple(items[start : start + part]))
+        values.append(Value((*dims[:axis], part, *dims[axis + 1 :]), call.dtype(), content))
+        start = add(start, part)
+    return values
+
+
+def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
+    given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
+    if call.version >= 13 and call.has(1) and given is None:
+        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}") for n in range(count)]
+        call.equal(add(*parts), size, "the parts must add up to the size")
+        return parts
+    if given is not None:
+        if len(given) != count:
+            call.refuse(f"{len(given)} parts are asked for, and {count} taken")
+        for part in given:
+            call.asker.is_size(call.place, part, "a part must not be negative")
+        call.equal(add(*given), size, "the parts must add up to the size")
+        return list(given)
+    count = call.integer("num_outputs", count)
+    if call.version < 18:
+        call.require(
+            equal(modulo(size, count), 0), f"the size must be a multiple of {count}, into which it is taken apart"
+        )
+        return [floor_divide(size, count)] * count
+    each = ceil_divide(size, count)
+    last = subtract(size, multiply(each, count - 1))
+    # So many parts leave nothing, or less, for the last one where the size is small.
+    call.at_most(0, last, f"the size must be enough for {count} parts")
+    return [*[each] * (count - 1), last]
+
+
+@operator("SplitToSequence", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceMap")
+def sequence(call: Call) -> Value:
+    """A sequence of tensors: it has no shape."""
+    call.note("sequences are not followed")
+    return UNKNOWN
+
+
+@operator("ConcatFromSequence", "SequenceAt")
+def from_sequence(call: Call) -> Value:
+    """A tensor out of a sequence."""
+    call.note("sequences are not followed")
+    return UNKNOWN
+
+
+@operator("SequenceLength")
+def sequence_length(call: Call) -> Value:
+    """How many tensors a sequence holds."""
+    return Value((), 7)

@@ -1,0 +1,151 @@
+"""Operators that make a tensor out of nothing, or out of a shape: constants, ranges, shapes as tensors."""
+
+from __future__ import annotations
+
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import Content, Elements, Ramp, from_array, is_size
+from symbcast.onnx.operators.elementwise import BOOL
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, floor_divide, multiply, product, subtract
+from symbcast.onnx.values import Constant, Dims, Value
+
+FLOAT, INT64, STRING = 1, 7, 8
+
+
+@operator("Constant")
+def constant(call: Call) -> Value:
+    """A tensor, or numbers, that the node holds."""
+    for name, dtype in (("value_int", INT64), ("value_ints", INT64), ("value_float", FLOAT), ("value_floats", FLOAT)):
+        found = call.attribute(name)
+        if found is not None:
+            import numpy as np
+
+            held = {
+                "value_int": found.i,
+                "value_ints": found.ints,
+                "value_float": found.f,
+                "value_floats": found.floats,
+            }
+            array = np.asarray(held[name], dtype=np.int64 if dtype == INT64 else np.float32)
+            return Value(tuple(array.shape), dtype, from_array(array))
+    if call.attribute("value_string") is not None:
+        return Value((), STRING)
+    if call.attribute("value_strings") is not None:
+        return Value((len(call.attribute("value_strings").strings),), STRING)
+    if call.attribute("sparse_value") is not None:
+        sparse = call.attribute("sparse_value").sparse_tensor
+        return Value(tuple(sparse.dims), sparse.values.data_type)
+    return Constant(call.attribute("value").t)
+
+
+@operator("Shape")
+def shape(call: Call) -> Value:
+    """The sizes of the axes from ``start`` to ``end``."""
+    dims = call.shape(0)
+    rank = len(dims)
+    start, end = call.integer("start"), call.integer("end", rank)
+    low, high = (min(max(n + rank if n < 0 else n, 0), rank) for n in (start, end))
+    taken = dims[low : max(low, high)]
+    return Value((len(taken),), INT64, Elements(taken))
+
+
+@operator("Size")
+def size(call: Call) -> Value:
+    """The number of elements."""
+    return Value((), INT64, Elements((product(call.shape(0)),)))
+
+
+@operator("ConstantOfShape")
+def constant_of_shape(call: Call) -> Value:
+    """One number, everywhere."""
+    dims = asked_shape(call, 0)
+    found = call.attribute("value")
+    if found is None:
+        return Value(dims, FLOAT, filled(0, dims))
+    held = Constant(found.t)
+    content = held.content
+    number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
+    return Value(dims, held.dtype, filled(number, dims) if held.dtype != BOOL or number is not None else None)
+
+
+def filled(element: object, dims: Dims) -> Content | None:
+    """Return the content of a tensor that holds one element everywhere."""
+    if not is_size(element):
+        return None
+    if all(isinstance(d, int) for d in dims):
+        count = product(dims)
+        assert isinstance(count, int)
+        if 0 <= count <= _LISTED:
+            return Elements((element,) * count)
+    return Ramp(element, (0,) * len(dims))
+
+
+_LISTED = 64
+
+
+def asked_shape(call: Call, position: int) -> Dims:
+    """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own."""
+    items = call.elements(position)
+    if items is None:
+        lengths = call.shape(position)
+        if len(lengths) != 1 or not isinstance(lengths[0], int):
+            call.give_up(f"the shape is what {call.input_name(position)} holds, which is not known")
+        items = (None,) * int(lengths[0])
+    dims = []
+    for axis, item in enumerate(items):
+        dim = item if is_size(item) else call.fresh(f"size_{axis}", f"element {axis} of {call.input_name(position)}")
+        call.asker.is_size(call.place, dim, "a size must not be negative")
+        dims.append(dim)
+    return tuple(dims)
+
+
+@operator("Range")
+def range_(call: Call) -> Value:
+    """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
+    items = [(call.elements(n) or (None,))[0] for n in range(3)]
+    start, limit, delta = items
+    if not (is_size(start) and is_size(limit) and isinstance(delta, int)) or delta == 0:
+        if delta == 0:
+            call.refuse("the step of a range must not be 0")
+        length = call.fresh("length", "how many numbers the range holds")
+        return Value((length,), call.dtype())
+    distance = subtract(limit, start) if delta > 0 else subtract(start, limit)
+    count = floor_divide(add(distance, abs(delta) - 1), abs(delta))
+    count = call.bounds.larger(count, 0)
+    content: Content = Ramp(start, (delta,))
+    if isinstance(count, int) and count <= _LISTED:
+        content = Elements(tuple(add(start, multiply(delta, n)) for n in range(count)))
+    return Value((count,), call.dtype(), content)
+
+
+@operator("EyeLike")
+def eye_like(call: Call) -> Value:
+    """A matrix of the input's shape."""
+    return Value(call.rank(0, (2,), "the input"), call.integer("dtype", call.dtype()))
+
+
+@operator("RandomNormalLike", "RandomUniformLike", "Bernoulli")
+def random_like(call: Call) -> Value:
+    """Numbers in the input's shape."""
+    return Value(call.shape(0), call.integer("dtype", call.dtype()))
+
+
+@operator("RandomNormal", "RandomUniform")
+def random(call: Call) -> Value:
+    """Numbers in a shape that the node holds."""
+    return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
+
+
+@operator("Multinomial")
+def multinomial(call: Call) -> Value:
+    """Samples for each line of the input."""
+    rows = call.rank(0, (2,), "the input")[0]
+    return Value((rows, call.integer("sample_size", 1)), call.integer("dtype", 6))
+
+
+@operator("HannWindow", "HammingWindow", "BlackmanWindow")
+def window(call: Call) -> Value:
+    """A window as long as the input says."""
+    sizes = call.sizes(0)
+    length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds")
+    return Value((length,), call.integer("output_datatype", FLOAT))

@@ -1,0 +1,123 @@
+"""Matrix products, and Einsum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.onnx.call import Call
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+INT32 = 6
+_INNER = "the last size of the one matrix must equal the last but one of the other"
+
+
+def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
+    """Return the shape of a product of matrices, as ``numpy.matmul`` has it: batch axes are broadcast together."""
+    if not left or not right:
+        call.refuse("a matrix product needs operands of one axis or more")
+    a = (1, *left) if len(left) == 1 else left
+    b = (*right, 1) if len(right) == 1 else right
+    call.equal(a[-1], b[-2], _INNER)
+    batch = call.broadcast(a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
+    rows = () if len(left) == 1 else (a[-2],)
+    columns = () if len(right) == 1 else (b[-1],)
+    return (*batch, *rows, *columns)
+
+
+@operator("MatMul")
+def matmul(call: Call) -> Value:
+    """A product of matrices, batch axes broadcast."""
+    return Value(matrix_product(call, call.shape(0), call.shape(1)), call.dtype() or call.dtype(1))
+
+
+@operator("MatMulInteger")
+def matmul_integer(call: Call) -> Value:
+    """A product of matrices of small integers."""
+    call.note("that the zero points fit was not looked at") if call.has(2) or call.has(3) else None
+    return Value(matrix_product(call, call.shape(0), call.shape(1)), INT32)
+
+
+@operator("QLinearMatMul")
+def quantized_matmul(call: Call) -> Value:
+    """A product of quantized matrices."""
+    call.note("that scales and zero points fit was not looked at")
+    return Value(matrix_product(call, call.shape(0), call.shape(3)), call.dtype(7))
+
+
+@operator("Gemm")
+def gemm(call: Call) -> Value:
+    """A product of two matrices, and a third one broadcast onto it, one way."""
+    a, b = call.rank(0, (2,), "A"), call.rank(1, (2,), "B")
+    rows, inner = a[::-1] if call.integer("transA") else a
+    same, columns = b[::-1] if call.integer("transB") else b
+    call.equal(inner, same, "the inner sizes of A and B must be equal")
+    shape = (rows, columns)
+    if call.has(2):
+        bias = call.shape(2)
+        if call.version < 7 and not call.integer("broadcast"):
+            call.broadcast(bias, shape, rule="none")
+        else:
+            call.broadcast(bias, shape, rule="unidirectional")
+    return Value(shape, call.dtype() or call.dtype(1))
+
+
+@operator("Det")
+def determinant(call: Call) -> Value:
+    """The last two axes are square, and go."""
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have two axes or more")
+    call.equal(dims[-1], dims[-2], "the last two sizes must be equal")
+    return Value(dims[:-2], call.dtype())
+
+
+@operator("Einsum")
+def einsum(call: Call) -> Value:
+    """Each letter is one size; letters that the output leaves out are summed over, ``...`` is broadcast."""
+    inputs, output = _terms(call)
+    sizes: dict[str, Dim] = {}
+    batches: list[Dims] = []
+    for letters, dims in zip(inputs, (call.shape(n) for n in range(len(call.inputs))), strict=True):
+        before, ellipsis, after = letters.partition("...")
+        free = len(dims) - len(before) - len(after)
+        if free < 0 or (free > 0 and not ellipsis):
+            call.refuse(f"the term {letters!r} must have one letter for each of {len(dims)} axes")
+        named = [*zip(before, dims, strict=False), *zip(after, dims[len(before) + free :], strict=True)]
+        for letter, size in named:
+            _meet(call, sizes, letter, size)
+        if ellipsis:
+            batches.append(dims[len(before) : len(before) + free])
+    batch: Dims = ()
+    if batches:
+        batch = call.broadcast(*batches) if len(batches) > 1 else batches[0]
+    if output is None:
+        once = sorted(c for c in sizes if sum(term.count(c) for term in inputs) == 1)
+        return Value((*batch, *(sizes[c] for c in once)), call.dtype())
+    before, ellipsis, after = output.partition("...")
+    if any(c not in sizes for c in before + after):
+        call.refuse("the output may only have letters that an input has")
+    middle = batch if ellipsis else ()
+    return Value((*(sizes[c] for c in before), *middle, *(sizes[c] for c in after)), call.dtype())
+
+
+def _terms(call: Call) -> tuple[Sequence[str], str | None]:
+    equation = call.text("equation").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(call.inputs):
+        call.refuse(f"the equation has {len(terms)} terms for {len(call.inputs)} operands")
+    return terms, right if arrow else None
+
+
+def _meet(call: Call, sizes: dict[str, Dim], letter: str, size: Dim) -> None:
+    """Take in the size of a letter: one size throughout, where 1 is broadcast, as ONNX Runtime and numpy have it."""
+    known = sizes.get(letter)
+    if known is None:
+        sizes[letter] = size
+    elif known != size:
+        (sizes[letter],) = call.broadcast((known,), (size,))

@@ -1,0 +1,134 @@
+"""Operators that reduce axes, and those that normalise along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import equal
+from symbcast.onnx.arithmetic import BINARY
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import Content, Element, Elements
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import modulo
+from symbcast.onnx.values import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+INT64 = 7
+
+_REDUCTIONS = (
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
+)
+_AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
+_STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
+
+
+@operator(*_REDUCTIONS.split())
+def reduce(call: Call) -> Value:
+    """The axes to reduce become 1, or go."""
+    dims = call.shape(0)
+    axes = call.axes("axes", 1, _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18))
+    if not axes and call.integer("noop_with_empty_axes"):
+        return Value(dims, call.dtype())
+    places = {call.axis(a, len(dims)) for a in axes} if axes else set(range(len(dims)))
+    content = _reduced(call, dims) if len(places) == len(dims) else None
+    return Value(_without(dims, places, bool(call.integer("keepdims", 1))), call.dtype(), content)
+
+
+def _without(dims: Dims, places: set[int], kept: bool) -> Dims:
+    return tuple(1 if n in places else d for n, d in enumerate(dims) if kept or n not in places)
+
+
+def _reduced(call: Call, dims: Dims) -> Content | None:
+    """Return what a tensor whose elements are all known is reduced to, as a whole."""
+    name = _STEPS.get(call.node.op_type)
+    items = call.elements(0)
+    if name is None or not items:
+        return None
+    step = BINARY[name]
+    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
+    return None if found is None else Elements((found,))
+
+
+@operator("ArgMax", "ArgMin")
+def arg(call: Call) -> Value:
+    """The axis becomes 1, or goes; it must not be empty."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis"), len(dims))
+    call.at_most(1, dims[axis], "the axis to search must not be empty")
+    return Value(_without(dims, {axis}, bool(call.integer("keepdims", 1))), INT64)
+
+
+@operator("LayerNormalization")
+def layer_normalization(call: Call) -> Sequence[Value]:
+    """Scale and bias are broadcast onto the input, one way."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    for n in (1, 2):
+        if call.has(n):
+            call.broadcast(call.shape(n), dims, rule="unidirectional")
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    statistics = Value(kept, call.integer("stash_type", 1))
+    return Value(dims, call.dtype()), statistics, statistics
+
+
+@operator("RMSNormalization", "SimplifiedLayerNormalization")
+def rms_normalization(call: Call) -> Sequence[Value]:
+    """Scale is broadcast onto the input, one way."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    call.broadcast(call.shape(1), dims, rule="unidirectional")
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
+
+
+@operator("BatchNormalization")
+def batch_normalization(call: Call) -> Sequence[Value]:
+    """Scale, bias, mean and variance have one number for each channel."""
+    dims = call.shape(0)
+    per_channel = [call.shape(n) for n in range(1, 5) if call.has(n)]
+    _one_for_each(call, per_channel, dims[1] if len(dims) > 1 else 1, "channel")
+    rest = [Value(s, call.dtype(n + 1)) for n, s in enumerate(per_channel)]
+    return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
+
+
+@operator("InstanceNormalization")
+def instance_normalization(call: Call) -> Value:
+    """Scale and bias have one number for each channel."""
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    _one_for_each(call, [call.shape(1), call.shape(2)], dims[1], "channel")
+    return Value(dims, call.dtype())
+
+
+@operator("GroupNormalization")
+def group_normalization(call: Call) -> Value:
+    """The channels are in groups of one size; scale and bias have one number for each channel, or group."""
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    groups = call.integer("num_groups", 1)
+    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
+    of, what = (dims[1], "channel") if call.version >= 21 else (groups, "group")
+    _one_for_each(call, [call.shape(1), call.shape(2)], of, what)
+    return Value(dims, call.dtype())
+
+
+def _one_for_each(call: Call, shapes: Sequence[Dims], size: Dim, what: str) -> None:
+    for shape in shapes:
+        if len(shape) != 1:
+            call.refuse(f"there must be one number for each {what}, in one axis")
+        call.equal(shape[0], size, f"there must be one number for each {what}")
+
+
+@operator("LRN")
+def local_response(call: Call) -> Value:
+    """The input has channels."""
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    return Value(dims, call.dtype())

@@ -1,0 +1,194 @@
+"""The walk through a model: node after node, each answered for by its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.errors import DimensionError
+from symbcast.onnx.asking import Asker, Place
+from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.registry import operators
+from symbcast.onnx.values import UNKNOWN, Constant, Value
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    pass
+
+_OWN_DOMAINS = ("", "ai.onnx")
+MAX_DEPTH = 32
+"""How deep graphs and functions may lie in one another."""
+
+
+class Unanalysed(NamedTuple):
+    """A node whose own conditions were not looked at, and why."""
+
+    node: str
+    op_type: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op_type}): {self.reason}"
+
+
+class Scope:
+    """The values of a graph by name, and those of the graphs around it."""
+
+    __slots__ = ("around", "depth", "values")
+
+    def __init__(self, around: Scope | None = None) -> None:
+        self.values: dict[str, Value] = {}
+        self.around = around
+        self.depth: int = around.depth + 1 if around else 0
+
+    def find(self, name: str) -> Value | None:
+        """Return the value of a name; None for the empty name, which stands for an input that is not given."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.values.get(name)
+            if found is not None:
+                return found
+            scope = scope.around
+        return UNKNOWN if name else None
+
+
+class Walk:
+    """A walk through one model; ``values`` are those of the graph itself, ``inner`` those of the graphs within it."""
+
+    def __init__(self, model: Any, asker: Asker) -> None:
+        self.asker = asker
+        self.versions = {_domain(o.domain): int(o.version) for o in model.opset_import}
+        self.functions = {(_domain(f.domain), f.name): f for f in model.functions}
+        self.inner: dict[str, Value] = {}
+        self.unanalysed: dict[Unanalysed, None] = {}
+        self.top = Scope()
+        self._operators = operators()
+        self._names: set[str] = set()
+
+    def graph(self, graph: Any, scope: Scope) -> list[Value]:
+        """Walk through a graph, whose inputs are in the scope already; return its outputs."""
+        self.constants(graph, scope)
+        for node in graph.node:
+            self.node(node, scope, self.versions)
+        return [scope.find(o.name) or UNKNOWN for o in graph.output]
+
+    def constants(self, graph: Any, scope: Scope) -> None:
+        """Put the constants that a graph holds into the scope."""
+        for tensor in graph.initializer:
+            scope.values[tensor.name] = Constant(tensor)
+        for tensor in graph.sparse_initializer:
+            scope.values[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
+
+    def within(self, graph: Any, scope: Scope, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
+        own = Scope(scope)
+        if own.depth > MAX_DEPTH:
+            raise UnknownShapeError
+        for declared, value in zip(graph.input, inputs, strict=False):
+            own.values[declared.name] = value
+        outputs = self.graph(graph, own)
+        for name, value in own.values.items():
+            if not isinstance(value, Constant):
+                self.inner.setdefault(name, value)
+        return outputs
+
+    def node(self, node: Any, scope: Scope, versions: Mapping[str, int]) -> None:
+        """Work out the outputs of a node and put them into the scope."""
+        inputs = [scope.find(name) for name in node.input]
+        outputs = self._outputs(node, inputs, scope, versions)
+        for position, name in enumerate(node.output):
+            if name:
+                scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+
+    def _outputs(
+        self, node: Any, inputs: Sequence[Value | None], scope: Scope, versions: Mapping[str, int]
+    ) -> Sequence[Value]:
+        domain = _domain(node.domain)
+        place = self._place(node, inputs)
+        function = self.functions.get((domain, node.op_type))
+        try:
+            if function is not None:
+                return self._function(function, node, inputs, scope)
+            operator = self._operators.get((domain, node.op_type))
+            version = versions.get(domain, 1)
+            call = Call(place, version, self, scope)
+            if operator is None:
+                return self._other(call, domain)
+            return _as_sequence(operator(call))
+        except UnknownShapeError as error:
+            self.leave(place, str(error) or _missing(node, inputs))
+        except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
+            self.leave(place, f"could not be followed: {error}")
+        return ()
+
+    def _place(self, node: Any, inputs: Sequence[Value | None]) -> Place:
+        name = node.name or (node.output[0] if node.output else "") or node.op_type
+        if name in self._names:
+            name = next(n for n in (f"{name} ({k})" for k in range(2, len(self._names) + 3)) if n not in self._names)
+        self._names.add(name)
+        return Place(name, node.op_type, node, inputs)
+
+    def _other(self, call: Call, domain: str) -> Sequence[Value]:
+        from symbcast.onnx.tail import infer
+
+        if domain not in _OWN_DOMAINS:
+            self.leave(call.place, f"the operator is of {domain}, and not known")
+            return ()
+        self.leave(call.place, "the shape is as onnx infers it; what the operator asks was not looked at")
+        return infer(call)
+
+    def _function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
+        """Walk through the body of a function that the model holds."""
+        own = Scope()
+        own.depth = scope.depth + 1
+        if own.depth > MAX_DEPTH:
+            raise UnknownShapeError("functions lie too deep in one another")
+        for position, name in enumerate(function.input):
+            own.values[name] = (inputs[position] if position < len(inputs) else None) or UNKNOWN
+        given = {a.name: a for a in node.attribute}
+        defaults = {a.name: a for a in function.attribute_proto}
+        versions = {_domain(o.domain): int(o.version) for o in function.opset_import}
+        for inner in function.node:
+            self.node(_with_attributes(inner, {**defaults, **given}), own, {**self.versions, **versions})
+        return [own.values.get(name, UNKNOWN) for name in function.output]
+
+    def leave(self, place: Place, reason: str) -> None:
+        """Note a node whose conditions were not looked at."""
+        self.unanalysed[Unanalysed(place.name, place.op_type, reason)] = None
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
+    return (outputs,) if isinstance(outputs, Value) else outputs
+
+
+def _missing(node: Any, inputs: Sequence[Value | None]) -> str:
+    names = [n for n, v in zip(node.input, inputs, strict=True) if v is not None and v.shape is None]
+    if names:
+        return f"the shape of {', '.join(names)} is not known"
+    return "what it needs of its inputs is not known"
+
+
+def _with_attributes(node: Any, given: Mapping[str, Any]) -> Any:
+    """Return a node of a function with the attributes that refer to the function's own put in."""
+    if not any(a.ref_attr_name for a in node.attribute):
+        return node
+    made = type(node)()
+    made.CopyFrom(node)
+    del made.attribute[:]
+    for attribute in node.attribute:
+        if not attribute.ref_attr_name:
+            made.attribute.add().CopyFrom(attribute)
+        elif attribute.ref_attr_name in given:
+            copied = made.attribute.add()
+            copied.CopyFrom(given[attribute.ref_attr_name])
+            copied.name = attribute.name
+    return made
+
+
+def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
+    """Return the shapes of values by name."""
+    return {name: None if v.shape is None else Shape(v.shape) for name, v in values.items()}
