@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from symbcast.dims import Dim
     from symbcast.onnx.values import Dims, Value
+    from symbcast.onnx.walk import Walk
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 
@@ -72,6 +74,8 @@ class Asker:
         """Why a node asks a formula."""
         self.origins: dict[sympy.Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
+        self.cases: dict[sympy.Symbol, tuple[Formula, Dim, Dim]] = {}
+        """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
@@ -143,6 +147,38 @@ class Asker:
             self.assume(at_most(least, found))
         return found
 
+    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> sympy.Symbol:
+        """Return a size that is one dimension where a formula holds and another one where it does not."""
+        found = self.symbol(name, text)
+        self.cases[found] = chosen, yes, no
+        self.assume(any_of([negate(chosen), equal(found, yes)]))
+        self.assume(any_of([chosen, equal(found, no)]))
+        return found
+
+    @contextmanager
+    def under(self, formula: Formula) -> Iterator[None]:
+        """Ask under a formula what is asked meanwhile."""
+        before = self.guards
+        self.guards = (*before, formula)
+        try:
+            yield
+        finally:
+            self.guards = before
+
+    @contextmanager
+    def trying(self, walk: Walk) -> Iterator[None]:
+        """Forget afterwards what is asked, and noted in the walk, meanwhile."""
+        before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
+        self.env = self.env.fork()
+        self._known, self._joined = set(self._known), dict(self._joined)
+        self.places, self.reasons = dict(self.places), dict(self.reasons)
+        self.origins, self.cases = dict(self.origins), dict(self.cases)
+        try:
+            with walk.trying():
+                yield
+        finally:
+            self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
+
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
         self.env.assume(Assumption(formula, formula_text(formula)))
@@ -154,9 +190,9 @@ class Asker:
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
         found = _evaluated(formula)
-        if found == TRUE:
+        if found == TRUE or found in self.guards:
             return True
-        if found == FALSE:
+        if found == FALSE or negate(found) in self.guards:
             return False
         return self._by_bounds(found)
 

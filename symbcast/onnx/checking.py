@@ -25,6 +25,7 @@ def check(model: Any, assume: Any = (), min_size: int = 1, *, runtime: Runtime =
         asker.bounds.learn(symbol, min_size)
         if min_size:
             asker.assume(at_most(min_size, symbol))
+    asker.origins.update(inputs.held)
     walk.top.values.update(inputs.values)
     walk.graph(proto.graph, walk.top)
     return ModelReport(source, proto, env, asker, walk, inputs)

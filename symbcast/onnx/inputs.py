@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.dims import symbol
 from symbcast.errors import SymbcastError
+from symbcast.onnx.arithmetic import INTEGERS
+from symbcast.onnx.contents import Elements
 from symbcast.onnx.sizes import normal
 from symbcast.onnx.values import Value
 from symbcast.reading import symbols_of
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
     from symbcast.env import ShapeEnv
 
+_SHORT = 8
+"""How long a vector of integers may be to be taken for sizes."""
+
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
@@ -25,6 +31,8 @@ class Inputs(NamedTuple):
 
     values: dict[str, Value]
     symbols: tuple[sympy.Symbol, ...]
+    held: dict[sympy.Symbol, str]
+    """What small integer inputs may hold, each number a size of its own, and what it is."""
 
 
 def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
@@ -43,7 +51,27 @@ def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
         if tensor.HasField("shape"):
             shape = tuple(_read(d, declared.name, axis, env, taken) for axis, d in enumerate(tensor.shape.dim))
         values[declared.name] = Value(shape, tensor.elem_type)
-    return Inputs(values, symbols_of([d for v in values.values() for d in v.shape or ()]))
+    symbols = symbols_of([d for v in values.values() for d in v.shape or ()])
+    return Inputs(values, symbols, _contents(values, {s.name for s in symbols}))
+
+
+def _contents(values: dict[str, Value], taken: set[str]) -> dict[sympy.Symbol, str]:
+    """Give scalars and short vectors of integers sizes for their elements: shapes may come from them."""
+    found: dict[sympy.Symbol, str] = {}
+    for name, value in values.items():
+        if value.dtype not in INTEGERS or value.shape not in ((), *((n,) for n in range(1, _SHORT + 1))):
+            continue
+        items = []
+        for n in range(value.shape[0] if value.shape else 1):
+            label = _identifier(name) + (f"_{n}" if value.shape else "")
+            while label in taken:
+                label += "_value"
+            taken.add(label)
+            items.append(symbol(label))
+            of = f"element {n} of the input {name}" if value.shape else f"the value of the input {name}"
+            found[items[-1]] = f"{of}, taken to be 0 or more"
+        value.content = Elements(tuple(items))
+    return found
 
 
 def _dims(declared: Any) -> Iterator[Any]:
@@ -57,7 +85,7 @@ def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim
         return int(dim.dim_value)
     text = dim.dim_param.strip()
     if text in _UNNAMED or text.startswith("unk__"):
-        base = f"{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_') or 'input'}_dim_{axis}"
+        base = f"{_identifier(name)}_dim_{axis}"
         while base in taken:
             base += "_"
         taken.add(base)
@@ -78,3 +106,7 @@ def _expression(text: str, env: ShapeEnv) -> Dim:
     if isinstance(dim, int):
         return dim
     return normal(dim.xreplace({s: env.symbol(s.name) for s in dim.free_symbols}))
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"

@@ -14,7 +14,7 @@ Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
 
 _OPERATORS: dict[tuple[str, str], Operator] = {}
 
-_FAMILIES = ("elementwise", "making", "shaping", "indexing", "joining", "reducing", "matrices")
+_FAMILIES = ("elementwise", "making", "shaping", "indexing", "joining", "reducing", "matrices", "control")
 
 
 def operator(*names: str, domain: str = "") -> Callable[[Operator], Operator]:

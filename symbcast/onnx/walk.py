@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.errors import DimensionError
@@ -91,6 +92,15 @@ class Walk:
             if not isinstance(value, Constant):
                 self.inner.setdefault(name, value)
         return outputs
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Forget afterwards what is noted meanwhile."""
+        inner, unanalysed, names = dict(self.inner), dict(self.unanalysed), set(self._names)
+        try:
+            yield
+        finally:
+            self.inner, self.unanalysed, self._names = inner, unanalysed, names
 
     def node(self, node: Any, scope: Scope, versions: Mapping[str, int]) -> None:
         """Work out the outputs of a node and put them into the scope."""
