@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from symbcast.onnx.condition import Conditions
 from symbcast.onnx.walk import Unanalysed, Walk, shapes_of
 from symbcast.shapes import Shape
 
@@ -26,6 +27,7 @@ class ModelReport:
         self._asker = asker
         self._walk = walk
         self._inputs = inputs
+        self._conditions = Conditions(env, asker)
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
@@ -35,7 +37,7 @@ class ModelReport:
     @property
     def condition(self) -> Boolean:
         """The condition."""
-        return self._env.condition
+        return self._conditions.condition
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:

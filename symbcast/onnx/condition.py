@@ -1,0 +1,82 @@
+"""The condition of a model: what its inputs' sizes must be, apart from what data decide."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.booleans import conjunction
+from symbcast.deciding.normal import symbols_in
+from symbcast.env import ShapeEnv
+from symbcast.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.onnx.projection import project
+from symbcast.printing import formula_text
+from symbcast.scope import Assumption
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.onnx.asking import Asker
+
+_SPELLED_OUT = 6
+"""Up to how many sizes that must broadcast together are spelled out in pairs, for readers that know no such function."""
+
+
+class Conditions:
+    """What is asked of a model's inputs, and of data.
+
+    ``inputs`` is an environment of the inputs' sizes alone, ``data`` the clauses that speak of other sizes too.
+    """
+
+    def __init__(self, env: ShapeEnv, asker: Asker) -> None:
+        self._env = env
+        self._asker = asker
+
+    @cached_property
+    def _split(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
+        own = frozenset(self._asker.origins)
+        asked = self._env.clauses
+        if not own or all(own.isdisjoint(symbols_in(c)) for c in asked):
+            return self._env, ()
+        assumed = [a.formula for a in self._env.assumptions]
+        found = project(asked, own, assumed, self._asker.cases)
+        inputs = ShapeEnv(on_conflict="record")
+        for s in self._env.symbols:
+            if s not in own:
+                inputs.symbol(s.name)
+        inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
+        for clause in found.inputs:
+            inputs.require(Assumption(clause, formula_text(clause)))
+        return inputs, found.data
+
+    @property
+    def inputs(self) -> ShapeEnv:
+        """The environment of the inputs' sizes alone."""
+        return self._split[0]
+
+    @property
+    def data(self) -> tuple[Formula, ...]:
+        """The clauses that speak of sizes which data decide."""
+        return self._split[1]
+
+    @cached_property
+    def condition(self) -> Boolean:
+        """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
+        return conjunction(_spelled_out(c) for c in self.inputs.clauses)
+
+    @cached_property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide."""
+        return conjunction(_spelled_out(c) for c in self.data)
+
+
+def _spelled_out(formula: Formula) -> Formula:
+    match formula:
+        case Compatible(dims) | Clashing(dims) if len(dims) <= _SPELLED_OUT:
+            return expand(formula)
+        case AllOf(parts):
+            return all_of(map(_spelled_out, parts))
+        case AnyOf(parts):
+            return any_of(map(_spelled_out, parts))
+        case _:
+            return formula
