@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.onnx.asking import Asker
 
 _SPELLED_OUT = 6
-"""Up to how many sizes that must broadcast together are spelled out in pairs, for readers that know no such function."""
+"""Up to how many sizes that must broadcast together are spelled out in pairs, which any reader can evaluate."""
 
 
 class Conditions:
