@@ -14,7 +14,17 @@ Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
 
 _OPERATORS: dict[tuple[str, str], Operator] = {}
 
-_FAMILIES = ("elementwise", "making", "shaping", "indexing", "joining", "reducing", "matrices", "control")
+_FAMILIES = (
+    "control",
+    "elementwise",
+    "indexing",
+    "joining",
+    "making",
+    "matrices",
+    "recurrent",
+    "reducing",
+    "shaping",
+)
 
 
 def operator(*names: str, domain: str = "") -> Callable[[Operator], Operator]:
