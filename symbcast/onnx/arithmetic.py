@@ -315,7 +315,9 @@ def mapped(content: Content | None, step: Callable[[Element], Element]) -> Conte
 def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Content | None:
     """Return the content of several values broadcast together to a shape, with their elements put together."""
     listings = [listed(v.content, v.shape) for v in values]
-    if all(isinstance(d, int) for d in shape) and prod(shape) <= MAX_ELEMENTS:
+    if all(isinstance(d, int) for dims in (shape, *(v.shape or () for v in values)) for d in dims) and (
+        prod(shape) <= MAX_ELEMENTS
+    ):
         if all(v.shape == shape for v in values):
             columns = [_items(items, prod(shape)) for items in listings]
             return _if_any(tuple(map(step, *columns))) if shape or columns else None
