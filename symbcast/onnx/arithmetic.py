@@ -314,33 +314,33 @@ def mapped(content: Content | None, step: Callable[[Element], Element]) -> Conte
 
 def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Content | None:
     """Return the content of several values broadcast together to a shape, with their elements put together."""
-    listings = [listed(v.content, v.shape) for v in values]
-    if all(isinstance(d, int) for dims in (shape, *(v.shape or () for v in values)) for d in dims) and (
-        prod(shape) <= MAX_ELEMENTS
-    ):
-        if all(v.shape == shape for v in values):
-            columns = [_items(items, prod(shape)) for items in listings]
-            return _if_any(tuple(map(step, *columns))) if shape or columns else None
-        return _if_any(_spread(values, listings, shape, step))
+    if all(isinstance(d, int) for d in shape) and prod(shape) <= MAX_ELEMENTS:
+        values = [_narrowed(v, shape) for v in values]
+        if all(isinstance(d, int) for v in values for d in v.shape or ()):
+            return _if_any(_spread(values, shape, step))
     return _ramps(values, shape, step)
+
+
+def _narrowed(value: Value, output: Dims) -> Value:
+    """Return an operand with 1 for each size that is 1 in what it is broadcast to: it can be no other."""
+    dims = value.shape or ()
+    aligned = output[len(output) - len(dims) :]
+    narrow = tuple(1 if wanted == 1 else size for size, wanted in zip(dims, aligned, strict=True))
+    return value if narrow == dims else Value(narrow, value.dtype, value.content)
 
 
 def _items(items: tuple[Element, ...] | None, size: int) -> tuple[Element, ...]:
     return (None,) * size if items is None else items
 
 
-def _spread(
-    values: Sequence[Value],
-    listings: Sequence[tuple[Element, ...] | None],
-    shape: Dims,
-    step: Callable[..., Element],
-) -> tuple[Element, ...]:
+def _spread(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> tuple[Element, ...]:
     """Return the elements of a small static output, each of the elements of the operands that meet there."""
+    size = prod(int(d) for d in shape)
+    listings = [_items(listed(v.content, v.shape), prod(v.shape or ())) for v in values]
+    if all(v.shape == shape for v in values):
+        return tuple(map(step, *listings))
     places = [_places(v.shape or (), shape) for v in values]
-    return tuple(
-        step(*(None if items is None else items[place[n]] for items, place in zip(listings, places, strict=True)))
-        for n in range(prod(shape))
-    )
+    return tuple(step(*(items[place[n]] for items, place in zip(listings, places, strict=True))) for n in range(size))
 
 
 def _places(shape: Dims, output: Dims) -> list[int]:

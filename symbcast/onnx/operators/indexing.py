@@ -25,7 +25,7 @@ def gather(call: Call) -> Value:
     data, indices = call.shape(0), call.shape(1)
     axis = call.axis(call.integer("axis"), len(data))
     shape = (*data[:axis], *indices, *data[axis + 1 :])
-    _check_indices(call, call.value(1), data[axis])
+    _check_indices(call, 1, call.value(1), data[axis])
     return Value(shape, call.dtype(), _gathered(call, axis))
 
 
@@ -80,24 +80,23 @@ def _is_never_negative(call: Call, ramp: Ramp) -> bool:
     return all(call.bounds.is_at_least(d, 0) for d in (ramp.start, *ramp.strides))
 
 
-def _check_indices(call: Call, indices: Value, size: Dim) -> None:
-    """Ask that indices which are known lie within an axis."""
+def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None:
+    """Ask that indices which are known lie within an axis; say so of those that are not."""
     content, shape = indices.content, indices.shape
-    if content is None or shape is None:
-        return
-    if isinstance(content, Elements):
+    if isinstance(content, Elements) and all(map(is_size, content.items)):
         for item in dict.fromkeys(content.items):
             if is_size(item):
                 _check_range(call, item, item, size, ())
         return
-    if isinstance(content, Numbers):
-        if content.array.size:
-            _check_range(call, int(content.array.min()), int(content.array.max()), size, ())
+    if isinstance(content, Numbers) and content.array.size:
+        _check_range(call, int(content.array.min()), int(content.array.max()), size, ())
         return
-    if isinstance(content, Ramp):
+    if isinstance(content, Ramp) and shape is not None:
         low, high = extent(call, content, shape)
         if low is not None and high is not None:
             _check_range(call, low, high, size, shape)
+            return
+    call.note(f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at")
 
 
 def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim | None, Dim | None]:
@@ -138,7 +137,7 @@ def gather_elements(call: Call) -> Value:
     for n, (size, taken) in enumerate(zip(data, indices, strict=True)):
         if n != axis:
             call.at_most(taken, size, "off the axis, indices must not go beyond the data")
-    _check_indices(call, call.value(1), data[axis])
+    _check_indices(call, 1, call.value(1), data[axis])
     return Value(indices, call.dtype())
 
 
@@ -156,16 +155,23 @@ def gather_nd(call: Call) -> Value:
         call.give_up("how many axes it indexes depends on the sizes")
     if length > len(data) - batch:
         call.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
-    content = call.value(1).content
-    parts = content.parts if isinstance(content, Stack) else ()
-    for n, part in enumerate(parts):
-        _check_indices(call, Value(indices[:-1], INT64, part), data[batch + n])
-    numbers = call.numbers(1)
-    if numbers is not None and length:
-        for n in range(length):
-            column = numbers[n::length]
-            _check_range(call, min(column), max(column), data[batch + n], ()) if column else None
+    _check_columns(call, length, data[batch:])
     return Value((*indices[:-1], *data[batch + length :]), call.dtype())
+
+
+def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
+    """Ask that each number in the lines of the indices is within the axis that it is for."""
+    content, shape = call.value(1).content, call.shape(1)
+    items = call.sizes(1)
+    for n in range(length):
+        column: Content | None = None
+        if isinstance(content, Stack):
+            column = content.parts[n]
+        elif isinstance(content, Ramp):
+            column = Ramp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
+        elif items is not None:
+            column = Elements(items[n::length])
+        _check_indices(call, 1, Value(shape[:-1], INT64, column), sizes[n])
 
 
 @operator("ScatterElements", "Scatter")
@@ -179,7 +185,7 @@ def scatter_elements(call: Call) -> Value:
         call.equal(taken, put, "indices and updates must have one shape")
         if n != axis:
             call.at_most(taken, size, "off the axis, indices must not go beyond the data")
-    _check_indices(call, call.value(1), data[axis])
+    _check_indices(call, 1, call.value(1), data[axis])
     return Value(data, call.dtype())
 
 
@@ -198,9 +204,7 @@ def scatter_nd(call: Call) -> Value:
         call.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
     for found, size in zip(updates, wanted, strict=True):
         call.equal(found, size, "updates must have the shape of what the indices select")
-    content = call.value(1).content
-    for n, part in enumerate(content.parts if isinstance(content, Stack) else ()):
-        _check_indices(call, Value(indices[:-1], INT64, part), data[n])
+    _check_columns(call, length, data)
     return Value(data, call.dtype())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import equal
+from symbcast.formulas import FALSE, Formula, any_of, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.registry import operator
@@ -25,16 +25,44 @@ def concat(call: Call) -> Value:
     if any(len(s) != rank for s in shapes):
         call.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
     axis = call.axis(call.integer("axis", 1 if call.version < 4 else 0), rank)
-    dims = list(shapes[0])
-    for n in range(rank):
-        if n == axis:
-            dims[n] = add(*(s[n] for s in shapes))
-            continue
-        for other in shapes[1:]:
-            call.equal(shapes[0][n], other[n], f"only sizes on axis {axis}, along which it joins, may differ")
-        dims[n] = next((s[n] for s in shapes if isinstance(s[n], int)), dims[n])
+    reason = f"only sizes on axis {axis}, along which it joins, may differ"
+    empty = [_emptiness(call, s) if call.is_onnxruntime else FALSE for s in shapes]
+    dims = _off_axis(call, shapes, empty, axis, reason)
+    dims[axis] = add(*(s[axis] for s in shapes))
     values = [call.value(n) for n in range(len(call.inputs))]
     return Value(tuple(dims), call.dtype(), _contents_joined(values, axis, tuple(dims)))
+
+
+def _emptiness(call: Call, shape: Dims) -> Formula:
+    """Return when a tensor holds nothing."""
+    return any_of(equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1))
+
+
+def _off_axis(call: Call, shapes: Sequence[Dims], empty: Sequence[Formula], axis: int, reason: str) -> list[Dim]:
+    """Return the sizes that all tensors have but for one axis.
+
+    ONNX Runtime does not look at those of tensors that hold nothing; where all do, the first one's are taken.
+    """
+    chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
+    dims = list(shapes[chosen])
+    for n in range(len(dims)):
+        if n == axis:
+            continue
+        for m, other in enumerate(shapes):
+            for k in range(m) if empty[chosen] != FALSE else (chosen,):
+                if other[n] != shapes[k][n]:
+                    call.require(any_of([empty[m], empty[k], equal(other[n], shapes[k][n])]), reason)
+        if empty[chosen] == FALSE:
+            known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]
+            dims[n] = known[0] if known else dims[n]
+            continue
+        dims[n] = shapes[0][n]
+        for m in reversed(range(len(shapes))):
+            if shapes[m][n] != dims[n]:
+                what = f"axis {n}, of the first of them that holds something"
+                holds = negate(empty[m])
+                dims[n] = call.asker.by_cases(f"{call.place.name}_dim_{n}", what, holds, shapes[m][n], dims[n])
+    return dims
 
 
 def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
