@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
 Cases: TypeAlias = "Mapping[sympy.Symbol, tuple[Formula, Dim, Dim]]"
 
-MAX_CLAUSES = 400
-"""How many clauses a step may make; beyond, the size is let go with all that speaks of it."""
+MAX_CLAUSES = 200
+MAX_LITERALS = 8
+"""How many clauses there may be, and how long: what goes beyond is let go, and not part of the condition."""
 
 
 class Projection(NamedTuple):
@@ -78,14 +79,12 @@ def _by_cases(asked: Iterable[Formula], cases: Cases) -> list[Formula]:
     found = list(_spelled_out(asked))
     for size in reversed(list(cases)):  # a later one may be made of earlier ones
         chosen, yes, no = cases[size]
-        spread: list[Formula] = []
+        spread = [c for c in found if size not in symbols_in(c)]
         for clause in found:
-            if size not in symbols_in(clause):
-                spread.append(clause)
-                continue
-            spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])])
-            spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])])
-        found = spread
+            if size in symbols_in(clause) and len(spread) < MAX_CLAUSES:
+                spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])])
+                spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])])
+        found = [c for c in spread if len(literals(c)) <= MAX_LITERALS]
     return found
 
 
@@ -128,12 +127,13 @@ def _eliminated(speaking: Sequence[Formula], size: sympy.Symbol) -> list[Formula
     kept: dict[frozenset[Formula], list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, ())]}
     while waiting and len(kept) < MAX_CLAUSES:
         clause = _canonical(waiting.pop(0))
-        if clause is None or any(known <= clause for known in kept):
+        if clause is None or len(clause) > MAX_LITERALS or any(known <= clause for known in kept):
             continue
         for known in [k for k in kept if clause < k]:
             del kept[known]
         kept[clause] = list(_readings(clause, size))
         waiting += [f for other in list(kept.values()) for f in _resolvents(kept[clause], other)]
+        del waiting[MAX_CLAUSES:]
     found = [any_of(sorted(clause, key=str)) for clause in kept]
     return [c for c in found if size not in symbols_in(c)]
 

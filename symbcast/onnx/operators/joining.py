@@ -56,13 +56,25 @@ def _off_axis(call: Call, shapes: Sequence[Dims], empty: Sequence[Formula], axis
             known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]
             dims[n] = known[0] if known else dims[n]
             continue
-        dims[n] = shapes[0][n]
-        for m in reversed(range(len(shapes))):
-            if shapes[m][n] != dims[n]:
-                what = f"axis {n}, of the first of them that holds something"
-                holds = negate(empty[m])
-                dims[n] = call.asker.by_cases(f"{call.place.name}_dim_{n}", what, holds, shapes[m][n], dims[n])
+        dims[n] = _by_emptiness(call, [s[n] for s in shapes], empty, n)
     return dims
+
+
+def _by_emptiness(call: Call, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
+    """Return the size of the first tensor that holds something, or else of the first one."""
+    what = f"axis {axis}, of the first of them that holds something"
+    name = f"{call.place.name}_dim_{axis}"
+    if len(set(sizes)) == 1:
+        return sizes[0]
+    if len(sizes) == 2 and not any(d in call.asker.cases for d in sizes):
+        return call.asker.by_cases(
+            name,
+            what,
+            negate(empty[0]),
+            sizes[0],
+            call.asker.by_cases(name, what, negate(empty[1]), sizes[1], sizes[0]),
+        )
+    return call.asker.symbol(name, what)
 
 
 def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
