@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.errors import DimensionError
+from symbcast.formulas import Formula, negate
 from symbcast.onnx.asking import Asker, Place
 from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.registry import operators
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     pass
 
 _OWN_DOMAINS = ("", "ai.onnx")
+MAX_FORKS, MAX_FORKED_NODES = 3, 300
+"""How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
 MAX_DEPTH = 32
 """How deep graphs and functions may lie in one another."""
 
@@ -30,6 +33,27 @@ class Unanalysed(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op_type}): {self.reason}"
+
+
+class Fork(NamedTuple):
+    """An If whose outputs have different ranks: when the then-branch is taken, and the outputs of each branch."""
+
+    chosen: Formula
+    yes: Sequence[Value]
+    no: Sequence[Value]
+
+
+def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
+    """Return what is known of a value that is one where a formula holds, and another one where it does not."""
+    dtype = yes.dtype or no.dtype
+    if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
+        return Value(None, dtype)
+    dims = [
+        a if a == b else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
+        for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
+    ]
+    content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
+    return Value(tuple(dims), dtype, content)
 
 
 class Scope:
@@ -65,13 +89,46 @@ class Walk:
         self.top = Scope()
         self._operators = operators()
         self._names: set[str] = set()
+        self.fork: Fork | None = None
+        """Set by an If that leaves no one value to go on with."""
+        self._forks = 0
 
     def graph(self, graph: Any, scope: Scope) -> list[Value]:
         """Walk through a graph, whose inputs are in the scope already; return its outputs."""
         self.constants(graph, scope)
-        for node in graph.node:
-            self.node(node, scope, self.versions)
+        self._nodes(graph.node, 0, scope)
         return [scope.find(o.name) or UNKNOWN for o in graph.output]
+
+    def _nodes(self, nodes: Sequence[Any], start: int, scope: Scope) -> None:
+        """Walk through the nodes from ``start`` on."""
+        for position in range(start, len(nodes)):
+            node = nodes[position]
+            self.node(node, scope, self.versions)
+            fork = self.fork
+            self.fork = None
+            if fork is not None and self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
+                self._both(fork, nodes, position, scope)
+                return
+
+    def _both(self, fork: Fork, nodes: Sequence[Any], position: int, scope: Scope) -> None:
+        """Walk through the nodes after an If once for each branch, and put together what they come to.
+
+        Its outputs have another rank from the one branch than from the other, so there is no one value to go on with.
+        """
+        self._forks += 1
+        before, names = dict(scope.values), set(self._names)
+        ends = []
+        for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
+            scope.values, self._names = dict(before), set(names)
+            scope.values.update(zip(nodes[position].output, outputs, strict=False))
+            with self.asker.under(formula):
+                self._nodes(nodes, position + 1, scope)
+            ends.append(scope.values)
+        self._forks -= 1
+        yes, no = ends
+        for name in yes:
+            if yes[name] is not no[name]:
+                scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
 
     def constants(self, graph: Any, scope: Scope) -> None:
         """Put the constants that a graph holds into the scope."""

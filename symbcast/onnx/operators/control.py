@@ -12,6 +12,7 @@ from symbcast.onnx.contents import is_size
 from symbcast.onnx.registry import operator
 from symbcast.onnx.sizes import add, multiply, subtract
 from symbcast.onnx.values import UNKNOWN, Dims, Value
+from symbcast.onnx.walk import Fork, either
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
@@ -35,7 +36,13 @@ def if_(call: Call) -> Sequence[Value]:
         yes = call.walk.within(branches["then_branch"], call.scope, ())
     with call.asker.under(negate(chosen)):
         no = call.walk.within(branches["else_branch"], call.scope, ())
-    return [_either(call, n, chosen, a, b) for n, (a, b) in enumerate(zip(yes, no, strict=True))]
+    if any(_rank(a) != _rank(b) for a, b in zip(yes, no, strict=True)):
+        call.walk.fork = Fork(chosen, yes, no)
+    return [either(call.asker, name, chosen, a, b) for name, a, b in zip(call.node.output, yes, no, strict=False)]
+
+
+def _rank(value: Value) -> int | None:
+    return None if value.shape is None else len(value.shape)
 
 
 def _condition(call: Call) -> Formula:
@@ -47,25 +54,6 @@ def _condition(call: Call) -> Formula:
     taken = call.fresh("taken", f"1 where {call.input_name(0)} is true and the then-branch is taken, 0 where it is not")
     call.asker.assume(at_most(taken, 1))
     return equal(taken, 1)
-
-
-def _either(call: Call, position: int, chosen: Formula, yes: Value, no: Value) -> Value:
-    """Return what is known of an output that comes from one branch or the other."""
-    dtype = yes.dtype or no.dtype
-    name = call.node.output[position]
-    if yes.shape is None or no.shape is None:
-        return Value(None, dtype)
-    if len(yes.shape) != len(no.shape):
-        call.note(f"{name} has rank {len(yes.shape)} from one branch and {len(no.shape)} from the other")
-        return Value(None, dtype)
-    dims = [
-        a
-        if a == b
-        else call.asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
-        for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
-    ]
-    content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
-    return Value(tuple(dims), dtype, content)
 
 
 @operator("Loop")

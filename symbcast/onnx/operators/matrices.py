@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from symbcast.formulas import any_of, at_most, different
 from symbcast.onnx.call import Call
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values import Dims, Value
@@ -23,10 +25,35 @@ def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
     a = (1, *left) if len(left) == 1 else left
     b = (*right, 1) if len(right) == 1 else right
     call.equal(a[-1], b[-2], _INNER)
-    batch = call.broadcast(a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
+    batch = _batch(call, a, b) if len(a) > 2 or len(b) > 2 else ()
     rows = () if len(left) == 1 else (a[-2],)
     columns = () if len(right) == 1 else (b[-1],)
     return (*batch, *rows, *columns)
+
+
+def _batch(call: Call, left: Dims, right: Dims) -> Dims:
+    """Return the batch axes of a product, broadcast.
+
+    ONNX Runtime (seen with 1.31) refuses a size of 1 beside one of 0, and where what it sums over is empty it keeps
+    the batch of the left operand, whatever the right one's is.
+    """
+    if not call.is_onnxruntime or left[:-2] == right[:-2]:
+        return call.broadcast(left[:-2], right[:-2])
+    something = at_most(1, left[-1])
+    is_summed = call.asker.is_known(something)
+    if is_summed is False:
+        return left[:-2]
+    with call.asker.under(something) if is_summed is None else nullcontext():
+        batch = call.broadcast(left[:-2], right[:-2])
+        for a, b in zip(reversed(left[:-2]), reversed(right[:-2]), strict=False):
+            for one, other in ((a, b), (b, a)):
+                if not call.bounds.is_at_least(other, 1) and call.asker.is_known(different(one, 1)) is not True:
+                    call.require(any_of([different(one, 1), different(other, 0)]), "a batch of 1 beside one of 0")
+    if is_summed or len(left) < len(right):
+        return batch
+    name, text = f"{call.place.name}_batch", "an axis of the batch, by whether what is summed over is empty"
+    kept = zip(left[:-2], batch, strict=True)
+    return tuple(a if a == b else call.asker.by_cases(name, text, something, b, a) for a, b in kept)
 
 
 @operator("MatMul")
