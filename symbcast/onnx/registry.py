@@ -21,6 +21,8 @@ _FAMILIES = (
     "joining",
     "making",
     "matrices",
+    "quantized",
+    "quantized_matrices",
     "recurrent",
     "reducing",
     "shaping",

@@ -14,7 +14,6 @@ from symbcast.onnx.values import Dims, Value
 if TYPE_CHECKING:
     from symbcast.dims import Dim
 
-INT32 = 6
 _INNER = "the last size of the one matrix must equal the last but one of the other"
 
 
@@ -62,35 +61,24 @@ def matmul(call: Call) -> Value:
     return Value(matrix_product(call, call.shape(0), call.shape(1)), call.dtype() or call.dtype(1))
 
 
-@operator("MatMulInteger")
-def matmul_integer(call: Call) -> Value:
-    """A product of matrices of small integers."""
-    call.note("that the zero points fit was not looked at") if call.has(2) or call.has(3) else None
-    return Value(matrix_product(call, call.shape(0), call.shape(1)), INT32)
-
-
-@operator("QLinearMatMul")
-def quantized_matmul(call: Call) -> Value:
-    """A product of quantized matrices."""
-    call.note("that scales and zero points fit was not looked at")
-    return Value(matrix_product(call, call.shape(0), call.shape(3)), call.dtype(7))
-
-
 @operator("Gemm")
 def gemm(call: Call) -> Value:
     """A product of two matrices, and a third one broadcast onto it, one way."""
-    a, b = call.rank(0, (2,), "A"), call.rank(1, (2,), "B")
+    return Value(gemm_product(call, 0, 1, 2), call.dtype() or call.dtype(1))
+
+
+def gemm_product(call: Call, left: int, right: int, bias: int) -> Dims:
+    """Return the shape of a product of two matrices, each transposed if an attribute says so; a bias fits it."""
+    a, b = call.rank(left, (2,), "A"), call.rank(right, (2,), "B")
     rows, inner = a[::-1] if call.integer("transA") else a
     same, columns = b[::-1] if call.integer("transB") else b
     call.equal(inner, same, "the inner sizes of A and B must be equal")
     shape = (rows, columns)
-    if call.has(2):
-        bias = call.shape(2)
-        if call.version < 7 and not call.integer("broadcast"):
-            call.broadcast(bias, shape, rule="none")
-        else:
-            call.broadcast(bias, shape, rule="unidirectional")
-    return Value(shape, call.dtype() or call.dtype(1))
+    if call.has(bias):
+        is_legacy = call.node.op_type == "Gemm" and call.version < 7
+        is_equal = is_legacy and not call.integer("broadcast")
+        call.broadcast(call.shape(bias), shape, rule="none" if is_equal else "unidirectional")
+    return shape
 
 
 @operator("Det")
