@@ -15,6 +15,8 @@ Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
 _OPERATORS: dict[tuple[str, str], Operator] = {}
 
 _FAMILIES = (
+    "attention",
+    "contrib",
     "control",
     "elementwise",
     "indexing",

@@ -131,8 +131,11 @@ def quantized_global_pool(call: Call) -> Value:
     if len(dims) < 3:
         call.refuse("the input must have a batch, channels and one axis more")
     expect_numbers(call, 1, 2, 3, 4)
+    is_last = bool(call.integer("channels_last"))
+    for size in dims[1:-1] if is_last else dims[2:]:
+        call.at_most(1, size, "what is averaged must not be empty")
     ones: Dims = (1,) * (len(dims) - 2)
-    shape = (dims[0], *ones, dims[-1]) if call.integer("channels_last") else (*dims[:2], *ones)
+    shape = (dims[0], *ones, dims[-1]) if is_last else (*dims[:2], *ones)
     return Value(shape, call.dtype())
 
 

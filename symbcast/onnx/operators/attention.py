@@ -1,0 +1,136 @@
+"""Attention and rotary embeddings, as ONNX itself has them from opset 23 on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.formulas import any_of, equal
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.expecting import expect, known_shape
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, floor_divide, modulo, multiply
+from symbcast.onnx.values import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+_MASK, _PAST_KEY, _PAST_VALUE, _LENGTHS = 3, 4, 5, 6
+
+
+class _Operand(NamedTuple):
+    """Queries, keys or values: for each of a batch, in some heads, a sequence of vectors."""
+
+    batch: Dim
+    heads: Dim
+    length: Dim
+    width: Dim
+
+
+@operator("Attention")
+def attention(call: Call) -> Sequence[Value]:
+    """What each query finds among the keys and values; the keys and values with those before them; the scores."""
+    rank = len(call.rank(0, (3, 4), "Q"))
+    queries = _operand(call, 0, "Q", "q_num_heads", rank)
+    keys = _operand(call, 1, "K", "kv_num_heads", rank)
+    values = _operand(call, 2, "V", "kv_num_heads", rank)
+    _check_alike(call, queries, keys, values)
+    past = known_shape(call, _PAST_KEY, "past_key")
+    before: Dim | None = past[2] if past is not None and len(past) == 4 else None if call.has(_PAST_KEY) else 0
+    expect(call, _PAST_KEY, "past_key", (queries.batch, keys.heads, before, queries.width))
+    expect(call, _PAST_VALUE, "past_value", (queries.batch, keys.heads, before, values.width))
+    expect(call, _LENGTHS, "nonpad_kv_seqlen", (queries.batch,))
+    if call.has(_LENGTHS):
+        call.note("that no number of nonpad_kv_seqlen is above the length was not looked at")
+    if before is None:
+        before = call.fresh("past", "how many keys there were before")
+    total = add(before, keys.length)
+    scores = (queries.batch, queries.heads, queries.length, total)
+    _check_mask(call, scores)
+    found: Dims = (queries.batch, queries.heads, queries.length, values.width)
+    if rank == 3:
+        found = (queries.batch, queries.length, multiply(queries.heads, values.width))
+    return [
+        Value(found, call.dtype()),
+        Value((queries.batch, keys.heads, total, queries.width), call.dtype(1)),
+        Value((queries.batch, keys.heads, total, values.width), call.dtype(2)),
+        Value(scores, call.dtype()),
+    ]
+
+
+def _operand(call: Call, position: int, name: str, heads: str, rank: int) -> _Operand:
+    """Return what an operand holds; of three axes, the heads are an attribute, side by side on the last axis."""
+    dims = call.rank(position, (rank,), name)
+    count = call.integer(heads)
+    if rank == 4:
+        if count:
+            call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
+        return _Operand(*dims)
+    if count <= 0:
+        call.refuse(f"operands of three axes need the attribute {heads}")
+    call.require(equal(modulo(dims[2], count), 0), f"the last size of {name} must be a multiple of the {count} heads")
+    return _Operand(dims[0], count, dims[1], floor_divide(dims[2], count))
+
+
+def _check_alike(call: Call, queries: _Operand, keys: _Operand, values: _Operand) -> None:
+    for other in (keys, values):
+        call.equal(queries.batch, other.batch, "Q, K and V must have one batch")
+    call.equal(keys.heads, values.heads, "K and V must have as many heads")
+    call.equal(keys.length, values.length, "K and V must be as long")
+    call.equal(queries.width, keys.width, "the vectors of Q and K must be as long")
+    if queries.heads != keys.heads:
+        grouped = equal(modulo(queries.heads, keys.heads), 0)
+        call.require(grouped, "the heads of Q must be a multiple of those of K")
+    if call.is_onnxruntime:
+        for size in (*queries, keys.heads, keys.length, values.width):
+            call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
+
+
+def _check_mask(call: Call, scores: Dims) -> None:
+    """Ask that the mask can be broadcast onto the scores; ONNX Runtime does so with the batch and the heads alone."""
+    mask = known_shape(call, _MASK, "attn_mask")
+    if mask is None:
+        return
+    if not 2 <= len(mask) <= 4:
+        call.refuse("attn_mask must have from two to four axes")
+    if not call.is_onnxruntime:
+        if call.version >= 24:
+            call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
+            call.broadcast((*mask[:-1], 1), (*scores[:-1], 1), rule="unidirectional")
+        else:
+            call.broadcast(mask, scores, rule="unidirectional")
+        return
+    expect(call, _MASK, "attn_mask", (*(None for _ in mask[:-2]), scores[2], scores[3]))
+    for size, target in zip(mask[-3::-1], scores[1::-1], strict=False):
+        call.require(any_of([equal(size, 1), equal(size, target)]), "attn_mask must fit the batch and the heads")
+
+
+@operator("RotaryEmbedding")
+def rotary_embedding(call: Call) -> Value:
+    """The vectors turned by angles, which lie in caches: for each position, or for each place in the input."""
+    dims = call.rank(0, (3, 4), "X")
+    heads, width = _head_width(call, dims)
+    turned: Dim = call.integer("rotary_embedding_dim") or width
+    if heads is not None and turned is not width:
+        call.at_most(turned, width, "rotary_embedding_dim must be at most the width of a head")
+    places = (dims[0], dims[1] if len(dims) == 3 else dims[2])
+    leading: tuple[Dim | None, ...] = places
+    if call.has(3):
+        cache = known_shape(call, 1, "cos_cache")
+        leading = (cache[0] if cache else None,)
+        expect(call, 3, "position_ids", places)
+    half = floor_divide(turned, 2)
+    expect(call, 1, "cos_cache", (*leading, half))
+    expect(call, 2, "sin_cache", (*leading, half))
+    return Value(dims, call.dtype())
+
+
+def _head_width(call: Call, dims: Dims) -> tuple[Dim | None, Dim]:
+    """Return how many heads there are, and how wide one is."""
+    if len(dims) == 4:
+        return dims[1], dims[3]
+    heads = call.integer("num_heads")
+    if heads <= 0:
+        call.refuse("an input of three axes needs the attribute num_heads")
+    call.require(equal(modulo(dims[2], heads), 0), f"the last size of X must be a multiple of the {heads} heads")
+    return heads, floor_divide(dims[2], heads)
