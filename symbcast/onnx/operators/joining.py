@@ -31,24 +31,11 @@ def joined_shape(call: Call, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     if any(len(s) != rank for s in shapes):
         call.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
     axis = call.axis(call.integer("axis", 1 if call.version < 4 else 0), rank)
-<<<<<<< HEAD
     reason = f"only sizes on axis {axis}, along which it joins, may differ"
     empty = [_emptiness(call, s) if call.is_onnxruntime else FALSE for s in shapes]
     dims = _off_axis(call, shapes, empty, axis, reason)
     dims[axis] = add(*(s[axis] for s in shapes))
-    values = [call.value(n) for n in range(len(call.inputs))]
-    return Value(tuple(dims), call.dtype(), _contents_joined(values, axis, tuple(dims)))
-=======
-    dims = list(shapes[0])
-    for n in range(rank):
-        if n == axis:
-            dims[n] = add(*(s[n] for s in shapes))
-            continue
-        for other in shapes[1:]:
-            call.equal(shapes[0][n], other[n], f"only sizes on axis {axis}, along which it joins, may differ")
-        dims[n] = next((s[n] for s in shapes if isinstance(s[n], int)), dims[n])
     return tuple(dims), axis
->>>>>>> ebd5830 (Quantized operators: scales and zero points that fit, products of quantized matrices)
 
 
 def _emptiness(call: Call, shape: Dims) -> Formula:
