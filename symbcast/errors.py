@@ -186,6 +186,20 @@ class ExchangeError(SymbcastError, ValueError):
         return f"{text}; {self.hint}" if self.hint else text
 
 
+class ModelError(SymbcastError, ValueError):
+    """A model that cannot be read; ``source`` is the file, or what the model is called."""
+
+    def __init__(self, source: str, problem: str, hint: str = "") -> None:
+        super().__init__(source, problem, hint)
+        self.source = source
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.source}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
 class UndecidedError(SymbcastError):
     """An answer was required that could not be decided within the limits; ``reason`` says which."""
 

@@ -1,0 +1,174 @@
+"""Model files: read whole, in the format that the name's ending says, and recognised where they hold something else."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+from symbcast.errors import ModelError
+
+MAX_BYTES = (1 << 31) - 1
+"""What one protobuf message can hold."""
+
+Parser: TypeAlias = Callable[[bytes], Any]
+
+
+class Kind(NamedTuple):
+    """What a file is that is no model, and what to do."""
+
+    problem: str
+    hint: str = "export the model to ONNX, and give that file"
+
+
+def read(path: str) -> Any:
+    """Return the ``ModelProto`` in a file; raises `ModelError` where there is none to be read."""
+    if not path or "\0" in path:
+        raise ModelError(repr(path), "is not a path")
+    data = _read_bytes(path)
+    if not data:
+        raise ModelError(path, "the file is empty", "fetch it or export it again")
+    ending = Path(path.removesuffix(".gz")).suffix.lower()
+    try:
+        return _TEXTUAL.get(ending, _from_protobuf)(data)
+    except MemoryError:
+        raise
+    except Exception as error:  # each parser has errors of its own
+        if ending in _TEXTUAL:
+            raise ModelError(path, f"is no model in the format of {ending}: {_first_line(error)}") from error
+        raise ModelError(path, *(recognised(data) or _damaged(data))) from error
+
+
+def _read_bytes(path: str) -> bytes:
+    try:
+        mode = Path(path).stat()
+        if stat.S_ISDIR(mode.st_mode):
+            raise ModelError(path, "is a folder", "give a model file in it")
+        if not (stat.S_ISREG(mode.st_mode) or stat.S_ISFIFO(mode.st_mode)):
+            raise ModelError(path, "is not a file")
+        if mode.st_size > MAX_BYTES:
+            raise _too_large(path)
+        with Path(path).open("rb") as file:
+            data = _unzipped(file) if path.endswith(".gz") else file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ModelError(path, *_unreadable(error)) from error
+    except (EOFError, zlib.error) as error:
+        raise ModelError(path, "is cut short or damaged: it does not unzip", "fetch it again") from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(path)
+    return data
+
+
+def _unzipped(file: BinaryIO) -> bytes:
+    with gzip.GzipFile(fileobj=file) as unzipped:
+        return unzipped.read(MAX_BYTES + 1)
+
+
+def _too_large(path: str) -> ModelError:
+    hint = "export it with its weights in a file of their own: external data hold as much as there is"
+    return ModelError(path, "has 2 GB or more, and no ONNX file can hold that", hint)
+
+
+def _unreadable(error: OSError) -> Kind:
+    if isinstance(error, FileNotFoundError):
+        return Kind("there is no such file", "")
+    if isinstance(error, gzip.BadGzipFile):
+        return Kind("is not compressed by gzip, as its name says", "")
+    return Kind(f"cannot be read: {error.strerror or error}", "")
+
+
+def _from_protobuf(data: bytes) -> Any:
+    from onnx import ModelProto
+
+    model = ModelProto()
+    model.ParseFromString(data)
+    if not (model.ir_version > 0 and model.HasField("graph")):
+        raise ValueError("no model")  # protobuf finds messages in many bytes that hold none
+    return model
+
+
+def _from_json(data: bytes) -> Any:
+    from google.protobuf import json_format
+    from onnx import ModelProto
+
+    return json_format.Parse(data.decode(), ModelProto())
+
+
+def _from_textproto(data: bytes) -> Any:
+    from google.protobuf import text_format
+    from onnx import ModelProto
+
+    return text_format.Parse(data.decode(), ModelProto())
+
+
+def _from_onnxtxt(data: bytes) -> Any:
+    from onnx.parser import parse_model
+
+    return parse_model(data.decode())
+
+
+_TEXTUAL: Mapping[str, Parser] = {
+    ".json": _from_json,
+    ".onnxjson": _from_json,
+    ".onnxtext": _from_onnxtxt,
+    ".onnxtxt": _from_onnxtxt,
+    ".pbtxt": _from_textproto,
+    ".prototxt": _from_textproto,
+    ".textproto": _from_textproto,
+    ".txtpb": _from_textproto,
+}
+"""The formats of text, by the endings that the onnx package knows them by."""
+
+
+# What else a file may be.
+
+_UNZIP = "unzip it, or let its name end in .onnx.gz if it holds a model"
+_FETCH = "fetch the file itself, such as with git lfs pull"
+_SIGNATURES = (
+    (0, b"PK\x03\x04", Kind("is a zip archive, such as PyTorch, Keras and NumPy write")),
+    (0, b"\x80\x02", Kind("is a Python pickle, such as PyTorch writes")),
+    (0, b"\x80\x04", Kind("is a Python pickle, such as PyTorch writes")),
+    (0, b"\x80\x05", Kind("is a Python pickle, such as PyTorch writes")),
+    (0, b"\x89HDF\r\n", Kind("is an HDF5 file, such as Keras writes")),
+    (0, b"GGUF", Kind("is a GGUF file")),
+    (4, b"TFL3", Kind("is a TensorFlow Lite model")),
+    (4, b"ORTM", Kind("is a model in ONNX Runtime's own format", "give the ONNX file that it was made from")),
+    (8, b'{"', Kind("holds tensors in the safetensors format, and no model")),
+    (0, b"\x1f\x8b", Kind("is compressed by gzip", _UNZIP)),
+    (0, b"version https://git-lfs", Kind("is a Git LFS pointer, and not the model it stands for", _FETCH)),
+    (0, b"<?xml", Kind("is XML, and no ONNX model")),
+    (0, b"<!DOCTYPE", Kind("is a web page, and no ONNX model", _FETCH)),
+    (0, b"<html", Kind("is a web page, and no ONNX model", _FETCH)),
+)
+_PRINTED = frozenset(range(32, 256)) | {9, 10, 13}
+
+
+def recognised(data: bytes) -> Kind | None:
+    """Return what data are that are no ONNX model, if they are something known."""
+    for place, signature, kind in _SIGNATURES:
+        if data.startswith(signature, place):
+            return kind
+    if all(byte in _PRINTED for byte in data[:512]) and _is_text(data[:512]):
+        return Kind("is text, and no ONNX model")
+    return None
+
+
+def _is_text(start: bytes) -> bool:
+    try:
+        start.decode()
+    except UnicodeDecodeError as error:
+        return error.start > len(start) - 4  # a letter that the end of the sample cuts
+    return True
+
+
+def _damaged(data: bytes) -> Kind:
+    if data[0] == 0x08:  # the tag of the IR version, which writers put first
+        return Kind("is no ONNX model, or one that is cut short or damaged", "fetch it or export it again")
+    return Kind("is no ONNX model")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:200] or type(error).__name__

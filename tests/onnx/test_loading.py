@@ -1,0 +1,346 @@
+"""Models as they come: what is read of them, and what is said of files that are none."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir
+import pytest
+from google.protobuf import json_format, text_format
+from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
+from onnx.parser import parse_model
+
+import symbcast as sb
+from symbcast.onnx.loading import load
+
+TEXT = """<ir_version: 10, opset_import: ["" : 21]>
+reshaping (float[N, C] x) => (float[] y) <int64[3] target = {0, -1, 2}> { y = Reshape(x, target) }
+"""
+MODEL = parse_model(TEXT)
+BYTES = MODEL.SerializeToString()
+
+
+def without(*fields):
+    model = onnx.ModelProto()
+    model.CopyFrom(MODEL)
+    for field in fields:
+        model.ClearField(field)
+    return model
+
+
+def renamed(old: bytes, new: bytes) -> bytes:
+    assert len(old) == len(new)
+    assert old in BYTES
+    return BYTES.replace(old, new)
+
+
+AFTER_GRAPH = len(without("opset_import").SerializeToString())
+LARGE = onnx.ModelProto()
+LARGE.CopyFrom(MODEL)
+LARGE.doc_string = "long " * 10_000
+
+BAD = [
+    ("empty", b"", "the file is empty; fetch it or export it again"),
+    ("cut in the graph", BYTES[:-30], "is no ONNX model, or one that is cut short or damaged"),
+    ("cut before the graph", BYTES[:2], "is no ONNX model, or one that is cut short or damaged"),
+    ("cut after the graph", BYTES[:AFTER_GRAPH], "the model names no operator set; it may be cut short"),
+    ("no graph", without("graph").SerializeToString(), "is no ONNX model"),
+    ("no IR version", without("ir_version").SerializeToString(), "is no ONNX model"),
+    ("no operator set", without("opset_import").SerializeToString(), "the model names no operator set"),
+    ("a graph alone", MODEL.graph.SerializeToString(), "is no ONNX model"),
+    ("a tensor", MODEL.graph.initializer[0].SerializeToString(), "is no ONNX model"),
+    ("names that are none", renamed(b"Reshape", b"\xff" * 7), "names that are no text; it is damaged"),
+    ("sizes whose names are none", renamed(b"\x01N", b"\x01\xff"), "names that are no text"),
+    ("random bytes that parse", b"\x4a\x01\x00", "is no ONNX model"),
+    ("text", b"hello, world\n", "is text, and no ONNX model"),
+    ("text in another script", ("\u0436" * 400).encode(), "is text, and no ONNX model"),
+    ("a Git LFS pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a Git LFS pointer"),
+    ("a web page", b"<!DOCTYPE html><html><body>not found</body></html>", "is a web page"),
+    ("XML", b"<?xml version='1.0'?><net/>", "is XML"),
+    (
+        "a pickle",
+        pickle.dumps({"weight": [1.0]}),
+        "is a Python pickle, such as PyTorch writes; export the model to ONNX",
+    ),
+    ("a zip", None, "is a zip archive, such as PyTorch"),
+    ("gzip", gzip.compress(BYTES), "is compressed by gzip; unzip it"),
+    ("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(64), "is an HDF5 file"),
+    ("GGUF", b"GGUF\x03" + bytes(64), "is a GGUF file"),
+    ("TFLite", b"\x1c\0\0\0TFL3" + bytes(64), "is a TensorFlow Lite model"),
+    ("ORT", b"\x1c\0\0\0ORTM" + bytes(64), "in ONNX Runtime's own format; give the ONNX file"),
+    ("safetensors", b'\x20\0\0\0\0\0\0\0{"w":{"dtype":"F32"}}', "in the safetensors format"),
+    ("zeros", bytes(100), "is no ONNX model"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_a_file_that_is_no_model_is_said_to_be_what_it_is(content, message, tmp_path):
+    path = tmp_path / "model.onnx"
+    if content is None:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("data.pkl", b"")
+    else:
+        path.write_bytes(content)
+    with pytest.raises(sb.ModelError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert caught.value.source == str(path)
+
+
+def test_every_truncation_and_no_whole_model_is_refused(tmp_path):
+    path = tmp_path / "model.onnx"
+    for size in range(len(BYTES)):
+        path.write_bytes(BYTES[:size])
+        with pytest.raises(sb.ModelError):
+            load(path)
+    path.write_bytes(BYTES)
+    assert load(path) == (str(path), MODEL)
+
+
+def test_damage_is_an_error_or_a_model(tmp_path):
+    path = tmp_path / "model.onnx"
+    for place in range(len(BYTES)):
+        for value in (0, 1, 0x7F, 0xFF):
+            path.write_bytes(BYTES[:place] + bytes([value]) + BYTES[place + 1 :])
+            try:
+                source, model = load(path)
+            except sb.ModelError:
+                continue
+            assert source == str(path)
+            assert model.HasField("graph")
+
+
+BAD_PATHS = [
+    ("nothing.onnx", "there is no such file"),
+    ("", "'': is not a path"),
+    ("folder.onnx", "is a folder; give a model file in it"),
+    ("file.onnx/model.onnx", "cannot be read: Not a directory"),
+    ("loop.onnx", "cannot be read: Too many levels"),
+    ("a\0b.onnx", "is not a path"),
+    ("/dev/null", "is not a file"),
+    ("text.onnx.gz", "is not compressed by gzip, as its name says"),
+    ("cut.onnx.gz", "is cut short or damaged: it does not unzip"),
+    ("damaged.onnx.gz", "is cut short or damaged: it does not unzip"),
+    (
+        "large.onnx",
+        "has 2 GB or more, and no ONNX file can hold that; export it with its weights in a file",
+    ),
+    ("other.json", "is no model in the format of .json: "),
+    ("broken.onnxtxt", "is no model in the format of .onnxtxt: "),
+    ("broken.textproto", "is no model in the format of .textproto: "),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), BAD_PATHS)
+def test_a_path_that_leads_to_no_model(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    zipped = gzip.compress(LARGE.SerializeToString())
+    Path("folder.onnx").mkdir()
+    Path("file.onnx").write_bytes(BYTES)
+    Path("loop.onnx").symlink_to("loop.onnx")
+    Path("text.onnx.gz").write_bytes(b"hello")
+    Path("cut.onnx.gz").write_bytes(zipped[:-10])
+    Path("damaged.onnx.gz").write_bytes(zipped[:40] + bytes(20) + zipped[60:])
+    Path("other.json").write_bytes(b'{"a": [1, \xff]}')
+    Path("broken.onnxtxt").write_text(TEXT.replace("Reshape(", "Reshape)"))
+    Path("broken.textproto").write_text("graph { node { op_type: } }")
+    with Path("large.onnx").open("wb") as file:
+        file.truncate(2**31)  # sparse: it takes no room
+    with pytest.raises(sb.ModelError) as caught:
+        load(name)
+    assert message in str(caught.value)
+
+
+WRITTEN = {
+    "model.onnx": BYTES,
+    "model.pb": BYTES,
+    "model": BYTES,
+    "model.onnx.gz": gzip.compress(BYTES),
+    "model.onnxtxt": TEXT.encode(),
+    "model.json": json_format.MessageToJson(MODEL).encode(),
+    "model.textproto": text_format.MessageToString(MODEL).encode(),
+    "model.textproto.gz": gzip.compress(text_format.MessageToString(MODEL).encode()),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_formats(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(WRITTEN[name])
+    assert load(path) == (str(path), MODEL)
+    assert load(str(path)) == (str(path), MODEL)
+    assert load(os.fsencode(path).decode()) == (str(path), MODEL)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_pipe_is_read(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with subprocess.Popen([sys.executable, "-c", f"open({str(path)!r}, 'wb').write({BYTES!r})"]):
+        assert load(path)[1] == MODEL
+
+
+def test_a_proto_is_used_as_it_is():
+    before = MODEL.SerializeToString()
+    source, model = load(MODEL)
+    assert model is MODEL
+    assert source == "reshaping"
+    sb.onnx.check(MODEL)
+    assert MODEL.SerializeToString() == before
+
+
+def test_an_onnx_ir_model_is_read():
+    source, model = load(onnx_ir.from_proto(MODEL))
+    assert source == "reshaping"
+    assert [n.op_type for n in model.graph.node] == ["Reshape"]
+    assert numpy_helper.to_array(model.graph.initializer[0]).tolist() == [0, -1, 2]
+
+
+@pytest.mark.parametrize(
+    "model", [None, 3, b"model.onnx", MODEL.graph, [MODEL], object()], ids=lambda m: type(m).__name__
+)
+def test_other_things_are_no_models(model):
+    with pytest.raises(sb.ShapeTypeError, match=r"is not a model; give the path of one, an onnx\.ModelProto"):
+        load(model)
+
+
+@pytest.mark.parametrize(("fields", "message"), [(("graph",), "no graph"), (("opset_import",), "no operator set")])
+def test_a_proto_that_is_no_model(fields, message):
+    with pytest.raises(sb.ModelError, match=message):
+        load(without(*fields))
+
+
+def test_a_model_from_before_operator_sets():
+    model = without("opset_import")
+    model.ir_version = 2
+    assert load(model)[1] is model
+
+
+def test_the_extra_is_named(monkeypatch):
+    for module in [m for m in sys.modules if m.partition(".")[0] == "onnx"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs .* 'symbcast\[onnx\]'"):
+        load("model.onnx")
+
+
+# Data beside the model.
+
+
+def with_external_target(folder: Path, **entries) -> Path:
+    """Write the model with the data of its initializer in a file, or with other entries about where they are."""
+    model = onnx.ModelProto()
+    model.CopyFrom(MODEL)
+    held = model.graph.initializer[0]
+    data = numpy_helper.to_array(held).tobytes()
+    held.CopyFrom(TensorProto(name=held.name, dims=held.dims, data_type=held.data_type, raw_data=data))
+    set_external_data(held, **{"location": "target.data", "offset": 16, "length": len(data), **entries})
+    held.ClearField("raw_data")
+    folder.mkdir(exist_ok=True)
+    (folder / "target.data").write_bytes(bytes(16) + data + bytes(16))
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def target_of(path) -> list[int] | None:
+    held = load(path)[1].graph.initializer[0]
+    return None if held.data_location == TensorProto.EXTERNAL else numpy_helper.to_array(held).tolist()
+
+
+def test_small_tensors_beside_the_model_are_read(tmp_path):
+    path = with_external_target(tmp_path)
+    assert target_of(path) == [0, -1, 2]
+    assert str(sb.onnx.check(path).shapes["y"]) == str(sb.onnx.check(MODEL).shapes["y"])
+    assert target_of(onnx_ir.load(path)) == [0, -1, 2]
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"location": "missing.data"},
+        {"location": ""},
+        {"location": "."},
+        {"location": "../target.data"},
+        {"location": "link.data"},
+        {"location": "a\0b"},
+        {"offset": 40},
+        {"offset": -1},
+        {"offset": "x"},
+        {"length": 8},
+        {"length": -1},
+    ],
+    ids=str,
+)
+def test_what_is_not_there_or_not_the_models_is_not_read(entries, tmp_path):
+    with_external_target(tmp_path)
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "link.data").symlink_to(tmp_path / "target.data")
+    assert target_of(_with_entries(inner, entries)) is None
+
+
+def _with_entries(folder, entries):
+    path = with_external_target(folder)
+    model = onnx.load(path, load_external_data=False)
+    for entry in model.graph.initializer[0].external_data:
+        entry.value = str(entries.get(entry.key, entry.value))
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_an_absolute_location_is_not_read(tmp_path):
+    assert target_of(_with_entries(tmp_path, {"location": str(tmp_path / "target.data")})) is None
+
+
+def test_a_cache_of_links_is_read(tmp_path):
+    path = with_external_target(tmp_path / "blobs")
+    cache = tmp_path / "snapshot"
+    cache.mkdir()
+    for name in ("model.onnx", "target.data"):
+        (cache / name).symlink_to(path.parent / name)
+    assert target_of(cache / "model.onnx") == [0, -1, 2]
+
+
+def large_model() -> onnx.ModelProto:
+    """Return a model of 3 GB, with two weights and a target in a file beside it."""
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in [("x", ["N", 16384]), ("y", None)])
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"]),
+        helper.make_node("Add", ["h", "b"], ["z"]),
+        helper.make_node("Reshape", ["z", "target"], ["y"]),
+    ]
+    held = []
+    end = 0
+    for name, kind, dims in [("w", 1, (16384, 49152)), ("b", 1, (49152,)), ("target", 7, (3,))]:
+        length = int(np.prod(dims)) * (8 if kind == 7 else 4)
+        tensor = TensorProto(name=name, data_type=kind, dims=dims, data_location=TensorProto.EXTERNAL)
+        for key, value in {"location": "weights.data", "offset": end, "length": length}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        end += length
+        held.append(tensor)
+    return helper.make_model(
+        helper.make_graph(nodes, "large", [x], [y], held), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
+    )
+
+
+def test_weights_of_gigabytes_are_left_where_they_are(tmp_path):
+    path = tmp_path / "large.onnx"
+    path.write_bytes(large_model().SerializeToString())
+    assert [str(d) for d in sb.onnx.check(path).shapes["z"]] == ["N", "49152"]
+    with (tmp_path / "weights.data").open("wb") as file:
+        file.truncate(16384 * 49152 * 4 + 49152 * 4)  # sparse: it takes no room
+        file.seek(0, os.SEEK_END)
+        file.write(np.array([-1, 3, 16384]).tobytes())
+    report = sb.onnx.check(path)
+    assert [str(d) for d in report.shapes["y"]] == ["N", "3", "16384"]
+    assert not report.unanalysed
