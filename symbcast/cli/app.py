@@ -1,0 +1,84 @@
+"""The command line: what its commands are, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from cyclopts import App, CycloptsError
+
+from symbcast import __version__
+from symbcast.cli.arguments import separated
+from symbcast.cli.check import EPILOGUE, check
+from symbcast.cli.printing import print_text
+from symbcast.cli.rules import rules
+from symbcast.cli.statuses import Exit, UsageError
+from symbcast.errors import SymbcastError
+
+app = App(
+    name="symbcast",
+    help="For which sizes does this broadcast work, and what comes out?",
+    help_epilogue=EPILOGUE,
+    help_format="plaintext",
+    version=__version__,
+    exit_on_error=False,
+    print_error=False,
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+app.command(check, help_epilogue=EPILOGUE)
+app.command(rules)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line on arguments and return the exit status; wrong ones are one message on stderr.
+
+    >>> run(["--version"])
+    0.1.0
+    0
+    """
+    if sys.stdout is None:  # closed by the caller: the status is still wanted
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+    try:
+        status = app(list(separated(arguments)))
+        sys.stdout.flush()
+        return int(status or 0)
+    except (SymbcastError, UsageError) as error:
+        return _refuse(str(error))
+    except CycloptsError as error:
+        return _refuse(_usage(error))
+    except (BrokenPipeError, SystemExit):
+        # rich, which prints the help, makes a SystemExit of a broken pipe. What is left in the buffer must not be
+        # flushed into the closed pipe at exit.
+        _discard_output()
+        return Exit.BROKEN_PIPE
+    except OSError as error:
+        _discard_output()
+        return _refuse(f"cannot write the answer: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+def _discard_output() -> None:
+    """Turn what is left in the buffer of stdout away from where it cannot go."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(error: CycloptsError) -> str:
+    message = " ".join(str(error).split())
+    return f"{message}\nsee symbcast --help"
+
+
+def _refuse(message: str) -> int:
+    print_text(f"symbcast: {message}", sys.stderr)
+    return Exit.USAGE
