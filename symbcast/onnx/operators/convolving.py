@@ -1,0 +1,228 @@
+"""Convolutions, and what undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import any_of, at_most, equal
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.making import asked_shape
+from symbcast.onnx.operators.windows import (
+    SAME,
+    Window,
+    auto_pad,
+    covering,
+    data_axes,
+    fitting,
+    numbers,
+    one_for_each,
+    positions_rounded,
+    same_rank,
+    windows,
+)
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, floor_divide, modulo, multiply, product, subtract
+from symbcast.onnx.values import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+INT32 = 6
+_CHANNELS = "the channels must be those of the weights, for each group"
+
+
+@operator("Conv")
+def convolution(call: Call) -> Value:
+    """One element for each position of the weights, in as many channels as there are weights."""
+    return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
+
+
+@operator("ConvInteger")
+def integer_convolution(call: Call) -> Value:
+    """A convolution of small integers; a zero point is one number."""
+    _ask_of_points(call, (2, 3))
+    return Value(_convolved(call, call.shape(0), call.shape(1)), INT32)
+
+
+@operator("QLinearConv")
+def quantized_convolution(call: Call) -> Value:
+    """A convolution of quantized numbers."""
+    weights = call.shape(3)
+    _ask_of_points(call, (1, 2, 6, 7))
+    for n in (4, 5):
+        shape = call.rank(n, (0, 1), call.input_name(n))
+        if shape:
+            needs = any_of([equal(shape[0], 1), equal(shape[0], weights[0])])
+            call.require(needs, "the weights must have one scale and zero point, or one for each output channel")
+    return Value(_convolved(call, call.shape(0), weights, 8), call.dtype(7))
+
+
+def _ask_of_points(call: Call, positions: Sequence[int]) -> None:
+    """Ask that scales and zero points be one number each."""
+    for n in positions:
+        if call.has(n):
+            for size in call.rank(n, (0, 1), call.input_name(n)):
+                call.equal(size, 1, f"{call.input_name(n)} must be one number")
+
+
+def _convolved(call: Call, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
+    sizes = data_axes(call, dims)
+    same_rank(call, weights, len(dims))
+    group = _group(call)
+    call.equal(dims[1], multiply(weights[1], group), _CHANNELS)
+    call.require(equal(modulo(weights[0], group), 0), f"the output channels must be a multiple of the {group} groups")
+    if bias is not None:
+        one_for_each(call, bias, weights[0], "output channel")
+    found = _windows(call, weights[2:])
+    return (dims[0], weights[0], *(_positions(call, s, w) for s, w in zip(sizes, found, strict=True)))
+
+
+def _group(call: Call) -> int:
+    group = call.integer("group", 1)
+    if group < 1:
+        call.refuse("there must be one group at least")
+    return group
+
+
+def _windows(call: Call, kernel: Dims) -> list[Window]:
+    """Return the windows of weights, whose sizes the node may repeat."""
+    repeated = call.integers("kernel_shape")
+    if repeated is not None:
+        if len(repeated) != len(kernel):
+            call.refuse(f"kernel_shape must be {len(kernel)} numbers")
+        for number, size in zip(repeated, kernel, strict=True):
+            call.equal(number, size, "kernel_shape must be that of the weights")
+    if call.is_onnxruntime and auto_pad(call) and call.attribute("pads") is not None:
+        call.refuse("pads must not be given beside auto_pad")
+    return windows(call, kernel)
+
+
+def _positions(call: Call, size: Dim, window: Window) -> Dim:
+    if auto_pad(call) not in SAME:
+        return fitting(call, size, window)
+    if call.is_onnxruntime:
+        if window.dilation > 1:
+            call.refuse("windows with gaps have no padding found for them")
+        call.at_most(1, size, "the input must not be empty")
+    return covering(size, window.stride)
+
+
+@operator("ConvTranspose")
+def transposed_convolution(call: Call) -> Value:
+    """Each element becomes a window; they lie a stride apart, over one another."""
+    dims, weights = call.shape(0), call.shape(1)
+    sizes = data_axes(call, dims)
+    same_rank(call, weights, len(dims))
+    group = _group(call)
+    call.equal(dims[1], weights[0], "the channels must be those of the weights")
+    call.require(equal(modulo(dims[1], group), 0), f"the channels must be a multiple of the {group} groups")
+    channels = multiply(weights[1], group)
+    one_for_each(call, 2, channels, "output channel")
+    rank = len(sizes)
+    extra = numbers(call, "output_padding", 0, rank, 0)
+    asked = _asked_for(call, rank)
+    axes = zip(sizes, _windows(call, weights[2:]), extra, asked, strict=True)
+    return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
+
+
+def _asked_for(call: Call, rank: int) -> list[int | None]:
+    """Return the sizes of the output that a node asks for, if it does."""
+    found = call.integers("output_shape")
+    if not found:
+        return [None] * rank
+    if len(found) != rank:
+        call.refuse(f"output_shape must be {rank} numbers")
+    return [*found]
+
+
+def _undone(call: Call, size: Dim, window: Window, extra: int, asked: int | None) -> Dim:
+    """Return the size of the output along an axis."""
+    stride = window.stride
+    if call.is_onnxruntime:
+        _ask_of_extra(call, size, stride, extra)
+    if asked is not None:
+        return _undone_to(call, size, window, asked)
+    full = add(multiply(subtract(size, 1), stride), window.span, extra)
+    if auto_pad(call) not in SAME:
+        length = subtract(full, window.before + window.after)
+    elif call.is_onnxruntime:
+        length = call.bounds.smaller(full, multiply(size, stride))  # padding is not below 0
+    else:
+        length = multiply(size, stride)
+    if call.is_onnxruntime:
+        call.at_most(1, length, "the output must not be empty")
+    else:
+        call.at_most(0, length, "the size of the output must not be negative")
+    return length
+
+
+def _ask_of_extra(call: Call, size: Dim, stride: int, extra: int) -> None:
+    """Ask, as the runtime does, that the convolution of the output be as long as the input."""
+    if extra >= stride:
+        call.refuse("output_padding must be smaller than the stride")
+    if extra:
+        call.at_most(1, size, "there must be an element to add output_padding to")
+
+
+def _undone_to(call: Call, size: Dim, window: Window, asked: int) -> Dim:
+    """Return the size that is asked for; the runtime wants as many elements at least as windows in it."""
+    if call.is_onnxruntime:
+        needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
+        call.at_most(needed, size, "the output that is asked for is too large for the input")
+        call.at_most(1, size, "the input must not be empty")
+    return asked
+
+
+@operator("DeformConv")
+def deformed_convolution(call: Call) -> Value:
+    """A convolution whose window is bent at each position, by an offset for each of its elements."""
+    dims, weights = call.shape(0), call.shape(1)
+    sizes = data_axes(call, dims)
+    same_rank(call, weights, len(dims))
+    group, offsets = _group(call), call.integer("offset_group", 1)
+    call.equal(dims[1], multiply(weights[1], group), _CHANNELS)
+    call.require(equal(modulo(weights[0], group), 0), f"the output channels must be a multiple of the {group} groups")
+    call.require(equal(modulo(dims[1], offsets), 0), f"the channels must be a multiple of the {offsets} offset groups")
+    found = _windows(call, weights[2:])
+    out = [positions_rounded(call, s, w) for s, w in zip(sizes, found, strict=True)]
+    if call.is_onnxruntime:
+        call.at_most(1, weights[0], "there must be an output channel")
+        _ask_for_elements(call, dims, out)
+    elements = multiply(product(weights[2:]), offsets)
+    _ask_for_each_position(call, 2, (dims[0], multiply(elements, len(sizes)), *out))
+    if call.has(4):
+        _ask_for_each_position(call, 4, (dims[0], elements, *out))
+    one_for_each(call, 3, weights[0], "output channel")
+    return Value((dims[0], weights[0], *out), call.dtype())
+
+
+def _ask_for_each_position(call: Call, position: int, expected: Dims) -> None:
+    shape = call.rank(position, (len(expected),), call.input_name(position))
+    for left, right in zip(shape, expected, strict=True):
+        call.equal(left, right, "there must be numbers for each element of the window at each position of it")
+
+
+def _ask_for_elements(call: Call, dims: Dims, out: Sequence[Dim]) -> None:
+    """Ask that no axis to slide along be empty, unless the output is."""
+    is_empty = [equal(d, 0) for d in (dims[0], *out) if not call.bounds.is_at_least(d, 1)]
+    for size in dims[2:]:
+        if not call.bounds.is_at_least(size, 1):
+            call.require(any_of([*is_empty, at_most(1, size)]), "windows need an input that is not empty")
+
+
+@operator("Col2Im")
+def columns_to_image(call: Call) -> Value:
+    """Puts the blocks of an image, which are columns, where they belong, and adds them up where they overlap."""
+    batch, rows, columns = call.rank(0, (3,), "the input")
+    image, block = asked_shape(call, 1), asked_shape(call, 2)
+    if len(image) != len(block):
+        call.refuse("image and block must have the same number of axes")
+    found = windows(call, block)
+    count = [fitting(call, s, w) for s, w in zip(image, found, strict=True)]
+    call.equal(columns, product(count), "there must be a column for each position of the block")
+    elements = product(block)
+    call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
+    if call.is_onnxruntime:
+        call.at_most(1, rows, "there must be a row")
+    return Value((batch, floor_divide(rows, elements), *image), call.dtype())
