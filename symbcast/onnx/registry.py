@@ -16,6 +16,7 @@ _OPERATORS: dict[tuple[str, str], Operator] = {}
 
 _FAMILIES = (
     "attention",
+    "attention_contrib",
     "contrib",
     "control",
     "convolving",
