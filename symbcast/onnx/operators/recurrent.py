@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.onnx.call import Call
 from symbcast.onnx.contents import is_size
-from symbcast.onnx.operators.expecting import expect
+from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.sizes import multiply
 from symbcast.onnx.values import Value
@@ -52,13 +52,34 @@ def recurrent(call: Call) -> Sequence[Value]:
     rows = multiply(layer.hidden, gates)
     expect(call, 1, "W", (layer.directions, rows, layer.features))
     expect(call, 2, "R", (layer.directions, rows, layer.hidden))
+    _check_states(call, layer, rows)
+    state = Value(layer.state, call.dtype())
+    return Value(layer.sequence, call.dtype()), state, state
+
+
+def _check_states(call: Call, layer: _Layer, rows: Dim) -> None:
+    """Ask that biases, lengths and first states fit."""
     expect(call, 3, "B", (layer.directions, multiply(rows, 2)))
     expect(call, _LENGTHS, "sequence_lens", (layer.batch,))
     expect(call, _HIDDEN, "initial_h", layer.state)
-    if call.node.op_type == "LSTM":
+    if call.node.op_type.endswith("LSTM"):
         expect(call, _CELL, "initial_c", layer.state)
         expect(call, _PEEPHOLES, "P", (layer.directions, multiply(layer.hidden, 3)))
     _check_lengths(call, layer.length)
+
+
+@operator("DynamicQuantizeLSTM", domain=MICROSOFT)
+def quantized_lstm(call: Call) -> Sequence[Value]:
+    """An LSTM of quantized weights, which lie the other way round."""
+    layer = _layer(call)
+    rows = multiply(layer.hidden, 4)
+    expect(call, 1, "W", (layer.directions, layer.features, rows))
+    expect(call, 2, "R", (layer.directions, layer.hidden, rows))
+    _check_states(call, layer, rows)
+    for n in range(8, 12):
+        found = known_shape(call, n, call.input_name(n))
+        if found is not None:
+            expect(call, n, call.input_name(n), (layer.directions, rows)[: max(len(found), 1)])
     state = Value(layer.state, call.dtype())
     return Value(layer.sequence, call.dtype()), state, state
 
@@ -79,7 +100,9 @@ def _layer(call: Call) -> _Layer:
 
 def _check_empty(call: Call, length: Dim, batch: Dim, features: Dim) -> None:
     """Ask for what is not empty where ONNX Runtime ends its process on it (seen with 1.31)."""
-    sizes = {"GRU": (length, batch, features), "LSTM": (batch,)}.get(call.node.op_type, ())
+    sizes = {"GRU": (length, batch, features), "LSTM": (batch,), "DynamicQuantizeLSTM": (batch,)}.get(
+        call.node.op_type, ()
+    )
     for size in sizes:
         call.at_most(1, size, "ONNX Runtime aborts where X is empty")
 
