@@ -1,13 +1,153 @@
-"""Operators that have no rule of their own here: onnx infers their shapes, one node at a time."""
+"""Operators that have no rule of their own here.
+
+Some are functions: the standard defines them by other operators, and these are walked, so that their shapes and what
+they ask are exact. Of the rest onnx infers the shapes, one node at a time. Dimensions are handed over as tokens: one
+that comes back is that dimension; onnx's own arithmetic is left to numbers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any
 
-from symbcast.onnx.call import Call
-from symbcast.onnx.values import Value
+from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.contents import sizes_of
+from symbcast.onnx.values import UNKNOWN, Constant, Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview.training")
+"""The domains whose operators onnx knows."""
+
+_ASK_NOTHING = frozenset({"Binarizer", "Imputer", "OptionalHasElement", "RegexFullMatch", "StringSplit"})
+"""Operators that run on inputs of whatever sizes."""
+
+_MAX_HANDED = 1024
+"""How many elements of a constant are handed over; longer ones are weights."""
+
+_INTEGERS = (6, 7)
 
 
 def infer(call: Call) -> Sequence[Value]:
-    """Return the outputs as onnx's own inference gives them."""
-    return ()
+    """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
+    schema = _schema(call.node.op_type, call.version, call.node.domain)
+    if schema is None:
+        call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
+    body = _body(call, schema)
+    if body is not None:
+        return call.walk.function(body, _with_defaults(call.node, schema), call.inputs, call.scope)
+    if call.node.op_type not in _ASK_NOTHING:
+        call.note("the shape is as onnx infers it; what the operator asks was not looked at")
+    return _inferred(call, schema)
+
+
+@lru_cache(maxsize=1024)
+def _schema(op_type: str, version: int, domain: str) -> Any:
+    """Return what onnx says of an operator; None where it has none."""
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op_type, version, "" if domain == "ai.onnx" else domain)
+    except defs.SchemaError:
+        return None
+
+
+def _body(call: Call, schema: Any) -> Any:
+    """Return the definition of an operator by others, for the version at hand, where it has one."""
+    from onnx import FunctionProto
+
+    versions = [v for v in schema.function_opset_versions if v <= call.version]
+    if versions:
+        return FunctionProto.FromString(schema.get_function_with_opset_version(max(versions)))
+    versions = [v for v in schema.context_dependent_function_opset_versions if v <= call.version]
+    if not versions:
+        return None
+    types = [_type_of(v, {}).SerializeToString() for v in call.inputs]
+    try:
+        found = schema.get_context_dependent_function_with_opset_version(
+            max(versions), call.node.SerializeToString(), types
+        )
+    except Exception:  # of whatever kind onnx's bindings make of it: what cannot be built is inferred
+        return None
+    return FunctionProto.FromString(found) if found else None
+
+
+def _with_defaults(node: Any, schema: Any) -> Any:
+    """Return a node with the attributes that it leaves at their defaults written out."""
+    made = type(node)()
+    made.CopyFrom(node)
+    given = {a.name for a in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if name not in given and attribute.default_value.name:
+            made.attribute.add().CopyFrom(attribute.default_value)
+    return made
+
+
+def _inferred(call: Call, schema: Any) -> Sequence[Value]:
+    from onnx import helper, shape_inference
+
+    tokens: dict[Dim, str] = {}
+    types = {n: _type_of(v, tokens) for n, v in zip(call.node.input, call.inputs, strict=True) if n}
+    held = {n: t for n, v in zip(call.node.input, call.inputs, strict=True) if n and (t := _tensor_of(v)) is not None}
+    imports = [helper.make_opsetid(call.node.domain, call.version)]
+    try:
+        found = shape_inference.infer_node_outputs(schema, call.node, types, held, opset_imports=imports)
+    except Exception as error:  # what onnx raises is a RuntimeError of its own or whatever its bindings make of it
+        raise UnknownShapeError(f"onnx could not infer its shape: {str(error).splitlines()[0]}") from None
+    dims = {token: dim for dim, token in tokens.items()}
+    return [_value(call, name, found.get(name), dims) for name in call.node.output]
+
+
+def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
+    """Return the type of a value as onnx writes it, each dimension that is no number as a token."""
+    from onnx import TypeProto
+
+    made = TypeProto()
+    if value is None:
+        return made
+    made.tensor_type.elem_type = value.dtype
+    if value.shape is not None:
+        made.tensor_type.shape.SetInParent()
+        for size in value.shape:
+            dim = made.tensor_type.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+            else:
+                dim.dim_param = tokens.setdefault(size, f"d{len(tokens)}")
+    return made
+
+
+def _tensor_of(value: Value | None) -> Any:
+    """Return a short tensor whose elements are known as onnx writes it."""
+    from onnx import helper
+
+    if value is None or value.shape is None or not all(isinstance(d, int) for d in value.shape):
+        return None
+    if prod(int(d) for d in value.shape) > _MAX_HANDED:
+        return None
+    if isinstance(value, Constant):
+        return value.tensor
+    items = sizes_of(value.content, value.shape) if value.dtype in _INTEGERS else None
+    if items is None or not all(isinstance(i, int) for i in items):
+        return None
+    return helper.make_tensor("", value.dtype, value.shape, items)
+
+
+def _value(call: Call, name: str, found: Any, dims: dict[str, Dim]) -> Value:
+    if found is None or found.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
+        return UNKNOWN
+    tensor = getattr(found, found.WhichOneof("value"))
+    if not tensor.HasField("shape"):
+        return Value(None, tensor.elem_type)
+    shape = []
+    for axis, dim in enumerate(tensor.shape.dim):
+        if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
+            shape.append(int(dim.dim_value))
+        elif dim.dim_param in dims:
+            shape.append(dims[dim.dim_param])
+        else:
+            shape.append(call.fresh(f"size_{axis}", f"axis {axis} of {name}, which onnx does not tell"))
+    return Value(tuple(shape), tensor.elem_type)

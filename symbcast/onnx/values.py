@@ -32,17 +32,17 @@ class Value:
 class Constant(Value):
     """A value that the model holds; its elements are read when they are asked for."""
 
-    __slots__ = ("__dict__", "_tensor")
+    __slots__ = ("__dict__", "tensor")
 
     def __init__(self, tensor: Any) -> None:
-        self._tensor = tensor
+        self.tensor = tensor
         super().__init__(tuple(tensor.dims), tensor.data_type)
 
     @cached_property
     def _read(self) -> Content | None:
         from symbcast.onnx.contents import from_tensor
 
-        return from_tensor(self._tensor)
+        return from_tensor(self.tensor)
 
     @property
     def content(self) -> Content | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+=======
+from collections.abc import Mapping, Sequence, Set
+>>>>>>> c4063a3 (Operators without a rule: their definition is walked, or onnx infers them)
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.errors import DimensionError
@@ -17,9 +21,12 @@ from symbcast.shapes import Shape
 if TYPE_CHECKING:
     pass
 
+<<<<<<< HEAD
 _OWN_DOMAINS = ("", "ai.onnx")
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
+=======
+>>>>>>> c4063a3 (Operators without a rule: their definition is walked, or onnx infers them)
 MAX_DEPTH = 32
 """How deep graphs and functions may lie in one another."""
 
@@ -175,7 +182,7 @@ class Walk:
         function = self.functions.get((domain, node.op_type))
         try:
             if function is not None:
-                return self._function(function, node, inputs, scope)
+                return self.function(function, node, inputs, scope)
             operator = self._operators.get((domain, node.op_type))
             version = versions.get(domain, 1)
             call = Call(place, version, self, scope)
@@ -196,27 +203,30 @@ class Walk:
         return Place(name, node.op_type, node, inputs)
 
     def _other(self, call: Call, domain: str) -> Sequence[Value]:
-        from symbcast.onnx.tail import infer
+        from symbcast.onnx.tail import DOMAINS, infer
 
-        if domain not in _OWN_DOMAINS:
-            self.leave(call.place, f"the operator is of {domain}, and not known")
-            return ()
-        self.leave(call.place, "the shape is as onnx infers it; what the operator asks was not looked at")
+        if domain not in DOMAINS:
+            call.give_up(f"the operator is of {domain}, and not known")
         return infer(call)
 
-    def _function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
+    def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
         """Walk through the body of a function that the model holds."""
         own = Scope()
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError("functions lie too deep in one another")
+        absent = set()
         for position, name in enumerate(function.input):
-            own.values[name] = (inputs[position] if position < len(inputs) else None) or UNKNOWN
+            found = inputs[position] if position < len(inputs) else None
+            if found is None:
+                absent.add(name)
+            else:
+                own.values[name] = found
         given = {a.name: a for a in node.attribute}
         defaults = {a.name: a for a in function.attribute_proto}
         versions = {_domain(o.domain): int(o.version) for o in function.opset_import}
         for inner in function.node:
-            self.node(_with_attributes(inner, {**defaults, **given}), own, {**self.versions, **versions})
+            self.node(_called(inner, {**defaults, **given}, absent), own, {**self.versions, **versions})
         return [own.values.get(name, UNKNOWN) for name in function.output]
 
     def leave(self, place: Place, reason: str) -> None:
@@ -239,12 +249,13 @@ def _missing(node: Any, inputs: Sequence[Value | None]) -> str:
     return "what it needs of its inputs is not known"
 
 
-def _with_attributes(node: Any, given: Mapping[str, Any]) -> Any:
-    """Return a node of a function with the attributes that refer to the function's own put in."""
-    if not any(a.ref_attr_name for a in node.attribute):
+def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
+    """Return a node of a function as it is for one call: with its attributes, and without the inputs that it lacks."""
+    if not any(a.ref_attr_name for a in node.attribute) and absent.isdisjoint(node.input):
         return node
     made = type(node)()
     made.CopyFrom(node)
+    made.input[:] = ["" if name in absent else name for name in node.input]
     del made.attribute[:]
     for attribute in node.attribute:
         if not attribute.ref_attr_name:
