@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-=======
-from collections.abc import Mapping, Sequence, Set
->>>>>>> c4063a3 (Operators without a rule: their definition is walked, or onnx infers them)
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula, negate
@@ -18,15 +14,8 @@ from symbcast.onnx.registry import operators
 from symbcast.onnx.values import UNKNOWN, Constant, Value
 from symbcast.shapes import Shape
 
-if TYPE_CHECKING:
-    pass
-
-<<<<<<< HEAD
-_OWN_DOMAINS = ("", "ai.onnx")
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
-=======
->>>>>>> c4063a3 (Operators without a rule: their definition is walked, or onnx infers them)
 MAX_DEPTH = 32
 """How deep graphs and functions may lie in one another."""
 
