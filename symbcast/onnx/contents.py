@@ -124,10 +124,14 @@ def _as_ramp_of_numbers(array: np.ndarray[Any, Any]) -> Ramp | None:
 
 
 def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Element, ...] | None:
-    """Return the elements one by one where that can be; a ramp over a short static shape is listed too."""
+    """Return the elements one by one where that can be; a ramp over a short static shape is listed too.
+
+    There are none where the shape has room for more or fewer: what comes after a node that runs at no sizes.
+    """
+    is_static = shape is not None and all(isinstance(d, int) for d in shape)
     if isinstance(content, Elements):
-        return content.items
-    if content is None or shape is None or not all(isinstance(d, int) for d in shape):
+        return None if is_static and prod(shape or ()) != len(content.items) else content.items
+    if content is None or shape is None or not is_static:
         return None
     sizes: list[int] = [int(d) for d in shape]
     if prod(sizes) > MAX_ELEMENTS:
@@ -164,9 +168,11 @@ def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None
     items = content.items
     if not items or not all(is_size(i) for i in items) or not all(isinstance(d, int) for d in shape):
         return None
+    sizes = [int(d) for d in shape]
+    if prod(sizes) != len(items):
+        return None
     if len(items) == 1:
         return Ramp(items[0], (0,) * len(shape))
-    sizes = [int(d) for d in shape]
     strides: list[Dim] = []
     for axis, size in enumerate(sizes):
         after = prod(sizes[axis + 1 :])

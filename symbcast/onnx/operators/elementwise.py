@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from symbcast.onnx.arithmetic import BINARY, UNARY, Binary, cast, combined, mapped, selected
 from symbcast.onnx.call import Call
@@ -109,8 +109,13 @@ def variadic(call: Call) -> Value:
     values = [call.value(n) for n in range(len(call.inputs))]
     if step is None or len(values) == 1 or any(v.content is None for v in values):
         return values[0] if len(values) == 1 else Value(shape, call.dtype())
-    content = combined(values, shape, partial(step, call.asker, call.dtype()))
+    of_two = partial(step, call.asker, call.dtype())
+    content = combined(values, shape, of_two if len(values) == 2 else partial(_folded, of_two))
     return Value(shape, call.dtype(), content)
+
+
+def _folded(step: Callable[[Element, Element], Element], *elements: Element) -> Element:
+    return reduce(step, elements)
 
 
 @operator("Where")

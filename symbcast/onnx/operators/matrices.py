@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import any_of, at_most, different
+from symbcast.formulas import FALSE, Formula, all_of, any_of, at_most, different, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values import Dims, Value
@@ -24,35 +25,58 @@ def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
     a = (1, *left) if len(left) == 1 else left
     b = (*right, 1) if len(right) == 1 else right
     call.equal(a[-1], b[-2], _INNER)
-    batch = _batch(call, a, b) if len(a) > 2 or len(b) > 2 else ()
+    if len(right) == 1 and len(left) > 1:
+        _refuse_no_rows(call, left[:-1])
+        return left[:-1]
+    batch = _batch(call, a, b)
     rows = () if len(left) == 1 else (a[-2],)
-    columns = () if len(right) == 1 else (b[-1],)
-    return (*batch, *rows, *columns)
+    return (*batch, *rows, *right[1:][-1:])
 
 
 def _batch(call: Call, left: Dims, right: Dims) -> Dims:
-    """Return the batch axes of a product, broadcast.
-
-    ONNX Runtime (seen with 1.31) refuses a size of 1 beside one of 0, and where what it sums over is empty it keeps
-    the batch of the left operand, whatever the right one's is.
-    """
-    if not call.is_onnxruntime or left[:-2] == right[:-2]:
-        return call.broadcast(left[:-2], right[:-2])
+    """Return the batch axes of a product, broadcast; of none where both operands are matrices."""
+    a, b = left[:-2], right[:-2]
+    if not call.is_onnxruntime or a == b:
+        return call.broadcast(a, b) if a or b else ()
+    if len(a) < len(b):
+        return _strictly_broadcast(call, a, b)
     something = at_most(1, left[-1])
     is_summed = call.asker.is_known(something)
-    if is_summed is False:
-        return left[:-2]
+    if is_summed is False or not b:
+        return a
     with call.asker.under(something) if is_summed is None else nullcontext():
-        batch = call.broadcast(left[:-2], right[:-2])
-        for a, b in zip(reversed(left[:-2]), reversed(right[:-2]), strict=False):
-            for one, other in ((a, b), (b, a)):
-                if not call.bounds.is_at_least(other, 1) and call.asker.is_known(different(one, 1)) is not True:
-                    call.require(any_of([different(one, 1), different(other, 0)]), "a batch of 1 beside one of 0")
-    if is_summed or len(left) < len(right):
+        batch = _strictly_broadcast(call, a, b)
+    if is_summed:
         return batch
     name, text = f"{call.place.name}_batch", "an axis of the batch, by whether what is summed over is empty"
-    kept = zip(left[:-2], batch, strict=True)
-    return tuple(a if a == b else call.asker.by_cases(name, text, something, b, a) for a, b in kept)
+    kept = zip(a, batch, strict=True)
+    return tuple(x if x == y else call.asker.by_cases(name, text, something, y, x) for x, y in kept)
+
+
+def _strictly_broadcast(call: Call, left: Dims, right: Dims) -> Dims:
+    """Return batch axes broadcast as ONNX Runtime does it (seen with 1.31): a 1 is not stretched to 0.
+
+    Where all axes of the right operand are 1, and the left one has as many, it does not look at them. Where what is
+    summed over is empty it does not either: the batch is then that of the left operand.
+    """
+    batch = call.broadcast(left, right)
+    is_unlooked = all_of(equal(d, 1) for d in right) if len(left) >= len(right) else FALSE
+    for a, b in zip_longest(reversed(left), reversed(right), fillvalue=1):
+        _refuse_one_beside_none(call, a, b, FALSE)
+        _refuse_one_beside_none(call, b, a, is_unlooked)
+    return batch
+
+
+def _refuse_one_beside_none(call: Call, one: Dim, none: Dim, unless: Formula) -> None:
+    if not call.bounds.is_at_least(none, 1):
+        call.require(any_of([different(one, 1), different(none, 0), unless]), "a batch of 1 beside one of 0")
+
+
+def _refuse_no_rows(call: Call, rows: Dims) -> None:
+    """Refuse matrices without rows beside a vector: ONNX Runtime takes their rows for a batch."""
+    for size in rows:
+        if call.is_onnxruntime and not call.bounds.is_at_least(size, 1):
+            call.require(different(size, 0), "an empty matrix is not multiplied by a vector")
 
 
 @operator("MatMul")
