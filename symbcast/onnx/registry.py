@@ -30,6 +30,7 @@ _FAMILIES = (
     "quantized_matrices",
     "recurrent",
     "reducing",
+    "reshaping",
     "shaping",
 )
 

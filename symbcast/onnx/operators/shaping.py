@@ -2,179 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import at_most, different, equal
+from symbcast.formulas import equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
+from symbcast.onnx.sizes import floor_divide, modulo, multiply
 from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-
-
-@operator("Reshape")
-def reshape(call: Call) -> Value:
-    """The elements in another shape of as many; a 0 keeps the size of its axis, and one -1 is worked out."""
-    if call.version < 5:
-        wanted: Sequence[Element] = call.integers("shape") or []
-    else:
-        held = call.elements(1)
-        if held is None:
-            return _reshape_to_data(call)
-        wanted = held
-    dims = _dims_wanted(call, wanted, None if call.integer("allowzero") else call.value(0).shape)
-    data = call.value(0)
-    if data.shape is None:
-        shape = tuple(
-            call.fresh(f"size_{n}", f"axis {n}, of elements not known") if d is None else d for n, d in enumerate(dims)
-        )
-        return Value(shape, data.dtype)
-    shape = _counted(call, data.shape, dims)
-    return Value(shape, data.dtype, _reshaped(data, shape))
-
-
-def _reshape_to_data(call: Call) -> Value:
-    """A reshape to a shape that data decide: the sizes are new ones, as many elements as there are."""
-    shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
-    if call.value(0).shape is not None:
-        call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
-    return Value(shape, call.dtype())
-
-
-def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims | None) -> list[Dim | None]:
-    """Return the sizes that are asked for; None for the one that is to be worked out."""
-    dims: list[Dim | None] = []
-    for axis, item in enumerate(wanted):
-        if isinstance(item, int) and item in (-1, 0):
-            dims.append(None if item else _kept(call, data, axis))
-        elif not is_size(item):
-            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least=1))
-        elif call.bounds.is_at_least(item, 1) or (data is None and call.bounds.is_at_least(item, 0)):
-            dims.append(item)
-        else:
-            dims.append(_perhaps_zero(call, item, data, axis))
-    if dims.count(None) > 1:
-        call.refuse("at most one size may be -1")
-    return dims
-
-
-def _kept(call: Call, data: Dims | None, axis: int) -> Dim:
-    if call.integer("allowzero"):
-        return 0
-    if call.value(0).shape is None:
-        return call.fresh(f"size_{axis}", f"axis {axis} of {call.input_name(0)}")
-    assert data is not None
-    if axis >= len(data):
-        call.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
-    return data[axis]
-
-
-def _perhaps_zero(call: Call, item: Dim, data: Dims | None, axis: int) -> Dim:
-    """Return a size that is asked for and may be 0, which keeps that of the data: item + (1 - min(item, 1)) * kept."""
-    call.asker.is_size(call.place, item, "a size that is asked for must not be negative")
-    if data is None:
-        return item
-    if axis >= len(data):
-        call.require(at_most(1, item), "a size of 0 keeps one that the data do not have")
-        return item
-    if data[axis] == item:
-        return item
-    is_zero = subtract(1, call.bounds.smaller(item, 1))
-    return add(item, multiply(is_zero, data[axis]))
-
-
-def _counted(call: Call, data: Dims, dims: Sequence[Dim | None]) -> Dims:
-    """Return the shape with what is to be worked out put in; ask that there be as many elements as before."""
-    given = [d for d in dims if d is not None]
-    if len(given) == len(dims):
-        quotient = exact_quotient(tuple(data), tuple(given)) if call.asker.is_positive(given) else None
-        if quotient != 1:
-            left, right = _without_common(call, data, given)
-            call.equal(product(left), product(right), "the number of elements must stay the same")
-        return tuple(given)
-    for d in given:
-        if not call.bounds.is_at_least(d, 1):
-            call.require(different(d, 0), "beside a -1 no size may be 0")
-    quotient = exact_quotient(tuple(data), tuple(given))
-    if quotient is None:
-        left, right = _without_common(call, data, given)
-        above, below = product(left), product(right)
-        if isinstance(below, int) and below == 0:
-            call.refuse("beside a -1 no size may be 0")
-        call.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
-        quotient = floor_divide(above, below)
-    return tuple(quotient if d is None else d for d in dims)
-
-
-def _without_common(call: Call, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """Return the factors of two products without those that both have, and that are not 0."""
-    above, below = list(left), []
-    for factor in right:
-        if factor in above and call.bounds.is_at_least(factor, 1):
-            above.remove(factor)
-        else:
-            below.append(factor)
-    return above, below
-
-
-def _reshaped(data: Value, shape: Dims) -> Content | None:
-    content = data.content
-    if content is None or data.shape is None:
-        return None
-    if isinstance(content, Elements):
-        return content
-    ramp = as_ramp(content, data.shape)
-    strides = None if ramp is None else _strides(data.shape, ramp.strides, shape)
-    return None if ramp is None or strides is None else Ramp(ramp.start, strides)
-
-
-def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | None:
-    """Return the strides of a ramp in another shape: axes of size 1 come and go, and axes that run on merge."""
-    runs: list[tuple[Dim, Dim]] = []
-    for size, stride in zip(old, strides, strict=True):
-        if size == 1:
-            continue
-        if runs and runs[-1][1] == multiply(stride, size):
-            runs[-1] = (multiply(runs[-1][0], size), stride)
-        else:
-            runs.append((size, stride))
-    found: list[Dim] = []
-    for size in reversed(new):
-        if size == 1:
-            found.append(0)
-        elif not runs:
-            return None
-        else:
-            length, stride = runs[-1]
-            rest = exact_quotient((length,), (size,))
-            if rest is None:
-                return None
-            found.append(stride)
-            if rest == 1:
-                runs.pop()
-            else:
-                runs[-1] = (rest, multiply(stride, size))
-    return None if runs else tuple(reversed(found))
-
-
-@operator("Flatten")
-def flatten(call: Call) -> Value:
-    """A matrix: the axes before ``axis`` in one, those from it on in the other."""
-    data = call.value(0)
-    dims = call.shape(0)
-    axis = call.integer("axis", 1)
-    if not -len(dims) <= axis <= len(dims):
-        call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
-    place = axis + len(dims) if axis < 0 else axis
-    shape = (product(dims[:place]), product(dims[place:]))
-    return Value(shape, data.dtype, _reshaped(data, shape))
 
 
 @operator("Unsqueeze")
