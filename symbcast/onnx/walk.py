@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from symbcast.errors import DimensionError
 from symbcast.formulas import Formula, negate
 from symbcast.onnx.asking import Asker, Place
 from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.functions import body_of
 from symbcast.onnx.registry import operators
 from symbcast.onnx.values import UNKNOWN, Constant, Value
 from symbcast.shapes import Shape
@@ -53,12 +54,13 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
 
 
 class Scope:
-    """The values of a graph by name, and those of the graphs around it."""
+    """The values of a graph by name, those of the graphs around it, and the versions of its operator sets."""
 
-    __slots__ = ("around", "depth", "values")
+    __slots__ = ("around", "depth", "values", "versions")
 
-    def __init__(self, around: Scope | None = None) -> None:
+    def __init__(self, versions: Mapping[str, int], around: Scope | None = None) -> None:
         self.values: dict[str, Value] = {}
+        self.versions = versions
         self.around = around
         self.depth: int = around.depth + 1 if around else 0
 
@@ -78,11 +80,10 @@ class Walk:
 
     def __init__(self, model: Any, asker: Asker) -> None:
         self.asker = asker
-        self.versions = {_domain(o.domain): int(o.version) for o in model.opset_import}
-        self.functions = {(_domain(f.domain), f.name): f for f in model.functions}
+        self.functions = {(_domain(f.domain), f.name, _overload(f)): f for f in model.functions}
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
-        self.top = Scope()
+        self.top = Scope(_versions(model.opset_import))
         self._operators = operators()
         self._names: set[str] = set()
         self.fork: Fork | None = None
@@ -99,7 +100,7 @@ class Walk:
         """Walk through the nodes from ``start`` on."""
         for position in range(start, len(nodes)):
             node = nodes[position]
-            self.node(node, scope, self.versions)
+            self.node(node, scope)
             fork = self.fork
             self.fork = None
             if fork is not None and self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
@@ -135,7 +136,7 @@ class Walk:
 
     def within(self, graph: Any, scope: Scope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
-        own = Scope(scope)
+        own = Scope(scope.versions, scope)
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError
         for declared, value in zip(graph.input, inputs, strict=False):
@@ -155,25 +156,23 @@ class Walk:
         finally:
             self.inner, self.unanalysed, self._names = inner, unanalysed, names
 
-    def node(self, node: Any, scope: Scope, versions: Mapping[str, int]) -> None:
+    def node(self, node: Any, scope: Scope) -> None:
         """Work out the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.input]
-        outputs = self._outputs(node, inputs, scope, versions)
+        outputs = self._outputs(node, inputs, scope)
         for position, name in enumerate(node.output):
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
-    def _outputs(
-        self, node: Any, inputs: Sequence[Value | None], scope: Scope, versions: Mapping[str, int]
-    ) -> Sequence[Value]:
+    def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
         domain = _domain(node.domain)
         place = self._place(node, inputs)
-        function = self.functions.get((domain, node.op_type))
+        function = self.functions.get((domain, node.op_type, _overload(node)))
         try:
             if function is not None:
                 return self.function(function, node, inputs, scope)
             operator = self._operators.get((domain, node.op_type))
-            version = versions.get(domain, 1)
+            version = scope.versions.get(domain, 1)
             call = Call(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
@@ -200,7 +199,7 @@ class Walk:
 
     def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
         """Walk through the body of a function that the model holds."""
-        own = Scope()
+        own = Scope({**self.top.versions, **_versions(function.opset_import)})
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError("functions lie too deep in one another")
@@ -211,11 +210,7 @@ class Walk:
                 absent.add(name)
             else:
                 own.values[name] = found
-        given = {a.name: a for a in node.attribute}
-        defaults = {a.name: a for a in function.attribute_proto}
-        versions = {_domain(o.domain): int(o.version) for o in function.opset_import}
-        for inner in function.node:
-            self.node(_called(inner, {**defaults, **given}, absent), own, {**self.versions, **versions})
+        self._nodes(body_of(function, node, absent), 0, own)
         return [own.values.get(name, UNKNOWN) for name in function.output]
 
     def leave(self, place: Place, reason: str) -> None:
@@ -227,6 +222,15 @@ def _domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
+def _versions(imports: Any) -> dict[str, int]:
+    return {_domain(o.domain): int(o.version) for o in imports}
+
+
+def _overload(proto: Any) -> str:
+    """Return which one of several functions of a name is meant; onnx before 1.16 knows of one only."""
+    return str(getattr(proto, "overload", ""))
+
+
 def _as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
     return (outputs,) if isinstance(outputs, Value) else outputs
 
@@ -236,24 +240,6 @@ def _missing(node: Any, inputs: Sequence[Value | None]) -> str:
     if names:
         return f"the shape of {', '.join(names)} is not known"
     return "what it needs of its inputs is not known"
-
-
-def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
-    """Return a node of a function as it is for one call: with its attributes, and without the inputs that it lacks."""
-    if not any(a.ref_attr_name for a in node.attribute) and absent.isdisjoint(node.input):
-        return node
-    made = type(node)()
-    made.CopyFrom(node)
-    made.input[:] = ["" if name in absent else name for name in node.input]
-    del made.attribute[:]
-    for attribute in node.attribute:
-        if not attribute.ref_attr_name:
-            made.attribute.add().CopyFrom(attribute)
-        elif attribute.ref_attr_name in given:
-            copied = made.attribute.add()
-            copied.CopyFrom(given[attribute.ref_attr_name])
-            copied.name = attribute.name
-    return made
 
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:

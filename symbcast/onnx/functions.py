@@ -1,0 +1,49 @@
+"""Functions, of a model or of the standard: their bodies as nodes, for one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+
+def body_of(function: Any, node: Any, absent: Set[str]) -> list[Any]:
+    """Return the nodes of a function as they are where ``node`` calls it without the inputs ``absent``.
+
+    An attribute that refers to one of the function's own has its value; one that has none is left out.
+    """
+    given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
+    return [_called(inner, given, absent) for inner in function.node]
+
+
+def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
+    if all(absent.isdisjoint(n.input) and not any(a.ref_attr_name for a in n.attribute) for n in _with_inner(node)):
+        return node
+    made = type(node)()
+    made.CopyFrom(node)
+    for inner in list(_with_inner(made)):
+        inner.input[:] = ["" if name in absent else name for name in inner.input]
+        _put_in(inner, given)
+    return made
+
+
+def _with_inner(node: Any) -> Iterator[Any]:
+    """Yield a node and the nodes of the graphs that it holds."""
+    yield node
+    for attribute in node.attribute:
+        for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+            for inner in graph.node:
+                yield from _with_inner(inner)
+
+
+def _put_in(node: Any, given: Mapping[str, Any]) -> None:
+    for position in reversed(range(len(node.attribute))):
+        attribute = node.attribute[position]
+        if not attribute.ref_attr_name:
+            continue
+        found = given.get(attribute.ref_attr_name)
+        if found is None:
+            del node.attribute[position]
+        else:
+            name = attribute.name
+            attribute.CopyFrom(found)
+            attribute.name = name
