@@ -87,6 +87,8 @@ class Asker:
             return
         self._known.add((formula, self.guards))
         asked = any_of([*map(negate, self.guards), formula]) if self.guards else formula
+        if asked == TRUE:
+            return
         self.places[place.name] = place
         self.reasons[place.name, asked] = reason
         self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
@@ -159,7 +161,8 @@ class Asker:
     def under(self, formula: Formula) -> Iterator[None]:
         """Ask under a formula what is asked meanwhile."""
         before = self.guards
-        self.guards = (*before, formula)
+        if self.is_known(formula) is not True:
+            self.guards = (*before, formula)
         try:
             yield
         finally:
@@ -194,6 +197,10 @@ class Asker:
             return True
         if found == FALSE or negate(found) in self.guards:
             return False
+        if isinstance(found, AllOf | AnyOf):
+            decides = isinstance(found, AnyOf)
+            parts = {self.is_known(part) for part in found.parts}
+            return decides if decides in parts else None if None in parts else not decides
         return self._by_bounds(found)
 
     def _by_bounds(self, formula: Formula) -> bool | None:
