@@ -72,6 +72,8 @@ class Asker:
         """The nodes that asked something, by name."""
         self.reasons: dict[tuple[str, Formula], str] = {}
         """Why a node asks a formula."""
+        self.inputs: tuple[sympy.Symbol, ...] = ()
+        """The sizes in the shapes of the inputs."""
         self.origins: dict[sympy.Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
         self.cases: dict[sympy.Symbol, tuple[Formula, Dim, Dim]] = {}
@@ -140,7 +142,7 @@ class Asker:
         """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
-        taken = self.env.names.values()
+        taken = {s.name for s in (*self.inputs, *self.origins)}
         free = next(n for n in _numbered(base) if n not in taken)
         found = self.env.symbol(free)
         self.origins[found] = text
