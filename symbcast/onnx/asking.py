@@ -26,6 +26,7 @@ from symbcast.formulas import (
     holds,
     negate,
 )
+from symbcast.onnx.clearing import cleared, quotient_asked_whole
 from symbcast.onnx.sizes import Bounds, joined, subtract
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from symbcast.dims import Dim
     from symbcast.onnx.values import Dims, Value
     from symbcast.onnx.walk import Walk
+    from symbcast.terms import Operation
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 
@@ -80,11 +82,12 @@ class Asker:
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
+        self._whole: set[Operation] = set()
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
 
     def require(self, place: Place, formula: Formula, reason: str) -> None:
         """Ask that a formula hold."""
-        formula = _evaluated(formula)
+        formula = _evaluated(self._cleared(formula))
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
@@ -94,6 +97,16 @@ class Asker:
         self.places[place.name] = place
         self.reasons[place.name, asked] = reason
         self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
+
+    def _cleared(self, formula: Formula) -> Formula:
+        """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
+        if not isinstance(formula, Comparison):
+            return formula
+        quotient = None if self.guards else quotient_asked_whole(formula)
+        if quotient is not None:
+            self._whole.add(quotient)
+            return formula
+        return cleared(formula, self._whole, self.bounds)
 
     def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Ask that two sizes be equal."""

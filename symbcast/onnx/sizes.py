@@ -34,6 +34,11 @@ def _dim(value: Term) -> Dim:
     return value.constant if value.is_constant else value.dim()
 
 
+def normal_of(value: Term) -> Dim:
+    """Return a term as a dimension in normal form."""
+    return _dim(value)
+
+
 def normal(dim: Dim) -> Dim:
     """Return the normal form of a dimension.
 
@@ -239,6 +244,7 @@ __all__ = [
     "modulo",
     "multiply",
     "normal",
+    "normal_of",
     "plain",
     "product",
     "subtract",

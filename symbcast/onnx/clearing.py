@@ -1,0 +1,84 @@
+"""Comparisons cleared of quotients that are whole, and of factors that are never 0.
+
+A Reshape makes a size ``n // c`` where it asks that ``n`` be a multiple of ``c``. Beside that, ``n // c == m`` says
+``n == c*m``, which may be divided by what both sides have in common: ``batch*length == 7*batch`` says ``length == 7``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from math import gcd
+
+from symbcast.formulas import Comparison
+from symbcast.onnx.sizes import Bounds, normal_of
+from symbcast.reading import term
+from symbcast.terms import Atom, Operation, Term, as_term
+
+
+def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
+    """Return a comparison that says the same where the quotients in ``whole`` are whole numbers.
+
+    >>> from symbcast.dims import symbol
+    >>> from symbcast.formulas import equal
+    >>> N, T = symbol("N"), symbol("T")
+    >>> (quotient,) = term(N * T // 7).operations()
+    >>> cleared(equal(N * T // 7, N), {quotient}, Bounds({N: 1}))
+    Comparison('==', T, 7)
+    """
+    difference = term(found.left) - term(found.right)
+    for quotient in [o for o in difference.operations() if o in whole]:
+        difference = _multiplied_out(difference, quotient)
+    shared = _common_factor(difference, bounds)
+    by = gcd(*difference.coefficients.values())
+    if not shared and by <= 1 and difference == term(found.left) - term(found.right):
+        return found
+    for atom in shared:
+        difference = Term({_without(m, atom): c for m, c in difference.coefficients.items()})
+    positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
+    negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
+    return Comparison(found.operator, normal_of(positive), normal_of(negative))
+
+
+def quotient_asked_whole(found: Comparison) -> Operation | None:
+    """Return the quotient that is whole where ``n % c == 0`` holds."""
+    if found.operator != "==" or found.right != 0:
+        return None
+    remainder = term(found.left)
+    if len(remainder.coefficients) != 1:
+        return None
+    ((monomial, number),) = remainder.coefficients.items()
+    if not number or len(monomial) != 1 or not isinstance(monomial[0], Operation) or monomial[0].kind != "%":
+        return None
+    return Operation("//", monomial[0].args)
+
+
+def _multiplied_out(difference: Term, quotient: Operation) -> Term:
+    """Return a difference times the divisor of a quotient, which stands in it only by itself."""
+    dividend, divisor = quotient.args
+    if not (divisor.is_constant and divisor.constant > 0):
+        return difference
+    times = difference.coefficients.get((quotient,), 0)
+    rest = difference - as_term(quotient).scaled(times)
+    if not times or any(quotient in monomial for monomial in rest.coefficients):
+        return difference
+    return rest.scaled(divisor.constant) + dividend.scaled(times)
+
+
+def _common_factor(difference: Term, bounds: Bounds) -> list[Atom]:
+    """Return the symbols, never 0, that all monomials have as factors, as often as all have them."""
+    monomials = list(difference.coefficients)
+    if not monomials:
+        return []
+    shared: list[Atom] = []
+    left = [list(m) for m in monomials]
+    for atom in monomials[0]:
+        if all(atom in m for m in left) and not isinstance(atom, Operation) and bounds.is_at_least(atom, 1):
+            shared.append(atom)
+            for m in left:
+                m.remove(atom)
+    return shared
+
+
+def _without(monomial: tuple[Atom, ...], atom: Atom) -> tuple[Atom, ...]:
+    place = monomial.index(atom)
+    return (*monomial[:place], *monomial[place + 1 :])
