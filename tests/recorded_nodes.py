@@ -20,11 +20,15 @@ import os
 import signal
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from math import prod
 from pathlib import Path
 
 import numpy as np
+import sympy
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
+
+import symbcast
 
 DATA = Path(__file__).parent / "data" / "onnx"
 TYPES = {
@@ -66,6 +70,12 @@ def node(op, opset, attributes, inputs, outputs=1, domain=""):
         row["domain"] = domain
     found = [d for i in inputs if i for d in i.get("shape", i.get("sizes")) if isinstance(d, str)]
     row["symbols"] = list(dict.fromkeys(found))
+    return row
+
+
+def sized(row, *ranges):
+    """Return a row with the sizes to run it at: every combination."""
+    row["sizes"] = [list(b) for b in product(*ranges)]
     return row
 
 
@@ -190,19 +200,13 @@ def recorded(name):
 def disagreement(row, min_size):
     """Return what is wrong in the answer about a node, at the first recorded sizes that show it; None where nothing is.
 
-    The node is looked at once, with symbols for its sizes.
+    The node is looked at once, with symbols for its sizes. A size that the answer leaves open is not wrong.
     """
-    import sympy
-
-    import symbcast
-
-    proto = model(row)
-    report = symbcast.onnx.check(proto, runtime="onnxruntime", min_size=min_size)
+    report = checked(row, min_size)
     if any("which are data" not in u.reason for u in report.unanalysed) and report.condition != sympy.false:
         return {**_told(row), "unanalysed": [str(u) for u in report.unanalysed]}
     accepts = compiled(report.condition, row["symbols"])
-    names = [f"out{n}" for n in range(row.get("count", 1))]
-    shapes = None
+    found = None
     for sizes, real in zip(row["sizes"], row["outputs"], strict=True):
         if min(sizes, default=1) < min_size:
             continue
@@ -210,13 +214,41 @@ def disagreement(row, min_size):
             return {**_told(row), "sizes": sizes, "real": real, "condition": str(report.condition)}
         if real is None:
             continue
-        if shapes is None:
-            shapes = [[compiled(d, row["symbols"]) for d in report.shapes[name] or ()] for name in names]
-        found = [[d(*sizes) for d in shape] for shape in shapes]
-        if found != real:
-            told = [str(report.shapes[name]) for name in names]
-            return {**_told(row), "sizes": sizes, "real": real, "found": found, "shapes": told}
+        found = found or _outputs(row, report)
+        if not _agree(found, sizes, real):
+            told = [str(report.shapes[name]) for name in report.shapes if name.startswith("out")]
+            return {**_told(row), "sizes": sizes, "real": real, "shapes": told}
     return None
+
+
+def checked(row, min_size):
+    """Return the answer about a row's node in the runtime."""
+    return symbcast.onnx.check(model(row), runtime="onnxruntime", min_size=min_size)
+
+
+def _outputs(row, report):
+    """Return the dimensions of the outputs, each as a function of the sizes; None for one that is left open."""
+    known = set(row["symbols"])
+    shapes = [report.shapes[f"out{n}"] for n in range(row.get("count", 1))]
+    return [[compiled(d, row["symbols"]) if _names(d) <= known else None for d in s] for s in shapes]
+
+
+def _names(dim):
+    return {symbol.name for symbol in sympy.sympify(dim).free_symbols}
+
+
+def is_closed(row, min_size=1):
+    """Return whether the answer leaves no size of an output open."""
+    found = _outputs(row, checked(row, min_size))
+    return all(dim is not None for shape in found for dim in shape)
+
+
+def _agree(found, sizes, real):
+    return [len(s) for s in found] == [len(s) for s in real] and all(
+        dim is None or dim(*sizes) == number
+        for shape, numbers in zip(found, real, strict=True)
+        for dim, number in zip(shape, numbers, strict=True)
+    )
 
 
 def _told(row):

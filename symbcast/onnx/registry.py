@@ -25,11 +25,13 @@ _FAMILIES = (
     "joining",
     "making",
     "matrices",
+    "padding",
     "pooling",
     "quantized",
     "quantized_matrices",
     "recurrent",
     "reducing",
+    "resampling",
     "reshaping",
     "shaping",
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from recorded_nodes import floats, node, record, values, zeros
+from recorded_nodes import floats, node, record, sized, values, zeros
 
 LINE = floats(1, 2, "H")
 SIZES = range(21)
@@ -25,12 +25,6 @@ CEILED = {"MaxPool": 10, "AveragePool": 10, "LpPool": 18}
 DILATED = {"MaxPool": 10, "AveragePool": 19, "LpPool": 18}
 VERSIONS = {"MaxPool": (1, 8, 10, 11, 12, 22), "AveragePool": (7, 10, 11, 19, 22), "LpPool": (2, 11, 18, 22)}
 CONV = (1, 11, 22)
-
-
-def sized(row, *ranges):
-    """Return a row with the sizes to run it at: every combination."""
-    row["sizes"] = [list(b) for b in product(*ranges)]
-    return row
 
 
 def pools(choose):

@@ -1,0 +1,96 @@
+"""Sizes times scales, rounded down, as 32-bit floats have them.
+
+The runtime, and ONNX's own inference, multiply a size by a scale as 32-bit floats and drop what is behind the point.
+Where the scale is the float next to a short fraction, that is the size times the fraction rounded down.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.formulas import Formula, at_most, equal
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import Element, Ratio, is_size
+from symbcast.onnx.sizes import floor_divide, multiply
+from symbcast.onnx.values import Constant
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+MAX_SCALED = 1 << 16
+"""Sizes below it are scaled exactly as the runtime does it."""
+
+_PRECISION = 24
+
+
+class Scale(NamedTuple):
+    """A scale: one dimension over another; ``exact`` is what to multiply by, where rounding cannot show."""
+
+    above: Dim
+    below: Dim
+    exact: bool
+
+    @property
+    def is_one(self) -> Formula:
+        """The formula that the size stays as it is."""
+        return equal(self.above, self.below)
+
+    @property
+    def is_one_or_more(self) -> Formula:
+        """The formula that the size does not become smaller."""
+        return at_most(self.below, self.above)
+
+    def times(self, size: Dim) -> Dim | None:
+        """Return a size times the scale, rounded down; None where floats may round otherwise."""
+        return floor_divide(multiply(size, self.above), self.below) if self.exact else None
+
+
+def scales(call: Call, position: int) -> list[Scale | None] | None:
+    """Return the scales that an input holds; None for each that is not known, and where there may be any number."""
+    value = call.value(position)
+    if isinstance(value, Constant):
+        found = value.array()
+        if found is not None:
+            return [scale_of_number(float(n)) for n in found.ravel().tolist()]
+    items = call.elements(position)
+    return None if items is None else [_scale_of(call, item) for item in items]
+
+
+def _scale_of(call: Call, element: Element) -> Scale | None:
+    if is_size(element):
+        return Scale(element, 1, True)
+    if not isinstance(element, Ratio):
+        return None
+    above, below = element
+    if isinstance(above, int) and isinstance(below, int):
+        return scale_of_number(above / below)
+    is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
+    return Scale(above, below, is_power_of_two or not call.is_onnxruntime)
+
+
+@lru_cache(maxsize=256)
+def scale_of_number(number: float) -> Scale:
+    """Return a 32-bit float as a scale.
+
+    Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; ``abs(d)`` and ``abs(e)`` are at most
+    ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer. One that
+    is an integer by rights is rounded to it, unless it lies below it by more than half of what floats are apart,
+    which it cannot where ``d >= -2 ** -25``.
+
+    >>> scale_of_number(0.5), scale_of_number(0.30000001192092896)
+    (Scale(above=1, below=2, exact=True), Scale(above=3, below=10, exact=True))
+    """
+    import numpy as np
+
+    is_float = Fraction(float(np.float32(number)))
+    short = is_float.limit_denominator(_MAX_DENOMINATOR)
+    if not short or float(np.float32(float(short))) != float(is_float):
+        return Scale(is_float.numerator, is_float.denominator, False)
+    off = is_float / short - 1
+    is_exact = off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= 1 << (_PRECISION - 1)
+    return Scale(short.numerator, short.denominator, is_exact)
+
+
+_MAX_DENOMINATOR = 1024
