@@ -48,7 +48,7 @@ class Constant(Value):
         """Return the elements as a numpy array; None where the model does not hold them."""
         from symbcast.onnx.tensors import read_array
 
-        return read_array(self._tensor)
+        return read_array(self.tensor)
 
     @property
     def content(self) -> Content | None:
