@@ -186,8 +186,13 @@ class ShapeEnv:
         """Return the smallest sizes at which every operation is valid; None where there are none."""
         return self._answered.named(self._answered.decision.witness())
 
-    def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none."""
+    def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none.
+
+        Of a conjunct of the condition, those at which it does not hold, and the others do where that can be.
+        """
+        if clause is not None:
+            return self._answered.breaking(clause)
         return self._answered.named(self._answered.decision.counterexample())
 
     @property
@@ -198,6 +203,10 @@ class ShapeEnv:
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
         return self._answered.requirements
+
+    def requirement(self, clause: Formula) -> Requirement:
+        """Return something that the condition implies, with the operations that it comes from."""
+        return self._answered.requirement(clause)
 
     def explain(self) -> str:
         """Return the answer in words: each condition and where it comes from first, an example, a failure."""

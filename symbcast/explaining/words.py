@@ -84,6 +84,9 @@ def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
         # By a symbol, 3 is not what is left of 3 more than a multiple of it: it could be 2.
         if divisor.is_Integer and 0 <= number < divisor:
             return Saying(namer.dim(dividend), _of_remainder(operator == "==", int(divisor), number))
+        if not divisor.is_Integer and number == 0:
+            multiple = f"a multiple of {namer.dim(divisor)}"
+            return Saying(namer.dim(dividend), multiple if operator == "==" else f"not {multiple}")
     predicates = {
         "==": f"{number}",
         "!=": f"not {number}",

@@ -185,6 +185,6 @@ class Call:
         """Leave the outputs unknown, and say why."""
         raise UnknownShapeError(reason)
 
-    def note(self, reason: str) -> None:
-        """Say what of the node's own conditions was not looked at."""
-        self.walk.leave(self.place, reason)
+    def note(self, reason: str, *, is_about_data: bool = False) -> None:
+        """Say what of the node's own conditions was not looked at, and whether that is asked of data, not of sizes."""
+        self.walk.leave(self.place, reason, is_about_data)

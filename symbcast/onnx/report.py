@@ -3,43 +3,235 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from symbcast.onnx.condition import Conditions
 from symbcast.onnx.walk import Unanalysed, Walk, shapes_of
 from symbcast.shapes import Shape
+from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sympy.logic.boolalg import Boolean
 
     from symbcast.env import ShapeEnv
-    from symbcast.onnx.asking import Asker
+    from symbcast.export.guards import Guard
+    from symbcast.onnx.asking import Asker, Runtime
+    from symbcast.onnx.condition import Conditions
+    from symbcast.onnx.confirming import Confirmation
+    from symbcast.onnx.findings import Finding
     from symbcast.onnx.inputs import Inputs
 
 
-class ModelReport:
-    """What is to be said of a model."""
+class Checked(NamedTuple):
+    """A model that was walked through, and all that was found on the way.
 
-    def __init__(self, source: str, model: Any, env: ShapeEnv, asker: Asker, walk: Walk, inputs: Inputs) -> None:
-        self.source = source
-        self._model = model
-        self._env = env
-        self._asker = asker
-        self._walk = walk
-        self._inputs = inputs
-        self._conditions = Conditions(env, asker)
+    ``env`` holds all sizes, also those that data decide; ``path`` is the file that the model came from, if one;
+    ``assumptions`` are the user's own, as they were written.
+    """
+
+    source: str
+    path: Path | None
+    model: Any
+    env: ShapeEnv
+    conditions: Conditions
+    asker: Asker
+    walk: Walk
+    inputs: Inputs
+    assumptions: tuple[str, ...]
+    min_size: int
+
+
+class ModelReport:
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+
+    # The question.
+
+    @property
+    def source(self) -> str:
+        """The file, or what the graph is called."""
+        return self._checked.source
+
+    @property
+    def runtime(self) -> Runtime:
+        """What is asked about: the ONNX documents (``"spec"``) or ``"onnxruntime"``, where they differ."""
+        return self._checked.asker.runtime
+
+    @property
+    def min_size(self) -> int:
+        """The least size of the dynamic dimensions of the inputs."""
+        return self._checked.min_size
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the caller assumed, as it was written."""
+        return self._checked.assumptions
+
+    # Shapes.
+
+    @property
+    def inputs(self) -> dict[str, Shape | None]:
+        """The shapes of the inputs by name; None where the model does not say the rank."""
+        return shapes_of(self._checked.inputs.values)
+
+    @property
+    def outputs(self) -> dict[str, Shape | None]:
+        """The shapes of the outputs by name; None where they are not known."""
+        found = {o.name: self._checked.walk.top.find(o.name) for o in self._checked.model.graph.output}
+        return shapes_of({name: value for name, value in found.items() if value is not None})
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
-        """The shape of every value by name."""
-        return shapes_of({**self._walk.inner, **self._walk.top.values})
+        """The shape of every value by name; None where it is not known."""
+        walk = self._checked.walk
+        return shapes_of({**walk.inner, **walk.top.values})
+
+    @property
+    def data_sizes(self) -> dict[str, str]:
+        """The sizes that no input's shape determines, by name, and what each of them is."""
+        from symbcast.deciding.normal import symbols_in
+        from symbcast.reading import symbols_of
+
+        env, walk = self._checked.env, self._checked.walk
+        values = (*walk.inner.values(), *walk.top.values.values())
+        met = {d for v in values for d in v.shape or () if type(d) is not int}
+        used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
+        return {env.names.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
+
+    # The answer.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model runs for all sizes, for some, for none, or it is unknown: then `reason` says why.
+
+        It is not said to run for all sizes where a node is left whose conditions on sizes were not looked at. What
+        data must be like is not in the verdict: see `data_condition` and `unanalysed`.
+        """
+        found = self._env.verdict
+        return Verdict.UNKNOWN if found is Verdict.ALWAYS and self._left_open else found
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        if self._env.reason or not self._left_open:
+            return self._env.reason
+        count = self._left_open
+        return f"what {'1 node asks' if count == 1 else f'{count} nodes ask'} was not looked at, or not all of it"
 
     @property
     def condition(self) -> Boolean:
-        """The condition."""
-        return self._conditions.condition
+        """When the model runs, as a sympy Boolean over the sizes of its inputs."""
+        return self._checked.conditions.condition
+
+    @property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide: see `data_sizes`."""
+        return self._checked.conditions.data_condition
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """One for each conjunct of the condition, the node first that asks first; of no sizes, the nodes that clash.
+
+        Those about sizes that data decide come last.
+        """
+        from symbcast.onnx.findings import findings_of
+
+        return tuple(findings_of(self._checked))
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose own conditions were not looked at."""
-        return tuple(self._walk.unanalysed)
+        """Nodes whose own conditions were not looked at, or not all of them, and why."""
+        return tuple(self._checked.walk.unanalysed)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model runs; None where there are none."""
+        return self._of_inputs(self._env.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model does not run; None where there are none."""
+        return self._of_inputs(self._env.counterexample())
+
+    def guard(self) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
+        from symbcast.export.guards import python_guard
+        from symbcast.formulas import all_of
+
+        names = {s: name for s, name in self._env.names.items() if s not in self._checked.asker.origins}
+        return python_guard(all_of(self._env.clauses), names)
+
+    def confirm(self) -> tuple[Confirmation, ...]:
+        """Run the model in ONNX Runtime, at the witness and where each finding says that it fails.
+
+        Raises `MissingExtraError` where onnxruntime is not installed.
+        """
+        from symbcast.onnx.confirming import confirmations
+
+        return confirmations(self)
+
+    # The answer, shown and handed on.
+
+    def explain(self) -> str:
+        """Return the answer in words, so short that it fits on a screen."""
+        from symbcast.onnx.wording import explanation
+
+        return explanation(self)
+
+    def annotate(self) -> Any:
+        """Return a copy of the model in which the shapes of values are written down."""
+        from symbcast.onnx.annotating import annotated
+
+        return annotated(self._checked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data for JSON, as `json_schema` describes it."""
+        from symbcast.onnx.exchange import report_to_dict
+
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.onnx.exchange import json_schema
+
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        from symbcast.onnx.wording import summary
+
+        return f"<ModelReport of {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        from symbcast.onnx.html import page
+
+        return page(self)
+
+    @property
+    def _env(self) -> ShapeEnv:
+        """The sizes of the inputs, and what is asked of them."""
+        return self._checked.conditions.inputs
+
+    @property
+    def _left_open(self) -> int:
+        """How many nodes are left whose conditions on sizes were not looked at, or not all of them."""
+        return len({u.node for u in self.unanalysed if not u.is_about_data})
+
+    def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:
+        """Return sizes without those that data decide."""
+        if sizes is None:
+            return None
+        env, open_sizes = self._checked.env, self._checked.asker.origins
+        own = {name for s, name in env.names.items() if s in open_sizes}
+        return {name: size for name, size in sizes.items() if name not in own}
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a report has no truth value: compare its .verdict")

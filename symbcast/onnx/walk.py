@@ -22,11 +22,15 @@ MAX_DEPTH = 32
 
 
 class Unanalysed(NamedTuple):
-    """A node whose own conditions were not looked at, and why."""
+    """A node whose own conditions were not looked at, or not all of them, and why.
+
+    ``is_about_data`` says that only what it asks of data was not: all that it asks of sizes was looked at.
+    """
 
     node: str
     op_type: str
     reason: str
+    is_about_data: bool = False
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op_type}): {self.reason}"
@@ -213,9 +217,9 @@ class Walk:
         self._nodes(body_of(function, node, absent), 0, own)
         return [own.values.get(name, UNKNOWN) for name in function.output]
 
-    def leave(self, place: Place, reason: str) -> None:
-        """Note a node whose conditions were not looked at."""
-        self.unanalysed[Unanalysed(place.name, place.op_type, reason)] = None
+    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
+        """Note a node whose conditions were not looked at, or only what it asks of data."""
+        self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
 
 
 def _domain(domain: str) -> str:

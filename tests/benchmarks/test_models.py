@@ -63,7 +63,7 @@ def _read(text):
 
 
 def judge(name, shapes, condition):
-    """Return how many values are known and how many of them wrong, of how many; and how many failing runs are caught."""
+    """Return how many values are known, how many of these wrong, of how many; and how many failing runs are caught."""
     sizes = set(RUNS[name][0]["sizes"])
     names = {n for run in RUNS[name] for n in run["shapes"] or ()}
     known = {n for n in names if shapes.get(n) is not None and all(_is_over(d, sizes) for d in shapes[n])}

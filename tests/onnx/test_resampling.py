@@ -1,7 +1,7 @@
 """What ONNX Runtime made of single nodes that pad, crop and resample, and what symbcast says of them."""
 
 import pytest
-from recorded_nodes import disagreement, is_closed, recorded
+from recorded_nodes import disagreement, recorded
 
 ROWS = recorded("resampling")
 OPERATORS = sorted({row["op"] for row in ROWS})

@@ -96,7 +96,8 @@ def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None
         if low is not None and high is not None:
             _check_range(call, low, high, size, shape)
             return
-    call.note(f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at")
+    reason = f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at"
+    call.note(reason, is_about_data=True)
 
 
 def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim | None, Dim | None]:

@@ -123,7 +123,8 @@ def _check_lengths(call: Call, length: Dim) -> None:
         return
     items = call.elements(_LENGTHS)
     if items is None or not all(map(is_size, items)):
-        call.note(f"that no number of {call.input_name(_LENGTHS)} is above the length {length} was not looked at")
+        reason = f"that no number of {call.input_name(_LENGTHS)} is above the length {length} was not looked at"
+        call.note(reason, is_about_data=True)
         return
     for item in dict.fromkeys(items):
         if is_size(item):
