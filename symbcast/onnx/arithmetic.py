@@ -113,6 +113,8 @@ def _modulo(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
 
 def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     x = as_ratio(a)
+    if b == Ratio(1, 2):
+        return _square_root(asker.bounds, a)
     if x is None or not isinstance(b, int) or not 0 <= b <= _MAX_EXPONENT:
         return None
     return ratio(multiply(1, *[x.above] * b), multiply(1, *[x.below] * b))

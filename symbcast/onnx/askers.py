@@ -36,14 +36,16 @@ class Askers:
         return found
 
     def of(self, clause: Formula, failing: Sizes | None) -> Sequence[Op]:
-        """Return the operations that ask a clause in so many words; or those that fail at sizes where it does.
+        """Return the operations that ask a clause in so many words, after those before them that fail where it does.
 
-        Where neither tells, the fewest operations that imply it are searched for, which may take long.
+        Where none asks it so, they are those that fail; where none does, the fewest that imply it are searched for,
+        which may take long.
         """
-        found = self._by_formula.get(_key(clause))
+        found = self._by_formula.get(_key(clause), [])
+        failed = self.failing(failing) if failing else []
         if found:
-            return found
-        return (self.failing(failing) if failing else ()) or self._env.requirement(clause).origins
+            return [*(op for op in failed if op.number < found[0].number), *found]
+        return failed or self._env.requirement(clause).origins
 
     def failing(self, sizes: Sizes) -> list[Op]:
         """Return the operations that are not valid at some sizes."""

@@ -86,7 +86,7 @@ def test_a_finding_fails_alone(reports, name):
             "(2, 4, 2) beside [1, 8]",
             "the shape [1, 8] baked into initializer size fixes N",
         ),
-        ("forced", "n0", ["x", "size"], "(8, 1, 2) beside [7, -1, 2]", "fixes T (x axis 0) at 7"),
+        ("forced", "n0", ["x", "size"], "(1, 1, 2) beside [7, -1, 2]", "fixes T (x axis 0) at 7"),
         (
             "table",
             "n5",
