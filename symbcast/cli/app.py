@@ -14,6 +14,8 @@ from cyclopts import App, CycloptsError
 from symbcast import __version__
 from symbcast.cli.arguments import separated
 from symbcast.cli.check import EPILOGUE, check
+from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
+from symbcast.cli.model import model
 from symbcast.cli.printing import print_text
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
@@ -31,6 +33,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(check, help_epilogue=EPILOGUE)
+app.command(model, help_epilogue=MODEL_EPILOGUE)
 app.command(rules)
 
 

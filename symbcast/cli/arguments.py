@@ -8,45 +8,63 @@ from collections.abc import Iterator, Sequence
 from symbcast.cli.statuses import UsageError
 
 _OPTION = re.compile(r"--[A-Za-z][\w-]*")
-_VALUED = frozenset(
-    {
-        "--assume",
-        "--axes",
-        "--axis",
-        "--broadcast",
-        "--dialect",
-        "--fail-on",
-        "--flavour",
-        "--format",
-        "--keep",
-        "--min-rank",
-        "--min-size",
-        "--rule",
-    }
-)
-"""The options of `check` that take a value; the value may begin with a hyphen."""
+_VALUED = {
+    "check": frozenset(
+        {
+            "--assume",
+            "--axes",
+            "--axis",
+            "--broadcast",
+            "--dialect",
+            "--fail-on",
+            "--flavour",
+            "--format",
+            "--keep",
+            "--min-rank",
+            "--min-size",
+            "--rule",
+        }
+    ),
+    "model": frozenset(
+        {
+            "--assume",
+            "--bind",
+            "--fail-on",
+            "--format",
+            "--jobs",
+            "--min-size",
+            "--output",
+            "--runtime",
+        }
+    ),
+}
+"""The options of each command that take a value; the value may begin with a hyphen."""
 
 
 def separated(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments with shapes after ``--``, so that ``-1, 3`` is not taken for an option."""
-    if not arguments or arguments[0] != "check":
+    """Yield the arguments, values joined to their options, so that ``-1, 3`` is not taken for an option.
+
+    The shapes of `check` may begin with a hyphen too: they go after ``--``.
+    """
+    command = arguments[0] if arguments else ""
+    if command not in _VALUED:
         yield from arguments
         return
-    yield arguments[0]
-    shapes: list[str] = []
+    yield command
+    others: list[str] = []
     rest = iter(arguments[1:])
     for argument in rest:
         if argument == "--":
-            shapes.extend(rest)
-        elif argument in _VALUED:
+            others.extend(rest)
+        elif argument in _VALUED[command]:
             value = next(rest, None)
             yield argument if value is None else f"{argument}={value}"
-        elif argument == "-h" or _OPTION.match(argument):
+        elif argument == "-h" or _OPTION.match(argument) or command != "check":
             yield argument
         else:
-            shapes.append(argument)
-    if shapes:
-        yield from ("--", *shapes)
+            others.append(argument)
+    if others:
+        yield from ("--", *others)
 
 
 def numbers(option: str, texts: Sequence[str] | None) -> tuple[int, ...] | None:

@@ -110,3 +110,10 @@ def _graphs(node: Any) -> Iterator[Any]:
         if attribute.HasField("g"):
             yield attribute.g
         yield from attribute.graphs
+
+
+def outside(model: Any) -> Iterator[str]:
+    """Yield where data of a model lie that are not in it: files beside it, some several times."""
+    for tensor in _tensors(model.graph):
+        if tensor.data_location == tensor.EXTERNAL:
+            yield from (entry.value for entry in tensor.external_data if entry.key == "location")

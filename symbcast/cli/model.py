@@ -1,0 +1,183 @@
+"""``symbcast model`` asks about whole models: for which sizes each of some files runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from symbcast.cli.statuses import Exit, UsageError
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.cli.examining import Job
+    from symbcast.onnx.formats.outcomes import Outcome
+
+Format: TypeAlias = Literal["text", "json", "sarif", "github"]
+FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
+
+EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
+
+Exit status of model: 0 all models always run, 1 a model runs for some sizes or none (or --confirm disagrees), 2 wrong \
+usage or a file that cannot be read (the others are still checked), 3 not decided."""
+
+
+def model(  # noqa: PLR0913 - each is an option
+    *files: str,
+    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    bind: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    min_size: int = 1,
+    runtime: Literal["spec", "onnxruntime"] = "spec",
+    format: Format = "text",
+    output: str | None = None,
+    confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    fail_on: FailOn = "sometimes",
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+) -> int:
+    """Say for which sizes of their inputs ONNX models run, and which node asks what.
+
+    Parameters
+    ----------
+    files
+        Model files, and folders in which every .onnx file is one.
+    assume
+        What is known of the sizes, such as "batch >= 2"; may be given again.
+    bind
+        A size that is fixed, such as batch=4, in the models that have it; may be given again.
+    min_size
+        The least size of every dynamic dimension.
+    runtime
+        What is asked about where the two differ: the ONNX documents (spec), or ONNX Runtime.
+    format
+        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+    output
+        Where to write the model with every known shape in it: a file, or for several models a folder.
+    confirm
+        Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
+    fail_on
+        What exits with 1: models that run for some sizes only or for none, or besides what is not decided.
+    jobs
+        How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
+    """
+    from symbcast.cli.files import model_files, targets
+
+    _require("onnx", *(["onnxruntime"] if confirm else []))
+    if not files:
+        raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
+    found = model_files(files)
+    bound = _bound(bind or (), min_size)
+    wanted = {*_assumed(assume or (), min_size), *(name for name, _ in bound)}
+    written = targets(output, found, files) if output is not None else {}
+    from symbcast.cli.examining import Job
+
+    asked = [
+        Job(path, tuple(assume or ()), bound, min_size, runtime, format, confirm, written.get(path)) for path in found
+    ]
+    return _status(_told(asked, _processes(jobs), wanted, format), fail_on)
+
+
+def _require(*extras: str) -> None:
+    for extra in extras:
+        if find_spec(extra) is None:
+            raise MissingExtraError("symbcast model" if extra == "onnx" else "--confirm", extra)
+
+
+def _processes(jobs: int) -> int:
+    if jobs < 0:
+        raise UsageError(f"-j {jobs}: a number of processes is 1 or more, or 0 for one for each core")
+    return jobs or os.cpu_count() or 1
+
+
+def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
+    """Return the sizes that are fixed by name."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, _, size = (part.strip() for part in text.rpartition("="))
+        if not name or not (size.isascii() and size.isdecimal()):
+            raise UsageError(f"--bind {text}: write a name and its size, as in --bind batch=4")
+        if int(size) < min_size:
+            raise UsageError(f"--bind {text}: sizes are at least {min_size}; write --min-size {int(size)} too")
+        if found.setdefault(name, int(size)) != int(size):
+            raise UsageError(f"--bind {text}: {name} is {found[name]} already")
+    return tuple(found.items())
+
+
+def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
+    """Yield the names that assumptions are about; raises what is wrong with them."""
+    from symbcast.env import ShapeEnv
+
+    yield from ShapeEnv(list(texts), min_size).names.values()
+
+
+def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format) -> list[Outcome]:
+    """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
+    from symbcast.cli.progress import Bar
+    from symbcast.cli.telling import TELLERS
+
+    teller = TELLERS[format](len(asked))
+    done = []
+    with Bar(len(asked), "checking") as bar, closing(_outcomes(asked, processes, bar.advance)) as outcomes:
+        for outcome in _known(outcomes, wanted):
+            with bar.away():
+                teller.tell(outcome)
+            done.append(outcome)
+    teller.end(done)
+    return done
+
+
+def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[Outcome, None, None]:
+    from symbcast.cli.examining import died, examine
+    from symbcast.cli.workers import Workers
+
+    if processes > 1 and len(asked) > 1:
+        with closing(Workers(examine, asked, processes, died).answers(advance)) as answers:
+            yield from answers
+        return
+    for job in asked:
+        found = examine(job)
+        advance()
+        yield found
+
+
+def _known(outcomes: Iterator[Outcome], wanted: set[str]) -> Iterator[Outcome]:
+    """Yield the outcomes once every name that was spoken of was met in a model.
+
+    Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
+    """
+    missing = set(wanted)
+    names: dict[str, None] = {}
+    held: list[Outcome] = []
+    for outcome in outcomes:
+        missing.difference_update(outcome.names)
+        names.update(dict.fromkeys(outcome.names))
+        held.append(outcome)
+        if not missing:
+            yield from held
+            held.clear()
+    if missing and any(o.verdict for o in held):
+        raise UsageError(_unknown(sorted(missing)[0], list(names)))
+    yield from held
+
+
+def _unknown(name: str, names: Sequence[str]) -> str:
+    from symbcast.explaining.naming import listed
+
+    close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    there = f"There {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "There are none at all"
+    return f"no size in these models is called {name!r}; {hint}{there}"
+
+
+def _status(outcomes: Sequence[Outcome], fail_on: FailOn) -> Exit:
+    """Return the exit status: of several, that a file could not be read is worst, and then that a model fails."""
+    failing = {"never": {"never"}, "sometimes": {"never", "sometimes"}}.get(fail_on, {"never", "sometimes", "unknown"})
+    if any(o.problem is not None for o in outcomes):
+        return Exit.USAGE
+    if any(o.verdict in failing or any(c.agrees is False for c in o.confirmed) for o in outcomes):
+        return Exit.FAILS
+    return Exit.UNDECIDED if any(o.verdict == "unknown" for o in outcomes) else Exit.ALWAYS

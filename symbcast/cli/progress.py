@@ -1,0 +1,56 @@
+"""A bar on stderr that says how far a long command is, where somebody sees it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Bar:
+    """A progress bar over ``total`` pieces of work; it shows where stderr is a terminal and there are several."""
+
+    def __init__(self, total: int, what: str) -> None:
+        self._progress: Progress | None = None
+        if total > 1 and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task(what, total=total)
+
+    def __enter__(self) -> Bar:
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def advance(self) -> None:
+        """Say that one more piece of work is done."""
+        if self._progress is not None:
+            self._progress.advance(self._task)
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the bar away while something is printed that it would mix with."""
+        if self._progress is None:
+            yield
+            return
+        self._progress.stop()
+        try:
+            yield
+            sys.stdout.flush()
+        finally:
+            self._progress.start()

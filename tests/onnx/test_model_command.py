@@ -1,0 +1,248 @@
+"""``symbcast model``: what it says in words, what it writes, and with which exit status it ends."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+from model_files import HEAD
+from onnx.parser import parse_model
+
+import symbcast as sb
+from symbcast.cli import Exit, run
+
+STATUSES = [
+    (["always.onnx"], Exit.ALWAYS),
+    (["sometimes.onnx"], Exit.FAILS),
+    (["sometimes.onnx", "--fail-on", "never"], Exit.ALWAYS),
+    (["sometimes.onnx", "--fail-on", "unknown"], Exit.FAILS),
+    (["sometimes.onnx", "--assume", "N == M"], Exit.ALWAYS),
+    (["sometimes.onnx", "--assume=N >= 2", "--assume", "M == 1"], Exit.ALWAYS),
+    (["sometimes.onnx", "--assume", "-N + M == 0"], Exit.ALWAYS),
+    (["sometimes.onnx", "--bind", "N=4", "--bind", "M=1"], Exit.ALWAYS),
+    (["sometimes.onnx", "--bind", "N = 4", "--bind=M=3"], Exit.FAILS),
+    (["sometimes.onnx", "--bind", "N=0", "--bind", "M=0", "--min-size", "0"], Exit.ALWAYS),
+    (["never.onnx"], Exit.FAILS),
+    (["never.onnx", "--fail-on", "never"], Exit.FAILS),
+    (["unknown.onnx"], Exit.UNDECIDED),
+    (["unknown.onnx", "--fail-on", "unknown"], Exit.FAILS),
+    (["unknown.onnx", "--fail-on", "never"], Exit.UNDECIDED),
+    (["always.onnx", "unknown.onnx"], Exit.UNDECIDED),
+    (["always.onnx", "unknown.onnx", "never.onnx"], Exit.FAILS),
+    (["always.onnx", "sometimes.onnx", "--bind", "M=1"], Exit.ALWAYS),
+    (["always.onnx", "broken.onnx"], Exit.USAGE),
+    (["broken.onnx", "never.onnx"], Exit.USAGE),
+    (["."], Exit.USAGE),
+    (["--runtime", "onnxruntime", "--", "always.onnx"], Exit.ALWAYS),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status"), STATUSES, ids=[" ".join(s[0]) for s in STATUSES])
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github"])
+def test_status(arguments, status, format, models, capsys):
+    assert run(["model", f"--format={format}", *arguments]) == status
+    out, err = capsys.readouterr()
+    assert out or (format == "github" and status is Exit.ALWAYS)
+    assert "\x1b" not in out
+    assert bool(err) == (status is Exit.USAGE and format in ("json", "sarif"))
+
+
+WRONG = [
+    ([], "give one model or more, or a folder of them"),
+    (["--bogus", "always.onnx"], "--bogus"),
+    (["always.onnx", "--format", "xml"], "xml"),
+    (["always.onnx", "--runtime", "tvm"], "tvm"),
+    (["always.onnx", "--fail-on", "always"], "always"),
+    (["always.onnx", "--min-size", "-1"], "not negative"),
+    (["always.onnx", "-j", "x"], "-j"),
+    (["always.onnx", "--jobs", "-2"], "1 or more, or 0 for one for each core"),
+    (["always.onnx", "--bind", "N"], "write a name and its size, as in --bind batch=4"),
+    (["always.onnx", "--bind", "N="], "write a name and its size"),
+    (["always.onnx", "--bind", "=4"], "write a name and its size"),
+    (["always.onnx", "--bind", "N=-4"], "write a name and its size"),
+    (["always.onnx", "--bind", "N=M"], "write a name and its size"),
+    (["always.onnx", "--bind", "N=0"], "sizes are at least 1; write --min-size 0 too"),
+    (["always.onnx", "--bind", "N=1", "--bind", "N=2"], "N is 1 already"),
+    (["always.onnx", "--bind", "batch=1"], "no size in these models is called 'batch'; There is N"),
+    (["sometimes.onnx", "--bind", "n=1"], "no size in these models is called 'n'; did you mean 'N'? There are N and M"),
+    (["sometimes.onnx", "always.onnx", "--bind", "K=1"], "'K'; There are N and M"),
+    (["always.onnx", "--assume", "batch >= 2"], "no size in these models is called 'batch'"),
+    (["always.onnx", "--assume", "N >="], "    N >=\n        ^"),
+    (["always.onnx", "--assume", "N < 2", "--assume", "N > 3"], "contradict"),
+    (["always.onnx", "--assume", "N == 0"], "contradict"),
+    (["always.onnx", "never.onnx", "--output", "always.onnx"], "is a file; for several models"),
+    (["always.onnx", "--output", "always.onnx"], "would write over always.onnx"),
+    (["always.onnx", "never.onnx", "--output", "."], "would write over always.onnx"),
+    (["always.onnx", "always.onnx.gz", "--output", "out"], "would write both always.onnx and always.onnx.gz"),
+    (["missing.onnx"], "missing.onnx: there is no such file"),
+    (["broken.onnx"], "broken.onnx: is text, and no ONNX model"),
+    (["empty"], "empty: is a folder with no .onnx file in it"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(w[0]) for w in WRONG])
+def test_wrong_usage_is_one_message_on_stderr(arguments, message, models, capsys):
+    Path("empty").mkdir()
+    assert run(["model", *arguments]) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("symbcast: ")
+    assert message.lower() in err.lower()
+    assert len(err.splitlines()) <= 3
+
+
+def test_text_is_the_report_in_words(models, capsys):
+    run(["model", "sometimes.onnx"])
+    assert capsys.readouterr().out == f"{sb.onnx.check('sometimes.onnx').explain()}\n"
+
+
+def test_several_models_are_summed_up(models, capsys):
+    run(["model", "."])
+    out, err = capsys.readouterr()
+    assert not err
+    reports, table = out.split("\nmodel ")
+    told = ["always", "broken", "never", "sometimes", "unknown"]
+    assert [line.partition(".")[0] for line in reports.splitlines() if ".onnx: " in line] == told
+    rows = [line.split()[:2] for line in table.splitlines()[1:-1]]
+    assert rows == [[f"{name}.onnx", {"unknown": "undecided"}.get(name, name)] for name in told]
+    assert table.splitlines()[-1] == "5 models: 1 always, 1 sometimes, 1 never, 1 undecided, 1 broken"
+
+
+def test_folders_are_searched_and_nothing_is_checked_twice(models, capsys):
+    inner = Path("sub/deeper")
+    inner.mkdir(parents=True)
+    for name in ("b.onnx", "a.ONNX", "notes.txt"):
+        (inner / name).write_bytes(Path("always.onnx").read_bytes())
+    Path("broken.onnx").unlink()
+    run(["model", "sub", "never.onnx", ".", "--format", "json"])
+    sources = [m["source"] for m in json.loads(capsys.readouterr().out)["models"]]
+    nested = [str(inner / "a.ONNX"), str(inner / "b.onnx")]
+    assert sources == [*nested, "never.onnx", "always.onnx", "sometimes.onnx", "unknown.onnx"]
+
+
+# What is written.
+
+
+def test_output_of_one_model_is_a_file(models):
+    assert run(["model", "sometimes.onnx", "--output", "new/out.onnx"]) == Exit.FAILS
+    made = onnx.load("new/out.onnx")
+    (info,) = made.graph.value_info
+    assert info.name == "h"
+    assert [d.dim_param or d.dim_value for d in info.type.tensor_type.shape.dim] == ["N", 3]
+    onnx.checker.check_model(made)
+
+
+def test_output_of_several_models_is_a_folder(models):
+    Path("sub").mkdir()
+    Path("sub/always.onnx").write_bytes(Path("always.onnx").read_bytes())
+    Path("sub/zipped.onnx.gz").write_bytes(gzip.compress(Path("never.onnx").read_bytes()))
+    assert run(["model", ".", "sub/zipped.onnx.gz", "--output", "out"]) == Exit.USAGE
+    written = sorted(str(p) for p in Path("out").rglob("*") if p.is_file())
+    names = ["always.onnx", "never.onnx", "sometimes.onnx", "sub/always.onnx", "sub/zipped.onnx", "unknown.onnx"]
+    assert written == [f"out/{name}" for name in names]
+
+
+def test_output_of_a_folder_with_one_model_is_a_folder(models):
+    Path("sub").mkdir()
+    Path("sub/one.onnx").write_bytes(Path("always.onnx").read_bytes())
+    assert run(["model", "sub", "--output", "out"]) == Exit.ALWAYS
+    assert Path("out/one.onnx").is_file()
+
+
+def test_output_that_cannot_be_written_is_said_and_the_report_stays(models, capsys):
+    Path("file").write_text("")
+    assert run(["model", "always.onnx", "--output", "file/out.onnx"]) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert out.startswith("always.onnx: runs for all sizes")
+    assert "always.onnx: the annotated model cannot be written to file/out.onnx: " in err
+
+
+def test_weights_that_stay_behind_are_told_of(models, capsys):
+    model = parse_model(HEAD + "m (float[N, 1024] x) => (float[] y) <float[1024, 1024] w> { y = MatMul(x, w) }")
+    del model.graph.initializer[:]
+    held = model.graph.initializer.add(name="w", data_type=1, dims=[1024, 1024], data_location=1)
+    held.external_data.add(key="location", value="weights.bin")
+    Path("model.onnx").write_bytes(model.SerializeToString())
+    run(["model", "model.onnx", "--output", "beside.onnx"])
+    assert not capsys.readouterr().err
+    run(["model", "model.onnx", "--output", "out/model.onnx"])
+    assert capsys.readouterr().err == "symbcast: out/model.onnx needs weights.bin of . beside it\n"
+
+
+# The real runtime.
+
+
+def test_confirm_says_what_the_runtime_does(models, capsys):
+    pytest.importorskip("onnxruntime")
+    assert run(["model", "sometimes.onnx", "--confirm"]) == Exit.FAILS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:21] for line in lines if "agrees" in line] == ["runtime      agrees: ", "             agrees: "]
+    assert all(len(line) <= 100 for line in lines)
+    run(["model", "sometimes.onnx", "--confirm", "--format", "json"])
+    (told,) = json.loads(capsys.readouterr().out)["models"]
+    assert [(r["expected"], r["agrees"]) for r in told["confirmations"]] == [("runs", True), ("add_1", True)]
+
+
+def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
+    from symbcast.onnx.confirming import Confirmation
+
+    disagreeing = Confirmation({"N": 1}, "runs", "error", False, "it failed")
+    monkeypatch.setattr("symbcast.onnx.report.ModelReport.confirm", lambda self: (disagreeing,))
+    for format in ("text", "json"):
+        assert run(["model", "always.onnx", "--confirm", "--format", format]) == Exit.FAILS
+    capsys.readouterr()
+    assert run(["model", "always.onnx", "--confirm", "--format", "github"]) == Exit.FAILS
+    assert capsys.readouterr().out.startswith("::error file=always.onnx,title=the model::ONNX Runtime DISAGREES: ")
+
+
+@pytest.mark.parametrize(("extra", "options"), [("onnx", []), ("onnxruntime", ["--confirm"])])
+def test_the_extra_is_named(extra, options, models, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, extra, None)
+    assert run(["model", "always.onnx", *options]) == Exit.USAGE
+    assert f"pip install 'symbcast[{extra}]'" in capsys.readouterr().err
+
+
+# What goes wrong.
+
+
+def test_a_fault_of_its_own_stops_nothing(models, monkeypatch, capsys):
+    real = sb.onnx.check
+
+    def check(model, *rest, **options):
+        return real(model, *rest, **options) if "always" not in str(model) else {}["key"]
+
+    monkeypatch.setattr("symbcast.onnx.check", check)
+    assert run(["model", "always.onnx", "never.onnx", "--format", "json"]) == Exit.USAGE
+    data = json.loads(capsys.readouterr().out)
+    assert [m["verdict"] for m in data["models"]] == ["never"]
+    assert "a fault of its own (KeyError: 'key', at test_model_command.py:" in data["errors"][0]["problem"]
+
+
+def test_sizes_against_assumptions_are_told_of_where_the_model_has_them(models, capsys):
+    arguments = ["always.onnx", "sometimes.onnx", "--assume", "M >= 5", "--bind", "M=4", "--format", "json"]
+    assert run(["model", *arguments]) == Exit.USAGE
+    data = json.loads(capsys.readouterr().out)
+    assert [m["source"] for m in data["models"]] == ["always.onnx"]
+    assert [e["source"] for e in data["errors"]] == ["sometimes.onnx"]
+    assert "contradict each other: M >= 5, M == 4" in data["errors"][0]["problem"]
+
+
+def test_help_shows_an_example(capsys):
+    assert run(["model", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert 'symbcast model encoder.onnx --assume "batch >= 1"' in out
+    assert all(option in out for option in ("--bind", "--confirm", "--fail-on", "--output", "-j"))
+
+
+def test_help_imports_neither_solver_nor_onnx():
+    script = (
+        "import sys; from symbcast.cli import run; run(['model', '--help']);"
+        "print([m for m in ('sympy', 'z3', 'lark', 'onnx') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,93 @@
+"""``symbcast model`` among processes, pipes and terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from model_files import started
+
+import symbcast as sb
+from symbcast.cli import Exit, run
+from symbcast.cli.workers import Workers
+
+
+@pytest.mark.parametrize("jobs", [["-j", "2"], ["-j2"], ["--jobs=3"], ["-j", "0"]])
+def test_processes_change_nothing(jobs, models, capsys):
+    assert run(["model", ".", "--format", "json"]) == Exit.USAGE
+    alone = capsys.readouterr()
+    assert run(["model", ".", "--format", "json", *jobs]) == Exit.USAGE
+    assert capsys.readouterr() == alone
+
+
+def test_processes_that_die_take_only_their_own_work_along():
+    jobs = ["1 + 1", "__import__('os')._exit(7)", "2 + 2", "__import__('os').kill(__import__('os').getpid(), 9)", "5"]
+    told = []
+    workers = Workers(eval, jobs, 2, lambda job, status: (job[-6:], status))
+    assert list(workers.answers(lambda: told.append(1))) == [2, (jobs[1][-6:], 7), 4, (jobs[3][-6:], -9), 5]
+    assert len(told) == 5
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_an_interrupt_ends_it_at_once(jobs, models):
+    os.mkfifo("pipe.onnx")  # nobody writes to it: reading it takes for ever
+    done = started("always.onnx", "pipe.onnx", "never.onnx", "-j", jobs, start_new_session=True)
+    assert done.stdout.readline().startswith("always.onnx: runs")
+    os.killpg(done.pid, signal.SIGINT)
+    start = time.monotonic()
+    _, err = done.communicate(timeout=60)
+    assert time.monotonic() - start < 20
+    assert done.returncode == Exit.INTERRUPTED
+    assert err == ""
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() - start < 20:  # multiprocessing's own helper ends when it sees that it is alone
+            os.killpg(done.pid, 0)
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_closed_pipe_is_quiet(jobs, models):
+    with started("always.onnx", "sometimes.onnx", "never.onnx", "unknown.onnx", "-j", jobs) as done:
+        done.stdout.close()
+        assert done.stderr.read() == ""
+    assert done.returncode == Exit.BROKEN_PIPE
+
+
+def test_colour_and_bar_are_for_terminals_only(models):
+    done = started(".", "-j", "2")
+    out, err = done.communicate(timeout=120)
+    assert done.returncode == Exit.USAGE
+    assert "\x1b" not in out
+    assert err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_sees_colour_and_a_bar_that_goes_away(models):
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CI")}
+    command = [sys.executable, "-m", "symbcast", "model", "always.onnx", "never.onnx"]
+    root = str(Path(sb.__file__).parents[1])
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, env={**environment, "PYTHONPATH": root, "TERM": "xterm-256color"}
+    ):
+        os.close(theirs)
+        seen = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        except OSError:
+            pass  # the other end is closed
+    os.close(ours)
+    text = seen.decode()
+    assert "checking" in text
+    assert "\x1b[1;32malways.onnx: runs for all sizes" in text
+    assert "\x1b[1;31mnever.onnx: runs for no sizes" in text
+    assert text.rindex("checking") < text.rindex("\x1b[2K") < text.rindex("2 models: ")
