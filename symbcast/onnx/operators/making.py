@@ -35,7 +35,10 @@ def constant(call: Call) -> Value:
     if call.attribute("sparse_value") is not None:
         sparse = call.attribute("sparse_value").sparse_tensor
         return Value(tuple(sparse.dims), sparse.values.data_type)
-    return Constant(call.attribute("value").t)
+    found = call.attribute("value")
+    if found is None:
+        call.give_up("the node holds no value")
+    return Constant(found.t)
 
 
 @operator("Shape")
