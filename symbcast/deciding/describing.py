@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
 
 import sympy
 
 from symbcast.arithmetic import modulo
 from symbcast.deciding.sets import ALL, EMPTY, Segment, SizeSet, normal
-from symbcast.dims import plain
+from symbcast.dims import Dim, plain
 from symbcast.formulas import AllOf, AnyOf, Formula, all_of, any_of, at_most, different, equal
 
 
@@ -98,13 +100,55 @@ def _piece_formula(symbol: sympy.Symbol, piece: Segment, share: SizeSet, within:
     if piece.high is not None:
         parts.append(at_most(symbol, piece.high))
     if piece.period > 1:
-        remainder = plain(sympy.sympify(modulo(symbol, piece.period)))
-        # A residue that no size in question has needs no word.
-        present = normal([Segment(piece.low, piece.high)]) & within
-        kept = [r for r in range(piece.period) if share & _class(piece.period, r)]
-        lost = [r for r in range(piece.period) if not piece.mask >> r & 1 and present & _class(piece.period, r)]
-        if len(kept) <= len(lost):
-            parts.append(any_of(equal(remainder, r) for r in kept))
-        else:
-            parts.extend(different(remainder, r) for r in lost)
+        parts.append(_residues_formula(symbol, piece, share, within))
     return all_of(parts)
+
+
+def _residues_formula(symbol: sympy.Symbol, piece: Segment, share: SizeSet, within: SizeSet) -> Formula:
+    """Return a formula that holds for the residues that the share has, and for no others of those that sizes have."""
+    remainder = plain(sympy.sympify(modulo(symbol, piece.period)))
+    residues = range(piece.period)
+    # A residue that no size in question has needs no word.
+    present = normal([Segment(piece.low, piece.high)]) & within
+    kept = [r for r in residues if share & _class(piece.period, r)]
+    lost = [r for r in residues if not piece.mask >> r & 1 and present & _class(piece.period, r)]
+    # Those of the piece that the share leaves to others may be said by a run too; then what others say of them is
+    # said twice: no runs there.
+    shared = [r for r in residues if piece.mask >> r & 1 and r not in kept and present & _class(piece.period, r)]
+    listed = any_of(equal(remainder, r) for r in kept) if len(kept) <= len(lost) else None
+    words = [listed or all_of(different(remainder, r) for r in lost)]
+    if not shared:
+        words.append(any_of(_run_formula(remainder, run, piece.period) for run in _runs(kept, lost, piece.period)))
+        words.append(all_of(_no_run_formula(remainder, run, piece.period) for run in _runs(lost, kept, piece.period)))
+    return min(words, key=_size)
+
+
+class _Run(NamedTuple):
+    """Neighbouring residues from ``low`` to ``high``; ``wanted`` are those among them that matter."""
+
+    low: int
+    high: int
+    wanted: list[int]
+
+
+def _runs(wanted: list[int], others: list[int], period: int) -> list[_Run]:
+    """Return the longest runs of residues that have some of those wanted and none of the others."""
+    ends = [-1, *others, period]
+    runs = [_Run(a + 1, b - 1, [r for r in wanted if a < r < b]) for a, b in pairwise(ends)]
+    return [run for run in runs if run.wanted]
+
+
+def _run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
+    bounds = [at_most(run.wanted[0], remainder)] if run.low else []
+    bounds += [at_most(remainder, run.wanted[-1])] if run.high < period - 1 else []
+    if len(run.wanted) <= max(len(bounds), 1):
+        return any_of(equal(remainder, r) for r in run.wanted)
+    return all_of(bounds)
+
+
+def _no_run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
+    bounds = [at_most(remainder, run.wanted[0] - 1)] if run.low else []
+    bounds += [at_most(run.wanted[-1] + 1, remainder)] if run.high < period - 1 else []
+    if len(run.wanted) <= max(len(bounds), 1):
+        return all_of(different(remainder, r) for r in run.wanted)
+    return any_of(bounds)

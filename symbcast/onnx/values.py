@@ -44,12 +44,6 @@ class Constant(Value):
 
         return from_tensor(self.tensor)
 
-    def array(self) -> Any:
-        """Return the elements as a numpy array; None where the model does not hold them."""
-        from symbcast.onnx.tensors import read_array
-
-        return read_array(self.tensor)
-
     @property
     def content(self) -> Content | None:
         """The elements, or what they are as a whole."""

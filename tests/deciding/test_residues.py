@@ -11,16 +11,19 @@ from deciding.expressions import Statement, comparison, expressions, integer, na
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from symbcast.booleans import conjunction
 from symbcast.deciding import residues
 from symbcast.deciding.compiled import predicate
 from symbcast.deciding.describing import describe
 from symbcast.deciding.residues import NotPeriodicError, sign_runs, solve
 from symbcast.deciding.sets import ALL, EMPTY, SizeSet
 from symbcast.dims import floordiv, mod, symbol
-from symbcast.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of
+from symbcast.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
 
 a = symbol("a")
 SMALL = range(60)
+NOT_ZERO = SizeSet.interval(1, None)
+_OF_A_DETECTOR = "(a <= 4) | Eq(Mod(a, 32), 0) | (Mod(a, 32) >= 29)"
 LARGE = [997, 10**6 + 1, 10**9, 2**40 + 3, 2**63 - 1]
 
 dims = expressions(1, divisors=(2, 3, 4, -2), functions=("min", "max"))
@@ -118,6 +121,30 @@ def test_nothing_in_a_description_is_redundant(members, within):
     whole = [predicate(described, (a,))(n) for n in inside]
     for shorter in shortened(described):
         assert [predicate(shorter, (a,))(n) for n in inside] != whole, (described, shorter)
+
+
+@pytest.mark.parametrize(
+    ("members", "within", "words"),
+    [
+        (SizeSet.residues(32, [0, *range(25, 32)]), ALL, "Eq(Mod(a, 32), 0) | (Mod(a, 32) >= 25)"),
+        (SizeSet.residues(32, [0, 29, 30, 31]) | SizeSet.interval(1, 4), NOT_ZERO, _OF_A_DETECTOR),
+        (SizeSet.residues(8, [2, 3, 4, 5]), ALL, "(Mod(a, 8) >= 2) & (Mod(a, 8) <= 5)"),
+        (SizeSet.residues(8, [0, 6, 7]), ALL, "Eq(Mod(a, 8), 0) | (Mod(a, 8) >= 6)"),
+        (SizeSet.residues(8, range(7)), ALL, "Ne(Mod(a, 8), 7)"),
+        (SizeSet.residues(8, [3, 4]), ALL, "Eq(Mod(a, 8), 3) | Eq(Mod(a, 8), 4)"),
+        (SizeSet.residues(8, [4, 6]), SizeSet.residues(2, [0]), "Mod(a, 8) >= 4"),
+    ],
+    ids=str,
+)
+def test_neighbouring_residues_are_said_together(members, within, words):
+    assert str(conjunction([describe(a, members, within)])) == words
+
+
+@given(st.integers(2, 12), st.sets(st.integers(0, 11)))
+def test_runs_of_residues_make_descriptions_no_longer(period, wanted):
+    kept = {r % period for r in wanted}
+    described = describe(a, SizeSet.residues(period, kept))
+    assert len(list(dims_of(described))) // 2 <= min(len(kept), period - len(kept))
 
 
 def test_all_and_nothing():

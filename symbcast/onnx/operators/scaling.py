@@ -14,6 +14,7 @@ from symbcast.formulas import Formula, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.contents import Element, Ratio, is_size
 from symbcast.onnx.sizes import floor_divide, multiply
+from symbcast.onnx.tensors import read_array
 from symbcast.onnx.values import Constant
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def scales(call: Call, position: int) -> list[Scale | None] | None:
     """Return the scales that an input holds; None for each that is not known, and where there may be any number."""
     value = call.value(position)
     if isinstance(value, Constant):
-        found = value.array()
+        found = read_array(value.tensor)
         if found is not None:
             return [scale_of_number(float(n)) for n in found.ravel().tolist()]
     items = call.elements(position)
