@@ -8,11 +8,13 @@ import sys
 import textwrap
 import threading
 import tracemalloc
+from itertools import product
 
 import pytest
 import sympy
 
 import symbcast as sb
+from symbcast.deciding.evaluating import holds_at
 
 V = sb.Verdict
 
@@ -553,3 +555,50 @@ def test_an_output_that_was_written_wrong_is_found_again():
     data = env.to_dict()
     data["operations"][0]["output"] = "(7,)"
     assert sb.ShapeEnv.from_dict(data).to_dict() == env.to_dict()
+
+
+# Assumptions, and what is required: the smallest sizes at which each conjunct fails, beside the others where it can.
+BREAKABLE = [
+    ([], ["N == M", "K % 3 == 0"]),
+    ([], ["N == M or N == 1 or M == 1", "M == K or M == 1 or K == 1"]),
+    (["N >= 2"], ["M % N == 0", "M <= 6"]),
+    (["N == K"], ["M >= 2*N", "K <= 3"]),
+    (["N + M <= 6"], ["N*M == K", "K != 2"]),
+    ([], ["N <= M", "M <= K", "K <= N + 1"]),
+    (["N >= 1", "M >= 1", "K >= 1"], ["N == 2", "M == N + K"]),
+]
+
+
+@pytest.mark.parametrize(("assumed", "required"), BREAKABLE)
+def test_a_conjunct_fails_at_the_smallest_sizes(assumed, required):
+    env = sb.ShapeEnv(assume=assumed)
+    env.require(*required)
+    for clause in env.clauses:
+        others = [c for c in env.clauses if c != clause]
+        points = [dict(zip(env.symbols, sizes, strict=True)) for sizes in product(range(9), repeat=len(env.symbols))]
+        allowed = [p for p in points if all(holds_at(a.formula, p) for a in env.assumptions)]
+        failing = [p for p in allowed if not holds_at(clause, p)]
+        beside = [p for p in failing if all(holds_at(c, p) for c in others)]
+        found = env.counterexample(clause)
+        assert found is not None
+        least = min(beside or failing, key=lambda p: (list(p.values()).count(0), sum(p.values())))
+        sizes = {s: found[name] for s, name in env.names.items()}
+        assert sizes in (beside or failing)
+        assert (list(sizes.values()).count(0), sum(sizes.values())) == (
+            list(least.values()).count(0),
+            sum(least.values()),
+        )
+
+
+def test_what_an_assumption_implies_fails_nowhere():
+    env = sb.ShapeEnv(assume="N >= 3")
+    env.require("N != 1")
+    assert env.clauses == ()
+    assert env.counterexample(sb.Condition("N >= 2").formula) is None
+
+
+def test_what_the_condition_implies_comes_from_operations():
+    env = sb.ShapeEnv()
+    env.require("N == M", origin="first")
+    env.require("M == K", origin="second")
+    assert [op.origin for op in env.requirement(sb.Condition("N == K").formula).origins] == ["first", "second"]

@@ -84,9 +84,7 @@ class Decision:
     def witness(self) -> dict[sympy.Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
         if "witness" not in self._evidence:
-            self._evidence["witness"] = (
-                None if self.impossible else self._whole([part.witness() for part in self.parts])
-            )
+            self._evidence["witness"] = None if self.impossible else self.whole([part.witness() for part in self.parts])
         return self._evidence["witness"]
 
     def counterexample(self) -> dict[sympy.Symbol, int] | None:
@@ -103,7 +101,7 @@ class Decision:
             return None
         bases = [part.base() for part in self.parts]
         if self.impossible:
-            return self._whole(bases)
+            return self.whole(bases)
         self._places = {s: n for n, s in enumerate(self.knowledge.domains)}
         best: _Break | None = None
         for position, part in enumerate(self.parts):
@@ -113,7 +111,7 @@ class Decision:
                 best = self._smaller(best, _Break(position, part.symbols, base, sizes))
         if best is None:
             return None
-        return self._whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
+        return self.whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
 
     def _smaller(self, best: _Break | None, found: _Break) -> _Break:
         """Return the break that costs less; of equal ones, that whose sizes come first in the order of the symbols."""
@@ -162,7 +160,7 @@ class Decision:
         parts = {id(self.part_of.get(s)): self.part_of.get(s) for s in symbols}
         return next(iter(parts.values())) if len(parts) == 1 else None
 
-    def _whole(self, found: Sequence[Mapping[sympy.Symbol, int] | None]) -> dict[sympy.Symbol, int] | None:
+    def whole(self, found: Sequence[Mapping[sympy.Symbol, int] | None]) -> dict[sympy.Symbol, int] | None:
         """Return sizes of all symbols from those of the parts."""
         sizes: dict[sympy.Symbol, int] = {}
         for part in found:

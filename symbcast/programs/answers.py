@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.deciding.breaking import breaking
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.describing import describe
-from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.parts import least_size
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.dims import Unknown
 from symbcast.errors import AssumptionError
-from symbcast.formulas import FALSE, Formula, negate
+from symbcast.formulas import FALSE, Formula
 from symbcast.printing import formula_text
 from symbcast.programs.op import Op
 from symbcast.programs.origins import Origins, clash
@@ -85,28 +84,7 @@ class Answers:
 
     def breaking(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a conjunct fails: beside all others where that can be."""
-        others = [c for c in self.decision.clauses if c != clause]
-        sizes = self._breaking_alone(clause, others)
-        for beside in (others, []):
-            sizes = sizes or Decision(self.knowledge, [*beside, negate(clause)]).witness()
-        return self.named(sizes)
-
-    def _breaking_alone(self, clause: Formula, others: Iterable[Formula]) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes of a clause's own symbols that break it, if all others may be their least then."""
-        knowledge = self.knowledge
-        own = symbols_in(clause)
-        if knowledge.values or any(s not in knowledge.domains for s in own):
-            return None
-        try:
-            assumed = [f for f in knowledge.others if symbols_in(f).keys() <= own.keys()]
-            near = Knowledge(tuple(own), {s: knowledge.domains[s] for s in own}, assumed)
-        except ContradictionError:
-            return None
-        found = Decision(near, [negate(clause)]).witness()
-        if found is None:
-            return None
-        sizes = {s: found[s] if s in found else least_size(domain) or 0 for s, domain in knowledge.domains.items()}
-        return sizes if all(holds_at(f, sizes) for f in (*others, *knowledge.others)) else None
+        return self.named(breaking(self.decision, clause))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
