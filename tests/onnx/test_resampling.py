@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from recorded_nodes import disagreement, recorded
+from recorded_nodes import disagreement, is_closed, recorded
 
 from symbcast.onnx.operators.scaling import MAX_SCALED, scale_of_number
 
