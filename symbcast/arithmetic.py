@@ -37,7 +37,23 @@ def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
         return left // right
     if _sympy_is_exact(left, right):
         return _floor(sympy.sympify(left) / right)
+    inner = _within_floor(left) if isinstance(right, int) and right > 0 else None
+    if inner is not None:
+        return _floor(inner / right)
     return left if right == 1 else floordiv(left, right)
+
+
+def _within_floor(value: Dim) -> sympy.Expr | None:
+    """Return what a floor and whole numbers beside it are the floor of: floor((floor(x) + r) / b) is floor((x + r) / b).
+
+    It is a polynomial, or there is none.
+    """
+    parts = sympy.Add.make_args(value)
+    floors = [part for part in parts if isinstance(part, sympy.floor)]
+    rest = [part for part in parts if not isinstance(part, sympy.floor)]
+    if len(floors) != 1 or not all(_sympy_is_exact(part, 1) for part in (floors[0].args[0], *rest)):
+        return None
+    return sympy.Add(floors[0].args[0], *rest)
 
 
 def _floor(value: sympy.Expr) -> sympy.Expr:

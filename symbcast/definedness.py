@@ -37,7 +37,7 @@ def with_values(formula: Formula) -> Formula:
     >>> from symbcast.dims import floordiv, symbol
     >>> N = symbol("N")
     >>> with_values(at_most(1, floordiv(7, N)))
-    AllOf((Comparison('!=', N, 0), Comparison('<=', 1, floordiv(7, N))))
+    AllOf((Comparison('!=', N, 0), Comparison('<=', 1, floor(7/N))))
     """
     if isinstance(formula, AllOf):
         return all_of(map(with_values, formula.parts))

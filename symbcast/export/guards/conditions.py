@@ -48,7 +48,7 @@ def guarded_clauses(condition: Formula, names: Mapping[sympy.Symbol, str]) -> tu
     >>> from symbcast.parsing import parse_formula
     >>> condition = parse_formula("7//N == M and N == N")
     >>> guarded_clauses(condition, {symbol("N"): "N", symbol("M"): "M"})
-    (Comparison('!=', N, 0), Comparison('==', floordiv(7, N), M))
+    (Comparison('!=', N, 0), Comparison('==', floor(7/N), M))
     """
     unnamed = [s.name for s in symbols_in(condition) if s not in names]
     if unnamed:
