@@ -13,7 +13,8 @@ from cyclopts import App, CycloptsError
 
 from symbcast import __version__
 from symbcast.cli.arguments import separated
-from symbcast.cli.check import EPILOGUE, check
+from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
+from symbcast.cli.check import check
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.printing import print_text
@@ -21,10 +22,16 @@ from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import SymbcastError
 
+_EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
+
+Example: symbcast model encoder.onnx --assume "batch >= 1"
+
+Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 3 not decided."""
+
 app = App(
     name="symbcast",
-    help="For which sizes does this broadcast work, and what comes out?",
-    help_epilogue=EPILOGUE,
+    help="For which sizes does this broadcast, or this model, work, and what comes out?",
+    help_epilogue=_EPILOGUE,
     help_format="plaintext",
     version=__version__,
     exit_on_error=False,
@@ -32,7 +39,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-app.command(check, help_epilogue=EPILOGUE)
+app.command(check, help_epilogue=CHECK_EPILOGUE)
 app.command(model, help_epilogue=MODEL_EPILOGUE)
 app.command(rules)
 
