@@ -62,13 +62,24 @@ def _fault(error: Exception) -> Problem:
     return Problem(f"the check failed by a fault of its own ({text}, at {where})", "please report it with the model")
 
 
+def _names_in(assumption: str) -> set[str]:
+    from symbcast.env import ShapeEnv
+
+    return {*ShapeEnv(assumption).names.values()}
+
+
 def _examined(job: Job, names: tuple[str, ...]) -> Outcome:
     from symbcast.onnx import check
 
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
-    report = check(job.path, [*job.assume, *_sizes(job, names)], job.min_size, runtime=job.runtime)
+    bound = _sizes(job, names)
+    taken = [a for a in job.assume if _names_in(a) <= {*names}]
+    report = check(job.path, [*taken, *bound], job.min_size, runtime=job.runtime)
+    later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names, *report.data_sizes}]
+    if later:  # about sizes that data decide, whose names the check alone tells
+        report = check(job.path, [*taken, *later, *bound], job.min_size, runtime=job.runtime)
     found = Outcome(
         job.path,
         report.verdict.value,
