@@ -44,7 +44,7 @@ def floor_divide(left: Dim, right: Dim) -> sympy.Basic | Dim:
 
 
 def _within_floor(value: Dim) -> sympy.Expr | None:
-    """Return what a floor and whole numbers beside it are the floor of: floor((floor(x) + r) / b) is floor((x + r) / b).
+    """Return what a floor, and whole numbers beside it, are the floor of: floor((floor(x) + r)/b) is floor((x + r)/b).
 
     It is a polynomial, or there is none.
     """
