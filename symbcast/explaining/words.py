@@ -11,6 +11,10 @@ from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Fo
 if TYPE_CHECKING:
     from symbcast.dims import Dim
 
+_MANY_REMAINDERS = 3
+"""Of so many remainders that a size may have, it is said what they are in one."""
+_MOST_REMAINDERS = 4096
+
 
 class Saying(NamedTuple):
     """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``."""
@@ -69,11 +73,66 @@ def saying(formula: Formula, namer: Namer) -> Saying | None:
             turned = {"<=": ">=", "<": ">"}.get(operator, operator)
             return _of_number(turned, right, left, namer)
         case AllOf(parts) | AnyOf(parts) if parts:
-            found = [saying(p, namer) for p in parts]
+            found = _sayings(formula, namer)
             subjects = {s.subject if s is not None else None for s in found}
             if len(subjects) == 1 and None not in subjects:
                 return _together(formula, [s for s in found if s is not None])
     return None
+
+
+def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
+    """Return what the parts of a formula say; of many remainders that one size may have, one thing."""
+    read = [_remainders(p, namer) if isinstance(formula, AnyOf) else None for p in formula.parts]
+    together: dict[tuple[str, int], list[int]] = {}
+    for found in read:
+        if found is not None:
+            together.setdefault(found[0], []).extend(found[1])
+    sayings: dict[object, Saying | None] = {}
+    for number, (part, found) in enumerate(zip(formula.parts, read, strict=True)):
+        if found is None or len(together[found[0]]) < _MANY_REMAINDERS:
+            sayings[number] = saying(part, namer)
+        else:
+            subject, divisor = found[0]
+            predicate = f"{_ranges(together[found[0]])} more than a multiple of {divisor}"
+            sayings[found[0]] = Saying(subject, predicate)
+    return list(sayings.values())
+
+
+def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequence[int]] | None:
+    """Return the subject and the divisor of a formula about what is left of a size, and what that may be."""
+    from symbcast.dims import mod
+
+    match formula:
+        case Comparison("==", left, int(number)):
+            low, high = number, number
+        case Comparison("<=", int(low), left):
+            high = _MOST_REMAINDERS
+        case Comparison("<=", left, int(high)):
+            low = 0
+        case _:
+            return None
+    if isinstance(left, int) or type(left).__name__ not in ("Mod", mod.__name__):
+        return None
+    dividend, divisor = left.args
+    if not divisor.is_Integer or not 0 <= low < divisor <= _MOST_REMAINDERS:
+        return None
+    return (namer.dim(dividend), int(divisor)), range(low, min(high, int(divisor) - 1) + 1)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as text, three and more that follow each other by the first and the last.
+
+    >>> _ranges([0, 29, 30, 31])
+    '0 or 29 to 31'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
+    return listed([t for some in texts for t in some], "or")
 
 
 def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
