@@ -82,10 +82,10 @@ def broken(op: Op, sizes: Sizes) -> Constraint | None:
 
 
 def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
-    """Return the elements of a short list of integers that a node is given beside its first operand."""
-    if not position or value.shape is None or len(value.shape) != 1:
+    """Return the elements of a short list of integers, or an integer, that a node is given beside its first operand."""
+    if not position or value.shape is None or len(value.shape) > 1:
         return None
-    length = value.shape[0]
+    length = value.shape[0] if value.shape else 1
     if not isinstance(length, int) or length > _LISTED:
         return None
     return sizes_of(value.content, value.shape)
@@ -100,7 +100,8 @@ def shapes_at(blamed: Blame, sizes: Sizes) -> str:
 def _at(position: int, value: Value, sizes: Sizes) -> str:
     content = content_of(position, value)
     if content is not None:
-        return cut(f"[{', '.join(_texts(content, sizes))}]", 60)
+        listing = ", ".join(_texts(content, sizes))
+        return cut(f"[{listing}]" if value.shape else listing, 60)
     if value.shape is None:
         return "a shape that is not known"
     texts = _texts(value.shape, sizes)

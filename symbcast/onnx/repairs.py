@@ -14,7 +14,7 @@ from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.explaining.naming import Namer, listed, sizes_text
 from symbcast.explaining.words import in_words
-from symbcast.formulas import Comparison, Formula, different, equal, literals
+from symbcast.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.binding import knowing
 from symbcast.onnx.blaming import Blame, content_of
 from symbcast.onnx.sources import Held, Sources
@@ -86,26 +86,9 @@ class Repairs:
         return ""
 
     def _what_is_fixed(self, clause: Formula, symbols: Sequence[sympy.Symbol]) -> str:
-        """Return which size can only be one, by a clause about it alone or by the whole condition."""
-        if len(symbols) == 1:
-            members = self._members(clause, symbols[0])
-            return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
-        for s in symbols[:_MOST_SYMBOLS]:
-            if s in self._forced:
-                return f"{self._called(s)} at {self._forced[s]}"
-        return ""
-
-    @cached_property
-    def _forced(self) -> dict[sympy.Symbol, int]:
-        """The sizes that can only be one by the condition, though no clause of it alone says so."""
-        witness = self._env.witness() or {}
-        sizes = {s: witness[name] for s, name in self._env.names.items() if name in witness}
-        clauses = self._env.clauses
-        tied = dict.fromkeys(s for c in clauses for s in symbols_in(c) if len(symbols_in(c)) > 1)
-        return {s: sizes[s] for s in islice(tied, _MOST_SYMBOLS) if s in sizes and self._is_forced(s, sizes[s])}
-
-    def _is_forced(self, symbol: sympy.Symbol, size: int) -> bool:
-        return Decision(self._knowledge, [*self._env.clauses, different(symbol, size)]).impossible
+        """Return which size can only be one by a clause about it alone."""
+        members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
+        return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
 
     # One size.
 
@@ -118,14 +101,14 @@ class Repairs:
             held = self._before(blamed, members.only)
             by = f"{held} fixes {name} at {members.only}" if held else f"{name} is fixed at {members.only}"
             return f"{by}: export it with a dynamic axis"
-        if members.greatest is not None and members == domain & SizeSet.interval(0, members.greatest):
+        if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
             held = self._before(blamed, members.greatest)
             return f"keep {name} at most {members.greatest}{f': {held} has no more' if held else ''}"
         factor = self._factor(members, domain)
         if factor:
             return f"pad {name} to a multiple of {factor}"
         low = members.least()
-        if members == domain & SizeSet.interval(low or 0, None):
+        if members.same(domain & SizeSet.interval(low or 0, None)):
             return f"use sizes from {low} on for {name}"
         return ""
 
@@ -159,9 +142,6 @@ class Repairs:
         for pairs in islice(self._equalities(symbols), _TRIED):
             if self._follows(clause, pairs):
                 return listed([self._made_equal(kept, gone) for kept, gone in pairs])
-        for s in symbols[:_MOST_SYMBOLS]:
-            if s in self._forced:
-                return f"{self._called(s)} can only be {self._forced[s]}: export the model with it dynamic"
         for literal in literals(clause):
             match literal:
                 case Comparison("==" | "<=", left, right):

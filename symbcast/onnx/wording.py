@@ -102,7 +102,7 @@ def operand_text(finding: Finding, position: int, namer: Namer) -> str:
     content = finding.contents[position]
     if content is not None:
         listing = ", ".join(map(namer.dim, content))
-        return f"{cut(name, NAME)} = {clipped(f'[{listing}]', 60)}"
+        return f"{cut(name, NAME)} = {clipped(f'[{listing}]' if shape else listing, 60)}"
     return f"{cut(name, NAME)} {'of a shape that is not known' if shape is None else clipped(namer.shape(shape), 80)}"
 
 
