@@ -20,6 +20,7 @@ _FAMILIES = (
     "contrib",
     "control",
     "convolving",
+    "detecting",
     "elementwise",
     "indexing",
     "joining",
@@ -34,6 +35,8 @@ _FAMILIES = (
     "resampling",
     "reshaping",
     "shaping",
+    "signals",
+    "texts",
 )
 
 

@@ -19,10 +19,10 @@ from symbcast.onnx.values import UNKNOWN, Constant, Value
 if TYPE_CHECKING:
     from symbcast.dims import Dim
 
-DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview.training")
+DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""
 
-_ASK_NOTHING = frozenset({"Binarizer", "Imputer", "OptionalHasElement", "RegexFullMatch", "StringSplit"})
+_ASK_NOTHING = frozenset({"ImageDecoder"})
 """Operators that run on inputs of whatever sizes."""
 
 _MAX_HANDED = 1024

@@ -86,23 +86,23 @@ def _check_alike(call: Call, queries: _Operand, keys: _Operand, values: _Operand
             call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
 
 
-def _check_mask(call: Call, scores: Dims) -> None:
+def _check_mask(call: Call, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
     """Ask that the mask can be broadcast onto the scores; ONNX Runtime does so with the batch and the heads alone."""
     mask = known_shape(call, _MASK, "attn_mask")
     if mask is None:
         return
+    if not call.is_onnxruntime:
+        target: Dims = scores
+        if call.version >= 24 and mask:
+            call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
+            mask, target = (*mask[:-1], 1), (*scores[:-1], 1)
+        call.broadcast(mask, target, rule="unidirectional")
+        return
     if not 2 <= len(mask) <= 4:
         call.refuse("attn_mask must have from two to four axes")
-    if not call.is_onnxruntime:
-        if call.version >= 24:
-            call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
-            call.broadcast((*mask[:-1], 1), (*scores[:-1], 1), rule="unidirectional")
-        else:
-            call.broadcast(mask, scores, rule="unidirectional")
-        return
     expect(call, _MASK, "attn_mask", (*(None for _ in mask[:-2]), scores[2], scores[3]))
-    for size, target in zip(mask[-3::-1], scores[1::-1], strict=False):
-        call.require(any_of([equal(size, 1), equal(size, target)]), "attn_mask must fit the batch and the heads")
+    for size, whole in zip(mask[-3::-1], scores[1::-1], strict=False):
+        call.require(any_of([equal(size, 1), equal(size, whole)]), "attn_mask must fit the batch and the heads")
 
 
 @operator("RotaryEmbedding")

@@ -185,3 +185,15 @@ def from_sequence(call: Call) -> Value:
 def sequence_length(call: Call) -> Value:
     """How many tensors a sequence holds."""
     return Value((), 7)
+
+
+@operator("Optional", "OptionalGetElement")
+def optional(call: Call) -> Value:
+    """What may be there, taken as what it is where it is."""
+    return call.value(0) if call.has(0) else UNKNOWN
+
+
+@operator("OptionalHasElement")
+def has_element(call: Call) -> Value:
+    """Whether something is there."""
+    return Value((), 9)

@@ -1,0 +1,96 @@
+"""Fourier transforms, and the matrix of the mel scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import any_of, equal
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import is_size
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, floor_divide, multiply, subtract
+from symbcast.onnx.values import Value
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+FLOAT = 1
+
+
+@operator("DFT")
+def transform(call: Call) -> Value:
+    """The frequencies along an axis; the last axis holds real parts alone, or imaginary ones too."""
+    dims = call.shape(0)
+    rank = len(dims)
+    if rank < 2:
+        call.refuse("the input must have an axis for the signal, and one for its real and imaginary parts")
+    place = call.axis(_axis(call), rank)
+    if place == rank - 1:
+        call.refuse("the last axis holds real and imaginary parts: it is not one to transform")
+    is_half, is_inverse = bool(call.integer("onesided")), bool(call.integer("inverse"))
+    if is_inverse and is_half:
+        call.equal(dims[-1], 2, "a transform back from half the frequencies needs complex numbers")
+    elif is_half and not call.is_onnxruntime:
+        call.equal(dims[-1], 1, "half the frequencies are enough for a real signal alone")
+    else:
+        call.require(any_of([equal(dims[-1], 1), equal(dims[-1], 2)]), "the last size must be 1 or 2")
+    length = _number(call, 1, "length")
+    if length is None:
+        length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
+    call.at_most(0 if call.is_onnxruntime else 1, length, "the length of a transform must be positive")
+    found = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
+    parts = 1 if is_half and is_inverse else 2
+    return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
+
+
+def _axis(call: Call) -> int:
+    if call.version < 20:
+        return call.integer("axis", 1)
+    if not call.has(2):
+        return -2
+    found = call.numbers(2)
+    if found is None or len(found) != 1:
+        call.give_up("the axis to transform is not known")
+    return found[0]
+
+
+def _number(call: Call, position: int, label: str) -> Dim | None:
+    """Return the number that an input holds, a size of its own where it is not known; None where it is not given."""
+    if not call.has(position):
+        return None
+    items = call.elements(position)
+    if items and is_size(items[0]):
+        return items[0]
+    return call.fresh(label, f"what {call.input_name(position)} holds", least=1)
+
+
+@operator("STFT")
+def short_transform(call: Call) -> Value:
+    """The frequencies of one frame after another."""
+    batch, whole, parts = call.rank(0, (3,), "the signal")
+    call.require(any_of([equal(parts, 1), equal(parts, 2)]), "the last size must be 1 or 2")
+    step = _number(call, 1, "step")
+    if step is None:
+        call.refuse("frame_step must be given")
+    if not isinstance(step, int):
+        call.give_up("in which steps it cuts frames is not known")
+    call.at_most(1, step, "frame_step must be positive")
+    window = call.rank(2, (1,), "the window")[0] if call.has(2) else None
+    given = _number(call, 3, "frame_length")
+    length = given if given is not None else window if window is not None else whole
+    if window is not None and given is not None:
+        call.equal(window, given, "the window must be as long as a frame")
+    call.at_most(length, whole, "a frame must not be longer than the signal")
+    frames = add(floor_divide(subtract(whole, length), step), 1)
+    bins = add(floor_divide(length, 2), 1) if call.integer("onesided", 1) else length
+    return Value((batch, frames, bins, 2), call.dtype())
+
+
+@operator("MelWeightMatrix")
+def mel_matrix(call: Call) -> Value:
+    """A row for each frequency, a column for each band."""
+    bands = _number(call, 0, "bands")
+    length = _number(call, 1, "length")
+    if bands is None or length is None:
+        call.refuse("the number of bands and the length must be given")
+    return Value((add(floor_divide(length, 2), 1), bands), call.integer("output_datatype", FLOAT))

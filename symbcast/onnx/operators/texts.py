@@ -1,0 +1,52 @@
+"""Operators on tensors of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.elementwise import BOOL
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values import Value
+
+FLOAT, INT64, STRING = 1, 7, 8
+
+
+@operator("StringConcat")
+def concat(call: Call) -> Value:
+    """Texts one behind the other; the operands are broadcast together."""
+    return Value(call.broadcast(call.shape(0), call.shape(1)), STRING)
+
+
+@operator("RegexFullMatch")
+def match(call: Call) -> Value:
+    """A truth value for each text."""
+    return Value(call.shape(0), BOOL)
+
+
+@operator("StringSplit")
+def split(call: Call) -> Sequence[Value]:
+    """The parts of each text, on a new axis that is as long as the most parts; and how many each has."""
+    dims = call.shape(0)
+    count = call.fresh("parts", f"the most parts that a text of {call.input_name(0)} has")
+    return Value((*dims, count), STRING), Value(dims, INT64)
+
+
+@operator("StringNormalizer")
+def normalizer(call: Call) -> Value:
+    """The texts that are left when some words are dropped; one that is empty where none is left."""
+    dims = call.rank(0, (1, 2), "the input")
+    if len(dims) == 2:
+        call.equal(dims[0], 1, "an input of two axes must have one line")
+    count = call.fresh("count", f"how many texts of {call.input_name(0)} are left", least=1)
+    return Value((*dims[:-1], count), STRING)
+
+
+@operator("TfIdfVectorizer")
+def vectorizer(call: Call) -> Value:
+    """How often each of some sequences occurs in a line."""
+    dims = call.rank(0, (1, 2), "the input")
+    places = call.integers("ngram_indexes")
+    if not places:
+        call.refuse("the attribute ngram_indexes must be given")
+    return Value((*dims[:-1], max(places) + 1), FLOAT)
