@@ -9,6 +9,7 @@ from pathlib import Path
 from symbcast.cli.statuses import UsageError
 
 ENDING = ".onnx"
+_SEARCHED = (ENDING, f"{ENDING}.gz")
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:
@@ -26,7 +27,7 @@ def _files(argument: str) -> Iterator[str]:
     closed: list[str] = []
     found = list(closed)
     for folder, _, names in os.walk(argument, onerror=lambda error: closed.append(str(error.filename))):
-        found += [str(Path(folder, name)) for name in names if name.lower().endswith(ENDING)]
+        found += [str(Path(folder, name)) for name in names if name.lower().endswith(_SEARCHED)]
     yield from sorted([*found, *closed], key=lambda path: Path(path).parts) or [argument]
 
 
