@@ -205,7 +205,11 @@ def as_term(atom: Atom) -> Term:
 
 
 def extremum_terms(kind: Literal["min", "max"], args: tuple[Term, ...]) -> Term:
-    """Return the least or greatest of some terms, repeats left out."""
+    """Return the least or greatest of some terms, repeats left out and numbers worked out."""
+    numbers = [a.constant for a in args if a.is_constant]
+    if numbers:
+        number = min(numbers) if kind == "min" else max(numbers)
+        args = (constant(number), *(a for a in args if not a.is_constant))
     distinct = tuple(sorted(dict.fromkeys(args), key=lambda t: t.key))
     return distinct[0] if len(distinct) == 1 else as_term(Operation(kind, distinct))
 
