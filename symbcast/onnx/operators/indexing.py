@@ -356,6 +356,10 @@ def one_hot(call: Call) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds")
+    if call.is_onnxruntime:
+        call.at_most(1, depth, "there must be one class at least")
+    else:
+        call.asker.is_size(call.place, depth, "how many classes there are must not be negative")
     axis = call.axis(call.integer("axis", -1), len(dims) + 1)
     return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
 

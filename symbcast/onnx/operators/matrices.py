@@ -127,7 +127,7 @@ def einsum(call: Call) -> Value:
         if free < 0 or (free > 0 and not ellipsis):
             call.refuse(f"the term {letters!r} must have one letter for each of {len(dims)} axes")
         named = [*zip(before, dims, strict=False), *zip(after, dims[len(before) + free :], strict=True)]
-        for letter, size in named:
+        for letter, size in _one_of_each(call, named).items():
             _meet(call, sizes, letter, size)
         if ellipsis:
             batches.append(dims[len(before) : len(before) + free])
@@ -151,6 +151,16 @@ def _terms(call: Call) -> tuple[Sequence[str], str | None]:
     if len(terms) != len(call.inputs):
         call.refuse(f"the equation has {len(terms)} terms for {len(call.inputs)} operands")
     return terms, right if arrow else None
+
+
+def _one_of_each(call: Call, named: Sequence[tuple[str, Dim]]) -> dict[str, Dim]:
+    """Return the size of each letter of one term; one that stands there twice, for a diagonal, has one size."""
+    found: dict[str, Dim] = {}
+    for letter, size in named:
+        call.equal(
+            found.setdefault(letter, size), size, f"axes of one term that are both called {letter} must be equal"
+        )
+    return found
 
 
 def _meet(call: Call, sizes: dict[str, Dim], letter: str, size: Dim) -> None:

@@ -62,11 +62,20 @@ def arg(call: Call) -> Value:
     return Value(_without(dims, {axis}, bool(call.integer("keepdims", 1))), INT64)
 
 
+def _normalised(call: Call) -> tuple[Dims, int]:
+    """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.is_onnxruntime:
+        for n, size in enumerate(dims[axis:], axis):
+            call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
+    return dims, axis
+
+
 @operator("LayerNormalization")
 def layer_normalization(call: Call) -> Sequence[Value]:
     """Scale and bias are broadcast onto the input, one way."""
-    dims = call.shape(0)
-    axis = call.axis(call.integer("axis", -1), len(dims))
+    dims, axis = _normalised(call)
     for n in (1, 2):
         if call.has(n):
             call.broadcast(call.shape(n), dims, rule="unidirectional")
@@ -78,8 +87,7 @@ def layer_normalization(call: Call) -> Sequence[Value]:
 @operator("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(call: Call) -> Sequence[Value]:
     """Scale is broadcast onto the input, one way."""
-    dims = call.shape(0)
-    axis = call.axis(call.integer("axis", -1), len(dims))
+    dims, axis = _normalised(call)
     call.broadcast(call.shape(1), dims, rule="unidirectional")
     kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
     return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))

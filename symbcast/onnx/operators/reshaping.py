@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, any_of, at_most, equal, negate
-from symbcast.onnx.call import Call
+from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
@@ -27,14 +27,10 @@ def reshape(call: Call) -> Value:
         if held is None:
             return _reshape_to_data(call)
         wanted = held
-    dims = _dims_wanted(call, wanted, None if call.integer("allowzero") else call.value(0).shape)
     data = call.value(0)
     if data.shape is None:
-        shape = tuple(
-            call.fresh(f"size_{n}", f"axis {n}, of elements not known") if d is None else d for n, d in enumerate(dims)
-        )
-        return Value(shape, data.dtype)
-    shape = _counted(call, data.shape, dims)
+        return Value(_of_unknown(call, wanted), data.dtype)
+    shape = _reshaped_to(call, data.shape, wanted)
     return Value(shape, data.dtype, _reshaped(data, shape))
 
 
@@ -46,38 +42,91 @@ def _reshape_to_data(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims | None) -> list[Dim | None]:
+def _of_unknown(call: Call, wanted: Sequence[Element]) -> Dims:
+    """Return the shape that is asked for where that of the data is not known."""
+    if list(wanted).count(-1) > 1:
+        call.refuse(_ONE_UNKNOWN)
+    least = 0 if call.integer("allowzero") else 1
+    dims: list[Dim] = []
+    for axis, item in enumerate(wanted):
+        if is_size(item):
+            call.at_most(-1, item, _NOT_NEGATIVE)
+        is_taken = is_size(item) and call.bounds.is_at_least(item, least)
+        dims.append(item if is_size(item) and is_taken else call.fresh(f"size_{axis}", f"axis {axis}"))
+    return tuple(dims)
+
+
+_ONE_UNKNOWN = "at most one size may be -1"
+_NOT_NEGATIVE = "a size that is asked for must not be negative"
+
+
+def _reshaped_to(call: Call, data: Dims, wanted: Sequence[Element], settled: frozenset[int] = frozenset()) -> Dims:
+    """Return the shape that is asked for; the sizes at the positions ``settled`` are not -1."""
+    for n, item in enumerate(wanted):
+        if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
+            is_unknown = equal(item, -1)
+            worked_out = [*wanted[:n], -1, *wanted[n + 1 :]]
+            match call.asker.is_known(is_unknown):
+                case True:
+                    return _reshaped_to(call, data, worked_out, settled | {n})
+                case None:
+                    return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
+    return _counted(call, data, _dims_wanted(call, wanted, data))
+
+
+def _by_unknown(
+    call: Call, is_unknown: Formula, data: Dims, choices: Sequence[Sequence[Element]], settled: frozenset[int]
+) -> Dims:
+    """Return the shape that is asked for by a size which is -1 at some sizes, and then worked out."""
+    ends: list[Dims | None] = []
+    for formula, wanted in zip((is_unknown, negate(is_unknown)), choices, strict=True):
+        with call.asker.under(formula):
+            try:
+                ends.append(_reshaped_to(call, data, wanted, settled))
+            except UnknownShapeError:
+                ends.append(None)  # refused: what was asked says so
+    yes, no = ends
+    if yes is None or no is None:
+        if yes is no:
+            raise UnknownShapeError
+        return yes or no or ()
+    name, text = call.place.name, "by whether a size that is asked for is -1"
+    return tuple(
+        a if a == b else call.asker.by_cases(f"{name}_dim_{n}", f"axis {n}, {text}", is_unknown, a, b)
+        for n, (a, b) in enumerate(zip(yes, no, strict=True))
+    )
+
+
+def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims) -> list[Dim | None]:
     """Return the sizes that are asked for; None for the one that is to be worked out."""
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted):
         if isinstance(item, int) and item in (-1, 0):
             dims.append(None if item else _kept(call, data, axis))
         elif not is_size(item):
-            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least=1))
-        elif call.bounds.is_at_least(item, 1) or (data is None and call.bounds.is_at_least(item, 0)):
+            least = int(call.asker.is_positive(data))
+            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least))
+        elif call.bounds.is_at_least(item, 1):
             dims.append(item)
         else:
             dims.append(_perhaps_zero(call, item, data, axis))
     if dims.count(None) > 1:
-        call.refuse("at most one size may be -1")
+        call.refuse(_ONE_UNKNOWN)
     return dims
 
 
-def _kept(call: Call, data: Dims | None, axis: int) -> Dim:
+def _kept(call: Call, data: Dims, axis: int) -> Dim:
     if call.integer("allowzero"):
         return 0
-    if call.value(0).shape is None:
-        return call.fresh(f"size_{axis}", f"axis {axis} of {call.input_name(0)}")
-    assert data is not None
     if axis >= len(data):
         call.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
     return data[axis]
 
 
-def _perhaps_zero(call: Call, item: Dim, data: Dims | None, axis: int) -> Dim:
+def _perhaps_zero(call: Call, item: Dim, data: Dims, axis: int) -> Dim:
     """Return a size that is asked for and may be 0, which keeps that of the data: item + (1 - min(item, 1)) * kept."""
-    call.asker.is_size(call.place, item, "a size that is asked for must not be negative")
-    if data is None:
+    call.asker.is_size(call.place, item, _NOT_NEGATIVE)
+    if call.integer("allowzero"):
         return item
     if axis >= len(data):
         call.require(at_most(1, item), "a size of 0 keeps one that the data do not have")
