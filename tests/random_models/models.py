@@ -1,0 +1,56 @@
+"""Random models, with the sizes to run them at."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from hypothesis import strategies as st
+from onnx import ModelProto, printer
+from random_models import control, elementwise, indexing, shaping, windows
+from random_models.maker import Maker, Step
+
+FAMILIES: dict[str, list[Step]] = {
+    "elementwise": elementwise.STEPS,
+    "shaping": shaping.STEPS,
+    "indexing": indexing.STEPS,
+    "control": control.STEPS,
+    "windows": windows.STEPS,
+}
+MAX_STEPS = 8
+
+
+@dataclass(frozen=True)
+class RandomModel:
+    """A model, the names of its sizes, and the least size that any has."""
+
+    proto: ModelProto
+    symbols: str
+    min_size: int
+
+    def points(self) -> Iterator[dict[str, int]]:
+        """Yield sizes to run it at."""
+        sizes = [0, 1, 2, 3, 4, 6] if len(self.symbols) < 3 else [0, 1, 2, 3]
+        for point in itertools.product([s for s in sizes if s >= self.min_size], repeat=len(self.symbols)):
+            yield dict(zip(self.symbols, point, strict=True))
+
+    def __repr__(self) -> str:
+        return f"min_size={self.min_size}\n{printer.to_text(self.proto)}"
+
+
+def random_model(random: Random, family: str) -> RandomModel:
+    """Return a model, half of whose nodes are of one family."""
+    min_size = random.choice([1, 1, 1, 0])
+    ranks = (3, 4) if family == "windows" else (1, 3)
+    maker = Maker(random, min_size, *ranks)
+    others = [*elementwise.STEPS, *shaping.STEPS, *indexing.STEPS]
+    for _ in range(random.randint(1, MAX_STEPS)):
+        random.choice(FAMILIES[family] if random.randrange(2) else others)(maker)
+    return RandomModel(maker.model(), maker.symbols, min_size)
+
+
+def random_models(family: str) -> st.SearchStrategy[RandomModel]:
+    """Return models that Hypothesis makes smaller where one is wrong."""
+    return st.randoms(use_true_random=False).map(lambda random: random_model(random, family))

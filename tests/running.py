@@ -1,0 +1,160 @@
+"""Models run by ONNX Runtime at given sizes, and held against what a report says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper
+
+import symbcast as sb
+from symbcast.deciding.evaluating import size_at
+from symbcast.dims import symbol
+
+onnxruntime.set_default_logger_severity(4)
+MAX_ELEMENTS = 1_000_000
+Sizes = Mapping[str, int]
+
+
+class Refusal(NamedTuple):
+    """What the runtime says where it does not run a model; ``node`` is empty where it does not even load it."""
+
+    node: str
+    text: str
+
+
+class Runs:
+    """A model in ONNX Runtime, as it is written: nothing is optimised."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        shown = onnx.ModelProto()
+        shown.CopyFrom(model)
+        self._inputs = list(shown.graph.input)
+        del shown.graph.output[:]
+        shown.graph.output.extend(onnx.ValueInfoProto(name=o) for n in shown.graph.node for o in n.output if o)
+        self._names = [o.name for o in shown.graph.output]
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 4
+        self.refusal: Refusal | None = None
+        try:
+            self._session = onnxruntime.InferenceSession(
+                shown.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # the runtime's errors have no class in common
+            self.refusal = Refusal("", str(error))
+
+    def at(self, sizes: Sizes, values: Mapping[str, Any] | None = None) -> dict[str, tuple[int, ...]] | Refusal:
+        """Return the shape of each value by name where it runs; inputs hold ``values``, or 0, 1 and 2 over and over."""
+        if self.refusal is not None:
+            return self.refusal
+        feeds = {i.name: _filled(i, sizes, values or {}) for i in self._inputs}
+        try:
+            found = self._session.run(self._names, feeds)
+        except Exception as error:
+            named = re.search(r"while running \w+ node\. Name:'([^']*)'", str(error))
+            return Refusal(named[1] if named else "?", str(error))
+        return {name: value.shape for name, value in zip(self._names, found, strict=True)}
+
+
+def _filled(declared: Any, sizes: Sizes, values: Mapping[str, Any]) -> np.ndarray:
+    kind = declared.type.tensor_type
+    dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type)
+    if declared.name in values:
+        return np.asarray(values[declared.name], dtype)
+    shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in kind.shape.dim]
+    return (np.arange(np.prod(shape, dtype=int)) % 3).astype(dtype).reshape(shape)
+
+
+class Answer:
+    """What a report says at given sizes."""
+
+    def __init__(self, report: sb.onnx.ModelReport) -> None:
+        self._report = report
+        self._shapes = report.shapes
+        self._condition = sb.Condition(report.condition)
+        self._names = {s.name for s in self._condition.symbols}
+
+    def holds(self, sizes: Sizes) -> bool:
+        """Return whether the condition holds; what has no value does not."""
+        return self._condition.holds({name: size for name, size in sizes.items() if name in self._names})
+
+    def shape(self, name: str, sizes: Sizes) -> tuple[int | None, ...] | None:
+        """Return the shape of a value; None for sizes that data decide, and where no shape is known."""
+        found = self._shapes.get(name)
+        bound = {symbol(n): size for n, size in sizes.items()}
+        return None if found is None else tuple(_size(d, bound) for d in found)
+
+    def is_large(self, sizes: Sizes) -> bool:
+        """Return whether something may be too large to be run in a test."""
+        bound = {symbol(n): size for n, size in sizes.items()}
+        counts = (_count(shape, bound) for shape in self._shapes.values() if shape)
+        return any(c > MAX_ELEMENTS for c in counts)
+
+    def is_open(self) -> bool:
+        """Return whether a careful reader would not rely on the condition alone."""
+        return bool(self._report.unanalysed or self._report._conditions.data)
+
+
+def _size(dim: Any, bound: Mapping[Any, int]) -> int | None:
+    try:
+        return size_at(dim, bound)
+    except KeyError:
+        return None
+
+
+def _count(shape: sb.Shape, bound: Mapping[Any, int]) -> int:
+    try:
+        return prod(_size(d, bound) or 1 for d in shape)
+    except ArithmeticError:
+        return 0
+
+
+def fits(known: tuple[int | None, ...] | None, real: tuple[int, ...]) -> bool:
+    """Return whether a shape may be the one that is known, as far as it is."""
+    return known is None or (
+        len(known) == len(real) and all(d in (None, size) for d, size in zip(known, real, strict=True))
+    )
+
+
+def assert_agreement(
+    model: onnx.ModelProto,
+    report: sb.onnx.ModelReport,
+    points: Iterable[Sizes],
+    values: Mapping[str, Any] | None = None,
+) -> int:
+    """Hold a report against the runtime at every point; return at how many of them it ran."""
+    answer, runs, count = Answer(report), Runs(model), 0
+    for sizes in points:
+        if answer.is_large(sizes):
+            continue
+        real = runs.at(sizes, values)
+        if isinstance(real, Refusal):
+            assert not answer.holds(sizes) or answer.is_open() or is_early(real), (sizes, report.condition, real.text)
+            continue
+        count += 1
+        assert answer.holds(sizes), (sizes, report.condition)
+        for name, shape in real.items():
+            try:
+                known = answer.shape(name, sizes)
+            except ArithmeticError:
+                known = ()
+            assert fits(known, shape), (sizes, name, report.shapes[name], shape)
+    return count
+
+
+def is_early(refusal: Refusal) -> bool:
+    """Return whether a refusal is not for what the sizes are, but for what the runtime worked out when it was loaded.
+
+    It refuses what would never come to pass, in a branch not taken or of a tensor that is empty, and to run a Scan
+    where it did not find out which shape the outputs of its body have.
+    """
+    if not refusal.node:
+        return "Graph attribute inferencing failed" in refusal.text or "(Concat)" in refusal.text
+    return "Subgraph must have the shape set" in refusal.text
