@@ -112,6 +112,8 @@ def _modulo(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
 
 
 def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+    if b == Ratio(1, 2):
+        return _square_root(asker.bounds, a)
     x = as_ratio(a)
     if b == Ratio(1, 2):
         return _square_root(asker.bounds, a)
