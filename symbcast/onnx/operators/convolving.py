@@ -40,9 +40,14 @@ def convolution(call: Call) -> Value:
 
 @operator("ConvInteger")
 def integer_convolution(call: Call) -> Value:
-    """A convolution of small integers; a zero point is one number."""
-    _ask_of_points(call, (2, 3))
-    return Value(_convolved(call, call.shape(0), call.shape(1)), INT32)
+    """A convolution of small integers; a zero point is one number, or one for each of the weights."""
+    weights = call.shape(1)
+    if call.is_onnxruntime:
+        _ask_of_points(call, (2, 3))
+    else:
+        _ask_of_points(call, (2,))
+        _ask_of_channel_points(call, (3,), weights[0])
+    return Value(_convolved(call, call.shape(0), weights), INT32)
 
 
 @operator("QLinearConv")
@@ -50,11 +55,7 @@ def quantized_convolution(call: Call) -> Value:
     """A convolution of quantized numbers."""
     weights = call.shape(3)
     _ask_of_points(call, (1, 2, 6, 7))
-    for n in (4, 5):
-        shape = call.rank(n, (0, 1), call.input_name(n))
-        if shape:
-            needs = any_of([equal(shape[0], 1), equal(shape[0], weights[0])])
-            call.require(needs, "the weights must have one scale and zero point, or one for each output channel")
+    _ask_of_channel_points(call, (4, 5), weights[0])
     return Value(_convolved(call, call.shape(0), weights, 8), call.dtype(7))
 
 
@@ -64,6 +65,15 @@ def _ask_of_points(call: Call, positions: Sequence[int]) -> None:
         if call.has(n):
             for size in call.rank(n, (0, 1), call.input_name(n)):
                 call.equal(size, 1, f"{call.input_name(n)} must be one number")
+
+
+def _ask_of_channel_points(call: Call, positions: Sequence[int], channels: Dim) -> None:
+    """Ask that scales and zero points be one number each, or one for each output channel."""
+    for n in positions:
+        if call.has(n):
+            for size in call.rank(n, (0, 1), call.input_name(n)):
+                needs = any_of([equal(size, 1), equal(size, channels)])
+                call.require(needs, f"{call.input_name(n)} must be one number, or one for each output channel")
 
 
 def _convolved(call: Call, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:

@@ -20,7 +20,7 @@ from symbcast.onnx.values import Constant
 if TYPE_CHECKING:
     from symbcast.dims import Dim
 
-MAX_SCALED = 1 << 16
+MAX_SCALED = 1 << 14
 """Sizes below it are scaled exactly as the runtime does it."""
 
 _PRECISION = 24
@@ -78,7 +78,8 @@ def scale_of_number(number: float) -> Scale:
     Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; ``abs(d)`` and ``abs(e)`` are at most
     ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer. One that
     is an integer by rights is rounded to it, unless it lies below it by more than half of what floats are apart,
-    which it cannot where ``d >= -2 ** -25``.
+    which it cannot where ``d >= -2 ** -25``. A product with a power of two below is no other as a float up to
+    ``p * size == 2 ** 24``.
 
     >>> scale_of_number(0.5), scale_of_number(0.30000001192092896)
     (Scale(above=1, below=2, exact=True), Scale(above=3, below=10, exact=True))
@@ -90,7 +91,8 @@ def scale_of_number(number: float) -> Scale:
     if not short or float(np.float32(float(short))) != float(is_float):
         return Scale(is_float.numerator, is_float.denominator, False)
     off = is_float / short - 1
-    is_exact = off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= 1 << (_PRECISION - 1)
+    limit = 1 << (_PRECISION if not off and short.denominator & (short.denominator - 1) == 0 else _PRECISION - 1)
+    is_exact = off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= limit
     return Scale(short.numerator, short.denominator, is_exact)
 
 
