@@ -24,6 +24,7 @@ _FAMILIES = (
     "elementwise",
     "indexing",
     "joining",
+    "loops",
     "making",
     "matrices",
     "padding",

@@ -1,0 +1,251 @@
+"""Loop and Scan: their bodies are walked, and asked under the condition that they run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from symbcast.definedness import definedness
+from symbcast.formulas import TRUE, Formula, at_most, equal
+from symbcast.onnx.arithmetic import truth
+from symbcast.onnx.call import Call
+from symbcast.onnx.contents import is_size
+from symbcast.onnx.registry import operator
+from symbcast.onnx.sizes import add, multiply, subtract
+from symbcast.onnx.values import UNKNOWN, Dims, Value
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.dims import Dim
+
+INT64, BOOL = 7, 9
+_ROUNDS = 4
+"""How often a loop's body is walked to find out which sizes change; each round lets go of one more at least."""
+_FOREVER = 1 << 31
+"""Trip counts from here on stand for none."""
+
+
+@operator("Loop")
+def loop(call: Call) -> Sequence[Value]:
+    """The body, turn after turn: values are carried from one to the next, and others put together."""
+    body = call.attribute("body").g
+    initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
+    around = frozenset(call.asker.env.symbols)
+    carried = _steady(call, body, initial)
+    limit = _trip_limit(call)
+    with call.asker.under(_runs(call, limit)):
+        outputs = call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
+    count = len(initial)
+    trips = (
+        limit if limit is not None and _goes_on(call, body, outputs) else call.fresh("trips", "how often the loop runs")
+    )
+    after = outputs[1 : count + 1]
+    steps = [_growth(a, b, around) for a, b in zip(carried, after, strict=True)]
+    last = [_after(call, n, trips, (initial[n], carried[n], after[n]), steps[n]) for n in range(count)]
+    return [*last, *(_put_together(call, n, trips, v) for n, v in enumerate(outputs[count + 1 :], count))]
+
+
+def _trip_limit(call: Call) -> Dim | None:
+    items = call.elements(0)
+    if not items or not is_size(items[0]):
+        return None
+    count = items[0]
+    if isinstance(count, int) and count >= _FOREVER:
+        return None
+    return call.bounds.larger(count, 0)
+
+
+def _runs(call: Call, limit: Dim | None) -> Formula:
+    """Return when the body runs at least once, as far as the number of turns says so."""
+    items = call.elements(1)
+    start = truth(items[0]) if items else TRUE if not call.has(1) else None
+    if limit is None or start != TRUE:
+        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not")
+        call.asker.assume(at_most(runs, 1))
+        return equal(runs, 1)
+    return at_most(1, limit)
+
+
+def _goes_on(call: Call, body: Any, outputs: Sequence[Value]) -> bool:
+    """Return whether the loop is never ended by its condition."""
+    if call.has(1):
+        items = call.elements(1)
+        if not items or truth(items[0]) != TRUE:
+            return False
+    kept = outputs[0].content
+    if kept is not None and getattr(kept, "items", None) and truth(kept.items[0]) == TRUE:  # type: ignore[union-attr]
+        return True
+    return _hands_on(body, body.output[0].name, body.input[1].name)
+
+
+def _hands_on(body: Any, name: str, source: str) -> bool:
+    """Return whether an output of a graph is an input of it, perhaps by way of Identity."""
+    made_by = {o: n for n in body.node for o in n.output}
+    while name in made_by and made_by[name].op_type in ("Identity", "Cast"):
+        name = made_by[name].input[0]
+    return bool(name == source)
+
+
+def _steady(call: Call, body: Any, initial: Sequence[Value]) -> list[Value]:
+    """Return values that stand for those carried in any turn: a new size stands for each that changes."""
+    carried = [Value(v.shape, v.dtype) for v in initial]
+    let_go: set[Dim] = set()
+    for _ in range(_ROUNDS):
+        with call.asker.trying(call.walk):
+            outputs = call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
+        after = outputs[1 : 1 + len(carried)]
+        general = [_general(call, n, a, b, let_go) for n, (a, b) in enumerate(zip(carried, after, strict=True))]
+        if all(a.shape == b.shape for a, b in zip(carried, general, strict=True)):
+            return carried
+        carried = general
+    return [Value(None, v.dtype) for v in carried]
+
+
+def _general(call: Call, position: int, before: Value, after: Value, let_go: set[Dim]) -> Value:
+    """Return a value that stands for one before a turn and after it."""
+    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
+        return Value(None, before.dtype)
+    dims: list[Dim] = []
+    for n, (a, b) in enumerate(zip(before.shape, after.shape, strict=True)):
+        kept = a
+        if a != b and a not in let_go:
+            kept = call.fresh(f"carried_{position}_dim_{n}", f"axis {n} of carried value {position} in any turn")
+            let_go.add(kept)
+        dims.append(kept)
+    return Value(tuple(dims), before.dtype)
+
+
+def _growth(before: Value, after: Value, around: frozenset[sympy.Symbol]) -> list[Dim | None]:
+    """Return by how much each size grows in a turn, where that is the same in each: of sizes from around the loop."""
+    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
+        return []
+    steps = [subtract(b, a) for a, b in zip(before.shape, after.shape, strict=True)]
+    return [step if isinstance(step, int) or step.free_symbols <= around else None for step in steps]
+
+
+def _after(
+    call: Call, position: int, trips: Dim, values: tuple[Value, Value, Value], steps: Sequence[Dim | None]
+) -> Value:
+    """Return a carried value as it is after the last turn, or at once where there is none.
+
+    ``values`` are the value before the first turn, before any turn and after any turn.
+    """
+    initial, carried, after = values
+    dtype = initial.dtype or after.dtype
+    if not steps or initial.shape is None or carried.shape is None:
+        return Value(None, dtype)
+    dims: list[Dim] = []
+    for n, (first, size, step) in enumerate(zip(initial.shape, carried.shape, steps, strict=True)):
+        if first == size and step == 0:
+            dims.append(first)
+        elif step is not None:
+            dims.append(_grown(call, f"{position}_dim_{n}", first, trips, step))
+        else:
+            dims.append(call.fresh(f"last_{position}_dim_{n}", f"axis {n} of carried value {position} after the loop"))
+    return Value(tuple(dims), dtype)
+
+
+def _grown(call: Call, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
+    """Return a size that grows by a step in each turn; where there is none, the step need have no value."""
+    grown = add(first, multiply(trips, step))
+    has_value = all(need == at_most(0, step) for need in definedness(step))
+    if isinstance(step, int) or has_value or call.bounds.is_at_least(trips, 1):
+        return grown
+    name, text = f"{call.place.name}_grown_{label}", "how long it has grown, by whether the loop runs"
+    return call.asker.by_cases(name, text, at_most(1, trips), grown, first)
+
+
+def _put_together(call: Call, position: int, trips: Dim, value: Value) -> Value:
+    """Return what each turn gives, put together.
+
+    Where there is no turn, ONNX Runtime (seen with 1.31) has for each other size what it was able to infer, or 0.
+    """
+    runs = at_most(1, trips)
+    if value.shape and call.is_onnxruntime and call.asker.is_known(runs) is not True:
+        dims = []
+        for n, size in enumerate(value.shape):
+            text = f"axis {n + 1} of output {position}"
+            else_ = call.fresh(f"none_{position}_dim_{n + 1}", f"{text} where the loop does not run")
+            label = f"{call.place.name}_output_{position}_dim_{n + 1}"
+            dims.append(call.asker.by_cases(label, f"{text}, by whether the loop runs", runs, size, else_))
+        value = Value(tuple(dims), value.dtype)
+    return _stacked(trips, value, 0)
+
+
+def _stacked(length: Dim, value: Value, axis: int) -> Value:
+    if value.shape is None:
+        return Value(None, value.dtype)
+    place = axis + len(value.shape) + 1 if axis < 0 else axis
+    return Value((*value.shape[:place], length, *value.shape[place:]), value.dtype)
+
+
+@operator("Scan")
+def scan(call: Call) -> Sequence[Value]:
+    """The body for each slice of the scanned inputs, which are of one length; states keep their shapes."""
+    if call.version < 9:
+        call.give_up("Scan of opset 8, which has a batch, is not followed")
+    body = call.attribute("body").g
+    scanned = call.integer("num_scan_inputs")
+    states = len(call.inputs) - scanned
+    axes = call.integers("scan_input_axes") or [0] * scanned
+    length, slices = _slices(call, states, axes)
+    if call.is_onnxruntime:
+        call.at_most(1, length, "there must be something to scan")
+    kept = [Value(call.value(n).shape, call.dtype(n)) for n in range(states)]
+    with nullcontext() if call.is_onnxruntime else call.asker.under(at_most(1, length)):
+        outputs = call.walk.within(body, call.scope, [*kept, *slices])
+        last = [_same_state(call, n, a, b) for n, (a, b) in enumerate(zip(kept, outputs[:states], strict=True))]
+    if any(a is not b for a, b in zip(kept, last, strict=True)):
+        call.note("whether states may change their shape, as the runtime has it where it infers all of the new one")
+        with call.asker.under(at_most(2, length)):
+            again = call.walk.within(body, call.scope, [*last, *slices])
+            for n, (before, after) in enumerate(zip(last, again[:states], strict=True)):
+                _ask_same(call, n, before.shape, after.shape)
+    places = call.integers("scan_output_axes") or [0] * (len(outputs) - states)
+    return [*last, *(_stacked(length, v, p) for v, p in zip(outputs[states:], places, strict=True))]
+
+
+def _slices(call: Call, states: int, axes: Sequence[int]) -> tuple[Dim, list[Value]]:
+    """Return how many slices there are, and a slice of each scanned input."""
+    length: Dim | None = None
+    found = []
+    for n, axis in enumerate(axes, states):
+        dims = call.shape(n)
+        place = call.axis(axis, len(dims))
+        if length is None:
+            length = dims[place]
+        call.equal(length, dims[place], "what is scanned must be of one length")
+        found.append(Value((*dims[:place], *dims[place + 1 :]), call.dtype(n)))
+    if length is None:
+        call.refuse("there must be something to scan")
+    return length, found
+
+
+def _same_state(call: Call, position: int, before: Value, after: Value) -> Value:
+    """Return a state as it is after the first turn; ask that it be as before.
+
+    ONNX Runtime (seen with 1.31) has it otherwise where it infers that each size is a number.
+    """
+    if call.is_onnxruntime and _is_inferred(before.shape, after.shape):
+        return after
+    _ask_same(call, position, before.shape, after.shape)
+    return before
+
+
+def _is_inferred(before: Dims | None, after: Dims | None) -> bool:
+    """Return whether a shape is one of numbers that another one, with sizes in it, may have become."""
+    if before is None or after is None or len(before) != len(after) or before == after:
+        return False
+    pairs = zip(before, after, strict=True)
+    return all(isinstance(b, int) and (a == b or not isinstance(a, int)) for a, b in pairs)
+
+
+def _ask_same(call: Call, position: int, before: Dims | None, after: Dims | None) -> None:
+    if before is None or after is None:
+        return
+    if len(before) != len(after):
+        call.refuse(f"state {position} must keep its rank")
+    for a, b in zip(before, after, strict=True):
+        call.equal(a, b, f"state {position} must keep its shape")
