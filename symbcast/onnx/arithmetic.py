@@ -40,6 +40,7 @@ from symbcast.onnx.sizes import add, ceil_divide, floor_divide, modulo, multiply
 from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
+    from symbcast.dims import Dim
     from symbcast.onnx.asking import Asker
     from symbcast.onnx.sizes import Bounds
 
@@ -98,11 +99,15 @@ def _divide(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
         return None
     if dtype not in INTEGERS:
         return ratio(multiply(x.above, y.below), multiply(x.below, y.above))
-    if asker.bounds.is_at_least(x.above, 0):
-        return floor_divide(x.above, y.above)
-    if asker.bounds.is_at_most(x.above, 0):
-        return ceil_divide(x.above, y.above)
-    return None
+    return _quotient_towards_zero(asker.bounds, x.above, y.above)
+
+
+def _quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
+    """Return a quotient rounded towards zero; the divisor is positive."""
+    if bounds.is_at_least(above, 0):
+        return floor_divide(above, below)
+    negative = ceil_divide(bounds.smaller(above, 0), below)
+    return add(floor_divide(bounds.larger(above, 0), below), negative)
 
 
 def _modulo(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
@@ -194,14 +199,20 @@ BINARY: Mapping[str, Binary] = {
 }
 
 
-def selected(asker: Asker, condition: Element, yes: Element, no: Element) -> Element:
-    """Return one element or the other, as a truth value says."""
+def selected(asker: Asker, name: str, condition: Element, yes: Element, no: Element) -> Element:
+    """Return one element or the other, as a truth value says; where sizes decide, a size by cases called ``name``."""
     chosen = truth(condition)
     if chosen == TRUE:
         return yes
     if chosen == FALSE:
         return no
-    return yes if yes is not None and yes == no else None
+    if yes is None or yes == no:
+        return yes if yes == no else None
+    if chosen is None or not is_size(yes) or not is_size(no):
+        return None
+    if not (asker.bounds.is_at_least(yes, 0) and asker.bounds.is_at_least(no, 0)):
+        return None
+    return asker.by_cases(name, f"an element of {name}, by where it is taken from", chosen, yes, no)
 
 
 # Of one element.
@@ -297,11 +308,7 @@ def _cast_element(element: Element, dtype: int, to: int, asker: Asker) -> Elemen
 def _towards_zero(element: Element, asker: Asker) -> Element:
     if not isinstance(element, Ratio):
         return element
-    if asker.bounds.is_at_least(element.above, 0):
-        return floor_divide(element.above, element.below)
-    if asker.bounds.is_at_most(element.above, 0):
-        return ceil_divide(element.above, element.below)
-    return None
+    return _quotient_towards_zero(asker.bounds, element.above, element.below)
 
 
 # Of whole tensors.

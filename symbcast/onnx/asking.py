@@ -168,8 +168,10 @@ class Asker:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
         found = self.symbol(name, text)
         self.cases[found] = chosen, yes, no
-        self.assume(any_of([negate(chosen), equal(found, yes)]))
-        self.assume(any_of([chosen, equal(found, no)]))
+        # Elsewhere neither of the two need be a size at all.
+        elsewhere = [negate(guard) for guard in self.guards]
+        self.assume(any_of([*elsewhere, negate(chosen), equal(found, yes)]))
+        self.assume(any_of([*elsewhere, chosen, equal(found, no)]))
         return found
 
     @contextmanager

@@ -130,7 +130,7 @@ def where(call: Call) -> Value:
 
 
 def _select(call: Call, *elements: Element) -> Element:
-    return selected(call.asker, *elements)
+    return selected(call.asker, call.place.name, *elements)
 
 
 @operator("PRelu")

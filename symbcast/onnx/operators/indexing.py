@@ -92,28 +92,25 @@ def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None
         _check_range(call, int(content.array.min()), int(content.array.max()), size, ())
         return
     if isinstance(content, Ramp) and shape is not None:
-        low, high = extent(call, content, shape)
-        if low is not None and high is not None:
-            _check_range(call, low, high, size, shape)
-            return
+        _check_range(call, *extent(call, content, shape), size, shape)
+        return
     reason = f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at"
     call.note(reason, is_about_data=True)
 
 
-def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim | None, Dim | None]:
-    """Return the least and the greatest element of a ramp over a shape of no empty axis; None where signs are open."""
-    low: Dim | None = ramp.start
-    high: Dim | None = ramp.start
+def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
+    """Return the least and the greatest element of a ramp over a shape of no empty axis."""
+    low, high = ramp.start, ramp.start
     for size, stride in zip(shape, ramp.strides, strict=True):
-        reach = multiply(stride, subtract(size, 1))
         if stride == 0 or size == 1:
             continue
+        reach = multiply(stride, subtract(size, 1))
         if call.bounds.is_at_least(stride, 0):
-            high = None if high is None else add(high, reach)
+            high = add(high, reach)
         elif call.bounds.is_at_most(stride, 0):
-            low = None if low is None else add(low, reach)
+            low = add(low, reach)
         else:
-            return None, None
+            low, high = add(low, call.bounds.smaller(reach, 0)), add(high, call.bounds.larger(reach, 0))
     return low, high
 
 

@@ -96,9 +96,15 @@ def asked_shape(call: Call, position: int) -> Dims:
         items = (None,) * int(lengths[0])
     dims = []
     for axis, item in enumerate(items):
-        dim = item if is_size(item) else call.fresh(f"size_{axis}", f"element {axis} of {call.input_name(position)}")
-        call.asker.is_size(call.place, dim, "a size must not be negative")
-        dims.append(dim)
+        if is_size(item):
+            call.asker.is_size(call.place, item, "a size must not be negative")
+            dims.append(item)
+            continue
+        name = call.input_name(position)
+        dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}"))
+        call.note(
+            f"that element {axis} of {name}, which is data, is not negative was not looked at", is_about_data=True
+        )
     return tuple(dims)
 
 

@@ -132,6 +132,8 @@ def einsum(call: Call) -> Value:
         if ellipsis:
             batches.append(dims[len(before) : len(before) + free])
     batch: Dims = ()
+    if len({len(b) for b in batches}) > 1:
+        call.refuse("an ellipsis must stand for as many axes in each term")
     if batches:
         batch = call.broadcast(*batches) if len(batches) > 1 else batches[0]
     if output is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce as fold
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import equal
+from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.arithmetic import BINARY
 from symbcast.onnx.call import Call
 from symbcast.onnx.contents import Content, Element, Elements
@@ -58,7 +58,11 @@ def arg(call: Call) -> Value:
     """The axis becomes 1, or goes; it must not be empty."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
-    call.at_most(1, dims[axis], "the axis to search must not be empty")
+    # ONNX Runtime (seen with 1.31) does not mind where another axis is empty, and there is nothing to search for.
+    others = [d for n, d in enumerate(dims) if n != axis and not call.bounds.is_at_least(d, 1)]
+    unless = [equal(d, 0) for d in others] if call.is_onnxruntime else []
+    if not call.bounds.is_at_least(dims[axis], 1):
+        call.require(any_of([at_most(1, dims[axis]), *unless]), "the axis to search must not be empty")
     return Value(_without(dims, {axis}, bool(call.integer("keepdims", 1))), INT64)
 
 

@@ -104,6 +104,7 @@ def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims) -> list[Dim 
         if isinstance(item, int) and item in (-1, 0):
             dims.append(None if item else _kept(call, data, axis))
         elif not is_size(item):
+            call.note(f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True)
             least = int(call.asker.is_positive(data))
             dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least))
         elif call.bounds.is_at_least(item, 1):
