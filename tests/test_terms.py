@@ -161,6 +161,15 @@ def test_substitution_is_evaluation_there(expression, replaced, replacement):
 
 
 @given(total)
+def test_numbers_put_in_for_all_symbols_make_a_number(expression):
+    made = term(expression.dim)
+    for sizes in points(3, 4):
+        found = substitute(made, {s: constant(size) for s, size in bound(sizes).items()})
+        assert found.is_constant
+        assert found.constant == expression.at(sizes)
+
+
+@given(total)
 def test_to_a_dimension_and_back(expression):
     """The dimension of a term has its value; read again it is the same dimension."""
     made = term(expression.dim)
