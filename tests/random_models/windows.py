@@ -57,4 +57,24 @@ def global_pool(maker: Maker) -> None:
         maker.keep(maker.node(op_type, [data.name]), data.rank)
 
 
-STEPS = [conv, conv, conv_transpose, pool, pool, global_pool]
+def pad(maker: Maker) -> None:
+    data = maker.tensor(least=1)
+    if data:
+        mode = maker.random.choice(["constant", "constant", "reflect", "edge"])
+        counts = maker.constant(_numbers(maker, 2 * data.rank, -1, 2))
+        maker.keep(maker.node("Pad", [data.name, counts], mode=mode), data.rank)
+
+
+def resize(maker: Maker) -> None:
+    data = maker.tensor(least=1, most=4)
+    if not (data and data.is_full):  # ONNX Runtime may end at once where there is nothing to resize
+        return
+    if maker.chance(50):
+        scales = [maker.random.choice([1, 1, 2, 0.5, 1.5]) for _ in range(data.rank)]
+        inputs = [data.name, "", maker.constant(scales, np.float32)]
+    else:
+        inputs = [data.name, "", "", maker.sizes(data.rank)]
+    maker.keep(maker.node("Resize", inputs, mode="nearest"), data.rank)
+
+
+STEPS = [conv, conv, conv_transpose, pool, pool, global_pool, pad, resize]

@@ -44,7 +44,7 @@ def loop(call: Call) -> Sequence[Value]:
     after = outputs[1 : count + 1]
     steps = [_growth(a, b, around) for a, b in zip(carried, after, strict=True)]
     last = [_after(call, n, trips, (initial[n], carried[n], after[n]), steps[n]) for n in range(count)]
-    return [*last, *(_put_together(call, n, trips, v) for n, v in enumerate(outputs[count + 1 :], count))]
+    return [*last, *(_put_together(call, n, trips, v, around) for n, v in enumerate(outputs[count + 1 :], count))]
 
 
 def _trip_limit(call: Call) -> Dim | None:
@@ -157,21 +157,30 @@ def _grown(call: Call, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
     return call.asker.by_cases(name, text, at_most(1, trips), grown, first)
 
 
-def _put_together(call: Call, position: int, trips: Dim, value: Value) -> Value:
-    """Return what each turn gives, put together.
-
-    Where there is no turn, ONNX Runtime (seen with 1.31) has for each other size what it was able to infer, or 0.
-    """
-    runs = at_most(1, trips)
-    if value.shape and call.is_onnxruntime and call.asker.is_known(runs) is not True:
-        dims = []
-        for n, size in enumerate(value.shape):
-            text = f"axis {n + 1} of output {position}"
-            else_ = call.fresh(f"none_{position}_dim_{n + 1}", f"{text} where the loop does not run")
-            label = f"{call.place.name}_output_{position}_dim_{n + 1}"
-            dims.append(call.asker.by_cases(label, f"{text}, by whether the loop runs", runs, size, else_))
-        value = Value(tuple(dims), value.dtype)
+def _put_together(call: Call, position: int, trips: Dim, value: Value, around: frozenset[sympy.Symbol]) -> Value:
+    """Return what each turn gives, put together."""
+    if any(not isinstance(d, int) and not d.free_symbols <= around for d in value.shape or ()):
+        call.note(f"that output {position} is of one shape in every turn was not looked at")
+    if value.shape and call.is_onnxruntime and call.asker.is_known(at_most(1, trips)) is not True:
+        value = Value(_unless_none(call, position, trips, value.shape), value.dtype)
     return _stacked(trips, value, 0)
+
+
+def _unless_none(call: Call, position: int, trips: Dim, dims: Dims) -> Dims:
+    """Return the sizes of what is put together.
+
+    Where there is no turn, ONNX Runtime (seen with 1.31) has for each of them the number that it was able to infer, or
+    0; and none of them where it did not find out how many they are.
+    """
+    call.note(f"output {position} has no more than one axis where the loop does not run and its rank was not inferred")
+    runs = at_most(1, trips)
+    found: list[Dim] = []
+    for n, size in enumerate(dims, 1):
+        text = f"axis {n} of output {position}"
+        otherwise = call.fresh(f"none_{position}_dim_{n}", f"{text} where the loop does not run")
+        label = f"{call.place.name}_output_{position}_dim_{n}"
+        found.append(call.asker.by_cases(label, f"{text}, by whether the loop runs", runs, size, otherwise))
+    return tuple(found)
 
 
 def _stacked(length: Dim, value: Value, axis: int) -> Value:
