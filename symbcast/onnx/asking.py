@@ -26,7 +26,7 @@ from symbcast.formulas import (
     holds,
     negate,
 )
-from symbcast.onnx.clearing import cleared, quotient_asked_whole
+from symbcast.onnx.clearing import bounded, cleared, quotient_asked_whole
 from symbcast.onnx.sizes import Bounds, joined, subtract
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
@@ -97,6 +97,13 @@ class Asker:
         self.places[place.name] = place
         self.reasons[place.name, asked] = reason
         self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
+        self._learn(asked)
+
+    def _learn(self, asked: Formula) -> None:
+        """Take in a bound that holds wherever the model runs."""
+        match asked:
+            case Comparison("<=", int() as least, right) if not isinstance(right, int) and right.is_Symbol:
+                self.bounds.learn(right, least)
 
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
@@ -116,11 +123,11 @@ class Asker:
     def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Ask that one size be at most another."""
         if not self.bounds.is_at_most(left, right):
-            self.require(place, at_most(left, right), reason)
+            self.require(place, bounded(left, right), reason)
 
     def is_size(self, place: Place, dim: Dim, reason: str) -> None:
         """Ask that a dimension be none below 0."""
-        if not isinstance(dim, int) and dim.is_Symbol:
+        if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
             return
         if isinstance(dim, int) or not self.bounds.is_at_least(dim, 0):
             needs = [at_most(0, dim)] if isinstance(dim, int) else definedness(dim)

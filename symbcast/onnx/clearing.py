@@ -1,4 +1,4 @@
-"""Comparisons cleared of quotients that are whole, and of factors that are never 0.
+"""Comparisons cleared of quotients that are whole, of factors that are never 0, and of quotients that are bounded.
 
 A Reshape makes a size ``n // c`` where it asks that ``n`` be a multiple of ``c``. Beside that, ``n // c == m`` says
 ``n == c*m``, which may be divided by what both sides have in common: ``batch*length == 7*batch`` says ``length == 7``.
@@ -7,12 +7,17 @@ A Reshape makes a size ``n // c`` where it asks that ``n`` be a multiple of ``c`
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import lru_cache
 from math import gcd
+from typing import TYPE_CHECKING
 
-from symbcast.formulas import Comparison
+from symbcast.formulas import Comparison, at_most
 from symbcast.onnx.sizes import Bounds, normal_of
 from symbcast.reading import term
-from symbcast.terms import Atom, Operation, Term, as_term
+from symbcast.terms import Atom, Operation, Term, as_term, constant
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
 
 
 def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
@@ -50,6 +55,40 @@ def quotient_asked_whole(found: Comparison) -> Operation | None:
     if not number or len(monomial) != 1 or not isinstance(monomial[0], Operation) or monomial[0].kind != "%":
         return None
     return Operation("//", monomial[0].args)
+
+
+@lru_cache(maxsize=16384)
+def bounded(left: Dim, right: Dim) -> Comparison:
+    """Return ``left <= right``; where a number bounds a quotient by a number, said of what is divided.
+
+    >>> from symbcast.dims import floordiv, symbol
+    >>> N = symbol("N")
+    >>> bounded(7, floordiv(N + 2, 32) + 1), bounded(floordiv(N, 4), 2)
+    (Comparison('<=', 190, N), Comparison('<=', N, 11))
+    """
+    difference = term(right) - term(left)
+    plainer = _without_quotients(difference)
+    if plainer == difference or plainer.is_constant:
+        return at_most(left, right)
+    positive = Term({m: c for m, c in plainer.coefficients.items() if c > 0})
+    return at_most(normal_of(positive - plainer), normal_of(positive))
+
+
+def _without_quotients(value: Term) -> Term:
+    """Return a term that is 0 or more where another is: ``a*(x//k) + c >= 0`` says ``x >= k*n``, or ``x < k*n``."""
+    offset = value.constant
+    rest = value - constant(offset)
+    if len(rest.coefficients) != 1:
+        return value
+    (((atom, *others), factor),) = rest.coefficients.items()
+    if others or not isinstance(atom, Operation) or atom.kind != "//" or not atom.args[1].is_constant:
+        return value
+    inside, by = atom.args[0], atom.args[1].constant
+    if by < 1:
+        return value
+    if factor > 0:
+        return _without_quotients(inside + constant(offset // factor * by))
+    return _without_quotients(constant(offset // -factor * by + by - 1) - inside)
 
 
 def _multiplied_out(difference: Term, quotient: Operation) -> Term:
