@@ -221,9 +221,9 @@ def disagreement(row, min_size):
     return None
 
 
-def checked(row, min_size):
-    """Return the answer about a row's node in the runtime."""
-    return symbcast.onnx.check(model(row), runtime="onnxruntime", min_size=min_size)
+def checked(row, min_size, runtime="onnxruntime"):
+    """Return the answer about a row's node."""
+    return symbcast.onnx.check(model(row), runtime=runtime, min_size=min_size)
 
 
 def _outputs(row, report):

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from recorded_nodes import disagreement, is_closed, recorded
+from recorded_nodes import checked, disagreement, floats, is_closed, node, recorded, values
 
-from symbcast.onnx.operators.scaling import MAX_SCALED, scale_of_number
+from symbcast.onnx.operators.scaling import MAX_SCALED, rounded_scale
 
 ROWS = recorded("resampling")
 OPERATORS = sorted({row["op"] for row in ROWS})
@@ -29,7 +29,7 @@ def test_sizes_are_left_open_only_where_floats_decide_them():
 
 def _is_exact(row):
     (given,) = [i for i in row["inputs"][1:] if i and i["type"] == "float" and i.get("shape") != [0]]
-    return "values" in given and all(scale_of_number(n).exact for n in given["values"])
+    return "values" in given and all(rounded_scale(n).exact for n in given["values"])
 
 
 @pytest.mark.parametrize("below", [1, 2, 3, 5, 7, 10, 12, 100])
@@ -38,7 +38,7 @@ def test_exact_scales_are_what_32_bit_floats_make_of_every_size(below):
     exact = 0
     for above in range(1, 3 * below):
         number = np.float32(above / below)
-        scale = scale_of_number(float(number))
+        scale = rounded_scale(float(number))
         rounded = (number * sizes.astype(np.float32)).astype(np.int64)
         is_fraction = np.array_equal(rounded, sizes * above // below)
         if scale.exact:
@@ -46,3 +46,14 @@ def test_exact_scales_are_what_32_bit_floats_make_of_every_size(below):
             assert is_fraction
         exact += scale.exact
     assert exact >= below // 2
+
+
+@pytest.mark.parametrize(("runtime", "length"), [("spec", "11744051*H//16777216"), ("onnxruntime", "7*H//10")])
+def test_a_scale_is_the_float_in_the_document_and_a_rounded_product_in_the_runtime(runtime, length):
+    row = node("Resize", 19, {}, [floats("H"), None, values([0.7], "float")])
+    assert str(checked(row, 1, runtime).shapes["out0"]) == f"({length},)"
+
+
+def test_the_document_keeps_what_is_not_padded():
+    cut = node("Pad", 19, {}, [floats("H"), values([-3, 2], "int64")])
+    assert [str(checked(cut, 0, runtime).condition) for runtime in ("spec", "onnxruntime")] == ["H >= 3", "H >= 1"]

@@ -103,7 +103,7 @@ def _windows(call: Call, kernel: Dims) -> list[Window]:
             call.refuse(f"kernel_shape must be {len(kernel)} numbers")
         for number, size in zip(repeated, kernel, strict=True):
             call.equal(number, size, "kernel_shape must be that of the weights")
-    if call.is_onnxruntime and auto_pad(call) and call.attribute("pads") is not None:
+    if auto_pad(call) and call.attribute("pads") is not None:
         call.refuse("pads must not be given beside auto_pad")
     return windows(call, kernel)
 

@@ -10,7 +10,7 @@ from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equ
 from symbcast.onnx.call import Call
 from symbcast.onnx.contents import is_size
 from symbcast.onnx.operators.making import asked_shape
-from symbcast.onnx.operators.scaling import Scale, scale_of_number, scales
+from symbcast.onnx.operators.scaling import Scale, scale, scales
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values import Dims, Value
 
@@ -46,7 +46,7 @@ def upsample(call: Call) -> Value:
     dims = call.shape(0)
     if call.version < 9:
         given = call.attribute("scales")
-        factors = _counted(call, None if given is None else list(map(scale_of_number, given.floats)), len(dims))
+        factors = _counted(call, None if given is None else [scale(call, n) for n in given.floats], len(dims))
     else:
         factors = _counted(call, scales(call, 1), len(dims))
     for factor in factors:

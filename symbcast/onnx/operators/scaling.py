@@ -1,7 +1,8 @@
-"""Sizes times scales, rounded down, as 32-bit floats have them.
+"""Sizes times scales, rounded down.
 
-The runtime, and ONNX's own inference, multiply a size by a scale as 32-bit floats and drop what is behind the point.
-Where the scale is the float next to a short fraction, that is the size times the fraction rounded down.
+The runtime multiplies a size by a scale as 32-bit floats, and drops what is behind the point. Where the scale is the
+float next to a short fraction, that is the size times the fraction rounded down: 30 times 0.7 is 21. By the document
+it is what the float is, which is a little less than 0.7: 20.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def scales(call: Call, position: int) -> list[Scale | None] | None:
     if isinstance(value, Constant):
         found = read_array(value.tensor)
         if found is not None:
-            return [scale_of_number(float(n)) for n in found.ravel().tolist()]
+            return [scale(call, n) for n in found.ravel().tolist()]
     items = call.elements(position)
     return None if items is None else [_scale_of(call, item) for item in items]
 
@@ -66,14 +67,33 @@ def _scale_of(call: Call, element: Element) -> Scale | None:
         return None
     above, below = element
     if isinstance(above, int) and isinstance(below, int):
-        return scale_of_number(above / below)
+        return scale(call, above / below)
     is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
     return Scale(above, below, is_power_of_two or not call.is_onnxruntime)
 
 
+def scale(call: Call, number: float) -> Scale:
+    """Return a 32-bit float as a scale."""
+    return rounded_scale(number) if call.is_onnxruntime else exact_scale(number)
+
+
 @lru_cache(maxsize=256)
-def scale_of_number(number: float) -> Scale:
-    """Return a 32-bit float as a scale.
+def exact_scale(number: float) -> Scale:
+    """Return a 32-bit float as the number that it is; as the short fraction below it, where that says the same.
+
+    >>> exact_scale(0.30000001192092896), exact_scale(0.699999988079071)
+    (Scale(above=3, below=10, exact=True), Scale(above=11744051, below=16777216, exact=True))
+    """
+    found = rounded_scale(number)
+    is_float = _as_float(number)
+    if found.exact and is_float >= Fraction(found.above, found.below):
+        return found
+    return Scale(is_float.numerator, is_float.denominator, True)
+
+
+@lru_cache(maxsize=256)
+def rounded_scale(number: float) -> Scale:
+    """Return a 32-bit float as the scale that it is where products are rounded as well.
 
     Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; ``abs(d)`` and ``abs(e)`` are at most
     ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer. One that
@@ -81,19 +101,23 @@ def scale_of_number(number: float) -> Scale:
     which it cannot where ``d >= -2 ** -25``. A product with a power of two below is no other as a float up to
     ``p * size == 2 ** 24``.
 
-    >>> scale_of_number(0.5), scale_of_number(0.30000001192092896)
+    >>> rounded_scale(0.5), rounded_scale(0.30000001192092896)
     (Scale(above=1, below=2, exact=True), Scale(above=3, below=10, exact=True))
     """
-    import numpy as np
-
-    is_float = Fraction(float(np.float32(number)))
+    is_float = _as_float(number)
     short = is_float.limit_denominator(_MAX_DENOMINATOR)
-    if not short or float(np.float32(float(short))) != float(is_float):
+    if not short or _as_float(float(short)) != is_float:
         return Scale(is_float.numerator, is_float.denominator, False)
     off = is_float / short - 1
-    limit = 1 << (_PRECISION if not off and short.denominator & (short.denominator - 1) == 0 else _PRECISION - 1)
+    limit = 1 << (_PRECISION - 1 if off else _PRECISION)
     is_exact = off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= limit
     return Scale(short.numerator, short.denominator, is_exact)
 
 
 _MAX_DENOMINATOR = 1024
+
+
+def _as_float(number: float) -> Fraction:
+    import numpy as np
+
+    return Fraction(float(np.float32(number)))
