@@ -56,8 +56,8 @@ def test_a_node_has_the_recorded_shapes_at_the_recorded_sizes(number, with_const
     for test in part_of(number):
         ways = [("spec", 1)] if test.name.endswith("_expanded") else [("spec", 0), ("onnxruntime", 1)]
         for runtime, min_size in ways:
-            for problem in problems_of(test, with_constants, runtime, min_size):
-                found.append((test.name, runtime, min_size, problem))
+            problems = problems_of(test, with_constants, runtime, min_size)
+            found += [(test.name, runtime, min_size, problem) for problem in problems]
     assert found == []
 
 
