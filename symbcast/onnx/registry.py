@@ -17,6 +17,7 @@ _OPERATORS: dict[tuple[str, str], Operator] = {}
 _FAMILIES = (
     "attention",
     "attention_contrib",
+    "classic",
     "contrib",
     "control",
     "convolving",
