@@ -12,7 +12,7 @@ from running import assert_agreement
 
 import symbcast as sb
 
-few = settings(max_examples=settings().max_examples // 4)
+few = settings(max_examples=settings().max_examples // 3)
 
 
 def check(model: RandomModel) -> None:

@@ -51,6 +51,7 @@ def random_model(random: Random, family: str) -> RandomModel:
     return RandomModel(maker.model(), maker.symbols, min_size)
 
 
-def random_models(family: str) -> st.SearchStrategy[RandomModel]:
-    """Return models that Hypothesis makes smaller where one is wrong."""
-    return st.randoms(use_true_random=False).map(lambda random: random_model(random, family))
+@st.composite
+def random_models(draw: st.DrawFn, family: str) -> RandomModel:
+    """Draw a model; Hypothesis makes it smaller where something is wrong with it."""
+    return random_model(draw(st.randoms(use_true_random=False)), family)

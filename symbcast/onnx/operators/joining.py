@@ -153,12 +153,13 @@ def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
             call.asker.is_size(call.place, part, "a part must not be negative")
         call.equal(add(*given), size, "the parts must add up to the size")
         return list(given)
-    count = call.integer("num_outputs", count)
-    if call.version < 18:
+    if call.version < 18 or call.attribute("num_outputs") is None:
         call.require(
             equal(modulo(size, count), 0), f"the size must be a multiple of {count}, into which it is taken apart"
         )
         return [floor_divide(size, count)] * count
+    if call.integer("num_outputs") != count:
+        call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))
     # So many parts leave nothing, or less, for the last one where the size is small; ONNX Runtime has no empty ones.
