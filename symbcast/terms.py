@@ -194,9 +194,24 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
         by = divisor.constant
         if by < 0:
             return -modulo_terms(-dividend, -divisor)
-        rest = Term({m: c % by for m, c in dividend.coefficients.items() if c % by})
+        rest = _congruent(Term({m: c % by for m, c in dividend.coefficients.items() if c % by}), by)
         return rest if rest.is_constant else as_term(Operation("%", (rest, divisor)))
     return as_term(Operation("%", (dividend, divisor)))
+
+
+def _congruent(dividend: Term, by: int) -> Term:
+    """Return what leaves the same remainder: x in the place of x % c, where ``by`` divides c."""
+    for monomial, coefficient in dividend.coefficients.items():
+        for place, atom in enumerate(monomial):
+            if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):
+                others = Term({(*monomial[:place], *monomial[place + 1 :]): coefficient})
+                found = dividend - Term({monomial: coefficient}) + others * atom.args[0]
+                return _congruent(Term({m: c % by for m, c in found.coefficients.items() if c % by}), by)
+    return dividend
+
+
+def _is_multiple(divisor: Term, by: int) -> bool:
+    return divisor.is_constant and divisor.constant % by == 0
 
 
 def as_term(atom: Atom) -> Term:

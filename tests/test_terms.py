@@ -15,7 +15,7 @@ from symbcast.dims import floordiv, mod, symbol
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import Compatible, all_of, at_most, different
 from symbcast.reading import check_dim, symbols_of, term
-from symbcast.terms import MAX_MONOMIALS, Operation, Term, constant, substitute
+from symbcast.terms import MAX_MONOMIALS, Operation, Term, constant, modulo_terms, substitute
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)
@@ -85,6 +85,26 @@ def test_the_compiled_function_is_the_term(expression):
     compiled = value_function(expression.dim, SYMBOLS)
     for sizes in POINTS:
         assert compiled(*sizes) == expression.at(sizes), sizes
+
+
+@pytest.mark.parametrize(
+    ("nested", "plain"),
+    [
+        (mod(mod(a, 6), 3), mod(a, 3)),
+        (mod(a + mod(-a, 3), 3), 0),
+        (mod(a * b + b * mod(3 - mod(a, 3), 3), 3), 0),
+        (mod(mod(a + mod(b, 8), 4) * c, 2), mod((a + b) * c, 2)),
+    ],
+)
+def test_a_remainder_within_one_whose_divisor_divides_its_own_drops_out(nested, plain):
+    assert term(nested) == term(plain)
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(3, 6), (4, 3), (4, 8), (6, 4)])
+def test_a_remainder_within_one_of_another_divisor_has_its_value(inner, outer):
+    made = modulo_terms(term(mod(a, inner)) + term(b), constant(outer))
+    for n in range(24):
+        assert value(made, {a: n, b: 5}) == (n % inner + 5) % outer
 
 
 @given(polynomials, polynomials)
