@@ -1,14 +1,14 @@
 """What operators make of elements that are known: integers, real numbers and truth values, some of them symbolic.
 
-Every step gives None where its outcome is not exactly known. The runtime's integer division rounds towards zero, and
-its floats round; what that could change is not followed.
+Every step gives None where its outcome is not exactly known. The runtime's integer division rounds towards zero, its
+floats round, and its integers wrap around; what that could change is not followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import product as combinations
-from math import isqrt, prod
+from collections.abc import Callable, Mapping
+from functools import wraps
+from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.formulas import (
@@ -23,21 +23,9 @@ from symbcast.formulas import (
     different,
     negate,
 )
-from symbcast.onnx.contents import (
-    MAX_ELEMENTS,
-    Content,
-    Element,
-    Elements,
-    Ramp,
-    Ratio,
-    as_ramp,
-    as_ratio,
-    is_size,
-    listed,
-    ratio,
-)
+from symbcast.onnx.contents import Element, Ratio, as_ratio, is_size, ratio
+from symbcast.onnx.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
 from symbcast.onnx.sizes import add, ceil_divide, floor_divide, modulo, multiply
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
@@ -47,11 +35,7 @@ if TYPE_CHECKING:
 Unary: TypeAlias = "Callable[[Bounds, Element], Element]"
 Binary: TypeAlias = "Callable[[Asker, int, Element, Element], Element]"
 
-INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
-_REALS = frozenset({1, 11})
-_SHORT_REALS = frozenset({10, 16})
-_BOOL = 9
-_EXACT_IN_SHORT = 2048
+_REALS = frozenset({1, 10, 11, 16})
 
 
 def truth(element: Element) -> Formula | None:
@@ -70,11 +54,22 @@ def _known(asker: Asker, formula: Formula) -> Element:
 # Of two elements.
 
 
+def _in_type(step: Binary) -> Binary:
+    """Return a step whose outcome is None where the element type may not hold it exactly."""
+
+    @wraps(step)
+    def held_step(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+        return held(step(asker, dtype, a, b), dtype, asker.bounds)
+
+    return held_step
+
+
+@_in_type
 def _add(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     if is_size(a) and is_size(b):
         return add(a, b)
     x, y = as_ratio(a), as_ratio(b)
-    if x is None or y is None:
+    if x is None or y is None or (is_rounded(x) and is_rounded(y)):
         return None
     return ratio(add(multiply(x.above, y.below), multiply(y.above, x.below)), multiply(x.below, y.below))
 
@@ -84,20 +79,29 @@ def _subtract(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     return None if y is None else _add(asker, dtype, a, ratio(multiply(-1, y.above), y.below))
 
 
+@_in_type
 def _multiply(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     if is_size(a) and is_size(b):
         return multiply(a, b)
     x, y = as_ratio(a), as_ratio(b)
-    if x is None or y is None:
+    if x is None or y is None or (is_rounded(x) and not _shifts(y)) or (is_rounded(y) and not _shifts(x)):
         return None
     return ratio(multiply(x.above, y.above), multiply(x.below, y.below))
 
 
+def _shifts(number: Ratio) -> bool:
+    """Return whether floats are multiplied by a number without rounding."""
+    return is_power_of_two(number.above) and not is_rounded(number)
+
+
+@_in_type
 def _divide(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     x, y = as_ratio(a), as_ratio(b)
     if x is None or y is None or not asker.bounds.is_at_least(y.above, 1):
         return None
     if dtype not in INTEGERS:
+        if is_rounded(y) or (is_rounded(x) and not _shifts(y)):
+            return None
         return ratio(multiply(x.above, y.below), multiply(x.below, y.above))
     return _quotient_towards_zero(asker.bounds, x.above, y.above)
 
@@ -116,13 +120,12 @@ def _modulo(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     return modulo(a, b) if asker.bounds.is_at_least(b, 1) else None
 
 
+@_in_type
 def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
-    if b == Ratio(1, 2):
-        return _square_root(asker.bounds, a)
     x = as_ratio(a)
     if b == Ratio(1, 2):
         return _square_root(asker.bounds, a)
-    if x is None or not isinstance(b, int) or not 0 <= b <= _MAX_EXPONENT:
+    if x is None or not isinstance(b, int) or not 0 <= b <= _MAX_EXPONENT or (is_rounded(x) and b > 1):
         return None
     return ratio(multiply(1, *[x.above] * b), multiply(1, *[x.below] * b))
 
@@ -282,118 +285,19 @@ UNARY: Mapping[str, Unary] = {
 }
 
 
-def cast(value: Value, to: int, asker: Asker) -> Content | None:
-    """Return the content of a value as elements of another type."""
-    content = value.content
-    if content is None or to == value.dtype:
-        return content
-    if isinstance(content, Elements):
-        return _if_any(tuple(_cast_element(e, value.dtype, to, asker) for e in content.items))
-    return content if to in INTEGERS and value.dtype in INTEGERS else None
-
-
-def _cast_element(element: Element, dtype: int, to: int, asker: Asker) -> Element:
+def cast_element(element: Element, to: int, asker: Asker) -> Element:
+    """Return an element as one of another type."""
     if isinstance(element, FORMULA_KINDS):
-        return element if to == _BOOL else None
-    if to == _BOOL:
+        return element if to == BOOL else None
+    if to == BOOL:
         x = as_ratio(element)
         return None if x is None else _known(asker, different(x.above, 0))
     if to in INTEGERS:
-        return _towards_zero(element, asker)
-    if to in _SHORT_REALS:
-        return element if isinstance(element, int) and abs(element) <= _EXACT_IN_SHORT else None
-    return element if to in _REALS else None
+        return held(_towards_zero(element, asker), to, asker.bounds)
+    return held(element, to, asker.bounds) if to in _REALS else None
 
 
 def _towards_zero(element: Element, asker: Asker) -> Element:
     if not isinstance(element, Ratio):
         return element
     return _quotient_towards_zero(asker.bounds, element.above, element.below)
-
-
-# Of whole tensors.
-
-
-def _if_any(items: tuple[Element, ...]) -> Elements | None:
-    return Elements(items) if any(i is not None for i in items) else None
-
-
-def mapped(content: Content | None, step: Callable[[Element], Element]) -> Content | None:
-    """Return what becomes of a content where each element becomes something else; only listed ones are followed."""
-    return _if_any(tuple(map(step, content.items))) if isinstance(content, Elements) else None
-
-
-def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Content | None:
-    """Return the content of several values broadcast together to a shape, with their elements put together."""
-    if all(isinstance(d, int) for d in shape) and prod(shape) <= MAX_ELEMENTS:
-        values = [_narrowed(v, shape) for v in values]
-        if all(isinstance(d, int) for v in values for d in v.shape or ()):
-            return _if_any(_spread(values, shape, step))
-    return _ramps(values, shape, step)
-
-
-def _narrowed(value: Value, output: Dims) -> Value:
-    """Return an operand with 1 for each size that is 1 in what it is broadcast to: it can be no other."""
-    dims = value.shape or ()
-    aligned = output[len(output) - len(dims) :]
-    narrow = tuple(1 if wanted == 1 else size for size, wanted in zip(dims, aligned, strict=True))
-    return value if narrow == dims else Value(narrow, value.dtype, value.content)
-
-
-def _items(items: tuple[Element, ...] | None, size: int) -> tuple[Element, ...]:
-    return (None,) * size if items is None else items
-
-
-def _spread(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> tuple[Element, ...]:
-    """Return the elements of a small static output, each of the elements of the operands that meet there."""
-    size = prod(int(d) for d in shape)
-    listings = [_items(listed(v.content, v.shape), prod(v.shape or ())) for v in values]
-    if all(v.shape == shape for v in values):
-        return tuple(map(step, *listings))
-    places = [_places(v.shape or (), shape) for v in values]
-    return tuple(step(*(items[place[n]] for items, place in zip(listings, places, strict=True))) for n in range(size))
-
-
-def _places(shape: Dims, output: Dims) -> list[int]:
-    """Return, for each element of the output, which element of an operand lies there."""
-    sizes = [1] * (len(output) - len(shape)) + [int(d) for d in shape]
-    strides = [0 if size == 1 else prod(sizes[axis + 1 :]) for axis, size in enumerate(sizes)]
-    return [
-        sum(i * s for i, s in zip(index, strides, strict=True))
-        for index in combinations(*(range(int(d)) for d in output))
-    ]
-
-
-def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Ramp | None:
-    """Return the sum, difference or product of ramps as a ramp."""
-    if len(values) != 2:
-        return None
-    left, right = (_laid_out(v, shape) for v in values)
-    if left is None or right is None:
-        return None
-    function = getattr(step, "func", step)
-    if function in (_add, _subtract):
-        sign = 1 if function is _add else -1
-        pairs = zip(left.strides, right.strides, strict=True)
-        strides = tuple(add(a, multiply(sign, b)) for a, b in pairs)
-        return Ramp(add(left.start, multiply(sign, right.start)), strides)
-    if function is _multiply:
-        if any(left.strides):
-            left, right = right, left
-        if not any(left.strides):
-            return Ramp(multiply(left.start, right.start), tuple(multiply(left.start, s) for s in right.strides))
-    return None
-
-
-def _laid_out(value: Value, output: Dims) -> Ramp | None:
-    """Return a value as a ramp over the axes of the output; None where it may be stretched along one it counts on."""
-    ramp = as_ramp(value.content, value.shape)
-    if ramp is None or value.shape is None:
-        return None
-    missing = len(output) - len(value.shape)
-    strides: list[object] = [0] * missing
-    for size, stride, wanted in zip(value.shape, ramp.strides, output[missing:], strict=True):
-        if size not in (wanted, 1) and stride != 0:
-            return None
-        strides.append(0 if size == 1 else stride)
-    return Ramp(ramp.start, tuple(strides))

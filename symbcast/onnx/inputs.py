@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.dims import symbol
 from symbcast.errors import SymbcastError
-from symbcast.onnx.arithmetic import INTEGERS
 from symbcast.onnx.contents import Elements
+from symbcast.onnx.numbers import INTEGERS
 from symbcast.onnx.sizes import normal
 from symbcast.onnx.values import Value
 from symbcast.reading import symbols_of
