@@ -17,7 +17,7 @@ from onnx_backend import at, is_refused
 import symbcast.onnx
 
 PARTS = 6
-RECORDED = Path(__file__).parents[1] / "data" / "onnx_nodes.jsonl.gz"
+RECORDED = Path(__file__).parents[1] / "data" / "onnx" / "nodes.jsonl.gz"
 
 
 @pytest.fixture(scope="module")
