@@ -95,7 +95,7 @@ def is_refused(report: Any, sizes: dict[str, int]) -> bool:
 
     What is asked of sizes that data decide is passed over. Nothing is decided or made shorter here.
     """
-    for op in report._env.operations:
+    for op in report._checked.env.operations:
         for constraint in op.constraints if op.kind != "assume" else ():
             symbols = tuple(symbols_of(dims_of(constraint.requirement)))
             if all(s.name in sizes for s in symbols):

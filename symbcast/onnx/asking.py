@@ -175,10 +175,11 @@ class Asker:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
         found = self.symbol(name, text)
         self.cases[found] = chosen, yes, no
-        # Elsewhere neither of the two need be a size at all.
+        # Elsewhere neither of the two need be a size at all; and one without a value, such as the join of sizes that
+        # clash, says nothing of this one.
         elsewhere = [negate(guard) for guard in self.guards]
-        self.assume(any_of([*elsewhere, negate(chosen), equal(found, yes)]))
-        self.assume(any_of([*elsewhere, chosen, equal(found, no)]))
+        for other, dim in ((negate(chosen), yes), (chosen, no)):
+            self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(found, dim)]))
         return found
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Corners of models, one in each: ONNX Runtime runs exactly where the condition holds, and every shape is the real one."""
+"""Corners of models, one in each: ONNX Runtime runs just where the condition holds, and every shape is the real one."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
+from symbcast.printing import dim_text
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
@@ -35,7 +36,7 @@ def expect(call: Call, position: int, what: str, wanted: Sequence[Dim | None]) -
         call.refuse(f"{what} must have rank {len(wanted)}, and has {len(found)}")
     for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
         if target is not None:
-            call.equal(size, target, f"axis {axis} of {what} must be {target}")
+            call.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
 
 
 def expect_numbers(call: Call, *positions: int) -> None:
@@ -56,4 +57,4 @@ def expect_number_or_line(call: Call, position: int, what: str, size: Dim) -> No
         if len(found) > 1:
             call.refuse(f"{what} must have one axis at most")
         one_or_all = any_of([equal(found[0], 1), equal(found[0], size)])
-        call.require(one_or_all, f"{what} must be one number, or one for each of {size}")
+        call.require(one_or_all, f"{what} must be one number, or one for each of {dim_text(size)}")
