@@ -13,8 +13,8 @@ from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.onnx.formats.outcomes import Confirmed, Outcome, Problem, disagreements, notices_of
 
 if TYPE_CHECKING:
-    from symbcast.onnx.asking import Runtime
-    from symbcast.onnx.report import ModelReport
+    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.onnx.requiring.asking import Runtime
     from symbcast.scope import Assumption
 
 
@@ -105,8 +105,8 @@ def _names(job: Job) -> tuple[str, ...]:
     if not (job.bound or job.assume) or Path(job.path).is_dir():
         return ()
     from symbcast.env import ShapeEnv
-    from symbcast.onnx.inputs import read_inputs
-    from symbcast.onnx.loading import load
+    from symbcast.onnx.reading.inputs import read_inputs
+    from symbcast.onnx.reading.loading import load
 
     return tuple(s.name for s in read_inputs(load(job.path)[1].graph, ShapeEnv()).symbols)
 
@@ -143,7 +143,7 @@ def _written(found: Outcome, report: ModelReport, target: Path) -> Outcome:
 
 def _moved(model: Any, source: Path, target: Path) -> list[str]:
     """Say what data have to be put beside a model that is written to another folder."""
-    from symbcast.onnx.loading import outside
+    from symbcast.onnx.reading.loading import outside
 
     if target.parent.resolve() == source.parent.resolve():
         return []

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.onnx.contents import listed, sizes_of
-from symbcast.onnx.values import Dims, Value
+from symbcast.onnx.knowing.contents import listed, sizes_of
+from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:
     import sympy
 
     from symbcast.dims import Dim
     from symbcast.formulas import Formula
-    from symbcast.onnx.asking import Place
-    from symbcast.onnx.contents import Element
+    from symbcast.onnx.knowing.contents import Element
+    from symbcast.onnx.requiring.asking import Place
     from symbcast.onnx.walk import Scope, Walk
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8

@@ -13,12 +13,13 @@ from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import Comparison, at_most
-from symbcast.onnx.asking import Asker, Runtime
-from symbcast.onnx.condition import Conditions
-from symbcast.onnx.inputs import read_inputs
-from symbcast.onnx.loading import load
-from symbcast.onnx.report import Checked, ModelReport
-from symbcast.onnx.sizes import Bounds
+from symbcast.onnx.knowing.sizes import Bounds
+from symbcast.onnx.reading.inputs import read_inputs
+from symbcast.onnx.reading.loading import load
+from symbcast.onnx.reporting.checked import Checked
+from symbcast.onnx.reporting.report import ModelReport
+from symbcast.onnx.requiring.asking import Asker, Runtime
+from symbcast.onnx.requiring.condition import Conditions
 from symbcast.onnx.walk import Walk
 from symbcast.scope import check_min_size
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TypeAlias
 
 from symbcast.onnx.call import Call
-from symbcast.onnx.values import Value
+from symbcast.onnx.knowing.values import Value
 
 Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
 

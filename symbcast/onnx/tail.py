@@ -13,8 +13,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.onnx.call import Call, UnknownShapeError
-from symbcast.onnx.contents import sizes_of
-from symbcast.onnx.values import UNKNOWN, Constant, Value
+from symbcast.onnx.knowing.contents import sizes_of
+from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

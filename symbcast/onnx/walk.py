@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula, negate
-from symbcast.onnx.asking import Asker, Place
 from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.functions import body_of
+from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
 from symbcast.onnx.registry import operators
-from symbcast.onnx.values import UNKNOWN, Constant, Value
+from symbcast.onnx.requiring.asking import Asker, Place
 from symbcast.shapes import Shape
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300

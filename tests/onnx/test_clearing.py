@@ -7,8 +7,8 @@ from recorded_nodes import compiled
 
 from symbcast.booleans import conjunction
 from symbcast.dims import symbol
-from symbcast.onnx.clearing import bounded
-from symbcast.onnx.sizes import add, floor_divide, multiply
+from symbcast.onnx.knowing.sizes import add, floor_divide, multiply
+from symbcast.onnx.requiring.clearing import bounded
 
 N, M = symbol("N"), symbol("M")
 

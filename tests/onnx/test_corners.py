@@ -25,7 +25,8 @@ MODELS = {
     "sum of quotients": f"""g (float[N] x) => (y) {{ {_SHAPE_AS_FLOATS}
         d = Div(f, k) e = Add(d, d) s = Sub(e, d) t = Mul(s, k) i = Cast<to = 7>(t) y = ConstantOfShape(i) }}""",
     # Integers that wrap around.
-    "many in 32 bits": """g (float[N] x) => (y) <int32[1] many = {2000000000}, int64[1] five = {5}, int64[1] none = {0}> {
+    "many in 32 bits": """g (float[N] x) => (y)
+        <int32[1] many = {2000000000}, int64[1] five = {5}, int64[1] none = {0}> {
         n = Shape(x) i = Cast<to = 6>(n) p = Mul(i, many) q = Cast<to = 7>(p)
         r = Max(q, none) s = Min(r, five) y = ConstantOfShape(s) }""",
     "below none in 8 bits": """g (float[N] x) => (y) <uint8[1] two = {2}> {

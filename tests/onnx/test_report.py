@@ -12,7 +12,7 @@ from small_models import TEXTS, small_model
 import symbcast as sb
 from symbcast import onnx as models
 from symbcast.formulas import dims_of
-from symbcast.onnx.report import ModelReport
+from symbcast.onnx.reporting.report import ModelReport
 from symbcast.parsing import parse_dim, parse_formula
 
 NAMES = list(TEXTS)

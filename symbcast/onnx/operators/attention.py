@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect, known_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, floor_divide, modulo, multiply
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import is_size
+from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply
+from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, floor_divide, modulo, multiply
-from symbcast.onnx.values import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import multiply, product
+from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import multiply, product
-from symbcast.onnx.values import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

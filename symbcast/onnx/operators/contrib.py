@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import floor_divide, modulo
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator, operators
-from symbcast.onnx.sizes import floor_divide, modulo
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, at_most, equal, negate
-from symbcast.onnx.arithmetic import truth
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.arithmetic import truth
+from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values import Value
 from symbcast.onnx.walk import Fork, either
 
 if TYPE_CHECKING:

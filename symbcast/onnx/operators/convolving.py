@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply, product, subtract
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import (
     SAME,
@@ -22,8 +24,6 @@ from symbcast.onnx.operators.windows import (
     windows,
 )
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, floor_divide, modulo, multiply, product, subtract
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

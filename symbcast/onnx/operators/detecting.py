@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values import Value
 
 INT64 = 7
 

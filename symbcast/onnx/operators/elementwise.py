@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
-from symbcast.onnx.arithmetic import BINARY, UNARY, Binary, selected
 from symbcast.onnx.call import Call
-from symbcast.onnx.combining import cast, combined, mapped
-from symbcast.onnx.contents import Element
+from symbcast.onnx.knowing.arithmetic import BINARY, UNARY, Binary, selected
+from symbcast.onnx.knowing.combining import cast, combined, mapped
+from symbcast.onnx.knowing.contents import Element
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values import Dims, Value
 
 BOOL = 9
 

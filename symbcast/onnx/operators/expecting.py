@@ -11,7 +11,7 @@ from symbcast.printing import dim_text
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.onnx.values import Dims
+    from symbcast.onnx.knowing.values import Dims
 
 MICROSOFT = "com.microsoft"
 """The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, product, subtract
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, ceil_divide, multiply, product, subtract
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import FALSE, Formula, any_of, equal, negate
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.onnx.values import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.definedness import definedness
 from symbcast.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx.arithmetic import truth
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import is_size
+from symbcast.onnx.knowing.arithmetic import truth
+from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.sizes import add, multiply, subtract
+from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, multiply, subtract
-from symbcast.onnx.values import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     import sympy

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Elements, Ramp, from_array, is_size
+from symbcast.onnx.knowing.contents import Content, Elements, Ramp, from_array, is_size
+from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, product, subtract
+from symbcast.onnx.knowing.values import Constant, Dims, Value
 from symbcast.onnx.operators.elementwise import BOOL
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, floor_divide, multiply, product, subtract
-from symbcast.onnx.values import Constant, Dims, Value
 
 FLOAT, INT64, STRING = 1, 7, 8
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import FALSE, Formula, all_of, any_of, at_most, different, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

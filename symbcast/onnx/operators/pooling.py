@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, subtract
+from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import (
     NOT_NEGATIVE,
@@ -21,8 +23,6 @@ from symbcast.onnx.operators.windows import (
     windows,
 )
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, ceil_divide, multiply, subtract
-from symbcast.onnx.values import Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, all_of, any_of, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.sizes import product
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_number_or_line, expect_numbers, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import product
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import is_size
+from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.sizes import multiply
+from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import multiply
-from symbcast.onnx.values import Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -7,12 +7,12 @@ from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, at_most, equal
-from symbcast.onnx.arithmetic import BINARY
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Element, Elements
+from symbcast.onnx.knowing.arithmetic import BINARY
+from symbcast.onnx.knowing.contents import Content, Element, Elements
+from symbcast.onnx.knowing.sizes import modulo
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import modulo
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

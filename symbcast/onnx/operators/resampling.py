@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import is_size
+from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.scaling import Scale, scale, scales
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, any_of, at_most, equal, negate
 from symbcast.onnx.call import Call, UnknownShapeError
-from symbcast.onnx.contents import Content, Element, Elements, Ramp, as_ramp, is_size
+from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
+from symbcast.onnx.knowing.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

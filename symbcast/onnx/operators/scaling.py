@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.formulas import Formula, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Element, Ratio, is_size
-from symbcast.onnx.sizes import floor_divide, multiply
-from symbcast.onnx.tensors import read_array
-from symbcast.onnx.values import Constant
+from symbcast.onnx.knowing.contents import Element, Ratio, is_size
+from symbcast.onnx.knowing.sizes import floor_divide, multiply
+from symbcast.onnx.knowing.values import Constant
+from symbcast.onnx.reading.tensors import read_array
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

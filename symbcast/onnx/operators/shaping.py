@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.knowing.sizes import floor_divide, modulo, multiply
+from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import floor_divide, modulo, multiply
-from symbcast.onnx.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

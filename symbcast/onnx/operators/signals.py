@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.contents import is_size
+from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, subtract
+from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.sizes import add, floor_divide, multiply, subtract
-from symbcast.onnx.values import Value
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

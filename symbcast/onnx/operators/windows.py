@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.sizes import add, ceil_divide, floor_divide, multiply, subtract
-from symbcast.onnx.values import Dims
+from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, multiply, subtract
+from symbcast.onnx.knowing.values import Dims
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.dims import symbol
 from symbcast.errors import SymbcastError
-from symbcast.onnx.contents import Elements
-from symbcast.onnx.numbers import INTEGERS
-from symbcast.onnx.sizes import normal
-from symbcast.onnx.values import Value
+from symbcast.onnx.knowing.contents import Elements
+from symbcast.onnx.knowing.numbers import INTEGERS
+from symbcast.onnx.knowing.sizes import normal
+from symbcast.onnx.knowing.values import Value
 from symbcast.reading import symbols_of
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from symbcast.booleans import conjunction
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
-from symbcast.onnx.projection import project
+from symbcast.onnx.requiring.projection import project
 from symbcast.printing import formula_text
 from symbcast.scope import Assumption
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.onnx.asking import Asker
+    from symbcast.onnx.requiring.asking import Asker
 
 _SPELLED_OUT = 6
 """Up to how many sizes that must broadcast together are spelled out in pairs, which any reader can evaluate."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.deciding.evaluating import holds_at
 from symbcast.formulas import AllOf, AnyOf, Comparison, Formula
-from symbcast.onnx.binding import Sizes
+from symbcast.onnx.reporting.binding import Sizes
 from symbcast.programs.operations import needs
 
 if TYPE_CHECKING:

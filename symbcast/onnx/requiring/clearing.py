@@ -12,7 +12,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import Comparison, at_most
-from symbcast.onnx.sizes import Bounds, normal_of
+from symbcast.onnx.knowing.sizes import Bounds, normal_of
 from symbcast.reading import term
 from symbcast.terms import Atom, Operation, Term, as_term, constant
 

@@ -1,7 +1,7 @@
 """Runs of a model in ONNX Runtime, in a process of their own: sizes at which a model fails may end the process too.
 
-``python -m symbcast.onnx.running REQUEST.json`` reads which model is to be run on what, and writes a line of JSON for
-each run: its outputs' shapes, or the error. A first line says whether the model could be loaded.
+``python -m symbcast.onnx.reporting.running REQUEST.json`` reads which model is to be run on what, and writes a line of
+JSON for each run: its outputs' shapes, or the error. A first line says whether the model could be loaded.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[Ran], s
         request.write_text(json.dumps({"model": str(model.absolute()), "feeds": feeds}), "utf-8")
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "symbcast.onnx.running", str(request)],
+                [sys.executable, "-m", "symbcast.onnx.reporting.running", str(request)],
                 capture_output=True,
                 timeout=TIME_LIMIT,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(p or os.curdir for p in sys.path)},

@@ -26,8 +26,8 @@ from symbcast.formulas import (
     holds,
     negate,
 )
-from symbcast.onnx.clearing import bounded, cleared, quotient_asked_whole
-from symbcast.onnx.sizes import Bounds, joined, subtract
+from symbcast.onnx.knowing.sizes import Bounds, joined, subtract
+from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_whole
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
 from symbcast.scope import Assumption
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.dims import Dim
-    from symbcast.onnx.values import Dims, Value
+    from symbcast.onnx.knowing.values import Dims, Value
     from symbcast.onnx.walk import Walk
     from symbcast.terms import Operation
 

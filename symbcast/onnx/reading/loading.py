@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
-from symbcast.onnx.external import take_in
+from symbcast.onnx.reading.external import take_in
 
 _IR_VERSION_WITH_OPSETS = 3
 
@@ -40,7 +40,7 @@ def _library() -> Any:
 
 
 def _from_file(source: str) -> tuple[str, Any]:
-    from symbcast.onnx.files import read
+    from symbcast.onnx.reading.files import read
 
     found = _checked(source, read(source))
     # Caches of downloads link to files that lie somewhere together: what is beside the model there is its own too.

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.onnx.graphs import graphs_of
+from symbcast.onnx.reporting.graphs import graphs_of
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.onnx.values import Value
+    from symbcast.onnx.knowing.values import Value
 
 _LOOKED_AT = 60
 """So many nodes before a node are looked at for the constant that fixes a size."""

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import MissingExtraError
 from symbcast.explaining.naming import clipped, cut, sizes_text
-from symbcast.onnx.binding import Sizes, completed, dims_at
-from symbcast.onnx.blaming import broken
-from symbcast.onnx.contents import Elements
-from symbcast.onnx.running import FILLED, Feed, Ran, run_all
+from symbcast.onnx.knowing.contents import Elements
+from symbcast.onnx.reporting.binding import Sizes, completed, dims_at
+from symbcast.onnx.reporting.blaming import broken
+from symbcast.onnx.reporting.running import FILLED, Feed, Ran, run_all
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.onnx.findings import Finding
-    from symbcast.onnx.report import Checked, ModelReport
-    from symbcast.onnx.values import Value
+    from symbcast.onnx.knowing.values import Value
+    from symbcast.onnx.reporting.checked import Checked
+    from symbcast.onnx.reporting.findings import Finding
+from symbcast.onnx.reporting.report import ModelReport
 
 LARGEST = 1 << 28
 """How many elements a tensor may have for the model to be run."""

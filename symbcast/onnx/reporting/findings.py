@@ -10,10 +10,10 @@ from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.explaining.naming import Namer
 from symbcast.explaining.words import in_words
 from symbcast.formulas import FALSE, Formula, all_of
-from symbcast.onnx.askers import Askers
-from symbcast.onnx.binding import Sizes, completed
-from symbcast.onnx.blaming import Blame, blame, content_of, shapes_at
-from symbcast.onnx.repairs import Repairs
+from symbcast.onnx.reporting.askers import Askers
+from symbcast.onnx.reporting.binding import Sizes, completed
+from symbcast.onnx.reporting.blaming import Blame, blame, content_of, shapes_at
+from symbcast.onnx.reporting.repairs import Repairs
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from symbcast.dims import Dim
-    from symbcast.onnx.report import Checked
+    from symbcast.onnx.reporting.checked import Checked
     from symbcast.programs.op import Op
 
 

@@ -15,9 +15,9 @@ from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.explaining.naming import Namer, listed, sizes_text
 from symbcast.explaining.words import in_words
 from symbcast.formulas import Comparison, Formula, equal, literals
-from symbcast.onnx.binding import knowing
-from symbcast.onnx.blaming import Blame, content_of
-from symbcast.onnx.sources import Held, Sources
+from symbcast.onnx.reporting.binding import knowing
+from symbcast.onnx.reporting.blaming import Blame, content_of
+from symbcast.onnx.reporting.sources import Held, Sources
 from symbcast.reading import symbols_of
 from symbcast.scope import own_set
 from symbcast.verdicts import Verdict
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.dims import Dim
-    from symbcast.onnx.report import Checked
+    from symbcast.onnx.reporting.checked import Checked
 
 _TRIED = 12
 """So many equalities, alone and in pairs, are tried: each is a question to be decided."""

@@ -23,14 +23,14 @@ from symbcast.formulas import (
     different,
     negate,
 )
-from symbcast.onnx.contents import Element, Ratio, as_ratio, is_size, ratio
-from symbcast.onnx.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
-from symbcast.onnx.sizes import add, ceil_divide, floor_divide, modulo, multiply
+from symbcast.onnx.knowing.contents import Element, Ratio, as_ratio, is_size, ratio
+from symbcast.onnx.knowing.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
+from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, modulo, multiply
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.onnx.asking import Asker
-    from symbcast.onnx.sizes import Bounds
+    from symbcast.onnx.knowing.sizes import Bounds
+    from symbcast.onnx.requiring.asking import Asker
 
 Unary: TypeAlias = "Callable[[Bounds, Element], Element]"
 Binary: TypeAlias = "Callable[[Asker, int, Element, Element], Element]"

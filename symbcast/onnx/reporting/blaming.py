@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.deciding.evaluating import holds_at
 from symbcast.explaining.naming import axis_text, cut
 from symbcast.formulas import Formula, dims_of
-from symbcast.onnx.binding import Sizes, dims_at
-from symbcast.onnx.contents import sizes_of
+from symbcast.onnx.knowing.contents import sizes_of
+from symbcast.onnx.reporting.binding import Sizes, dims_at
 
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.dims import Dim
-    from symbcast.onnx.asking import Asker, Place
-    from symbcast.onnx.values import Value
+    from symbcast.onnx.knowing.values import Value
+    from symbcast.onnx.requiring.asking import Asker, Place
     from symbcast.programs.op import Op
 
 SHOWN = 2

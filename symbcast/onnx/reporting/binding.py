@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from symbcast.dims import Dim
     from symbcast.env import ShapeEnv
-    from symbcast.onnx.report import Checked
+    from symbcast.onnx.reporting.checked import Checked
 
 Sizes: TypeAlias = "Mapping[sympy.Symbol, int]"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symbcast.onnx.graphs import graphs_of
+from symbcast.onnx.reporting.graphs import graphs_of
 
 _TENSOR = "tensor_type"
 _LARGE = 1024

@@ -4,43 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.onnx.walk import Unanalysed, Walk, shapes_of
+from symbcast.onnx.reporting.checked import Checked
+from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sympy.logic.boolalg import Boolean
 
     from symbcast.env import ShapeEnv
     from symbcast.export.guards import Guard
-    from symbcast.onnx.asking import Asker, Runtime
-    from symbcast.onnx.condition import Conditions
-    from symbcast.onnx.confirming import Confirmation
-    from symbcast.onnx.findings import Finding
-    from symbcast.onnx.inputs import Inputs
-
-
-class Checked(NamedTuple):
-    """A model that was walked through, and all that was found on the way.
-
-    ``env`` holds all sizes, also those that data decide; ``path`` is the file that the model came from, if one;
-    ``assumptions`` are the user's own, as they were written.
-    """
-
-    source: str
-    path: Path | None
-    model: Any
-    env: ShapeEnv
-    conditions: Conditions
-    asker: Asker
-    walk: Walk
-    inputs: Inputs
-    assumptions: tuple[str, ...]
-    min_size: int
+    from symbcast.onnx.reporting.confirming import Confirmation
+    from symbcast.onnx.reporting.findings import Finding
+    from symbcast.onnx.requiring.asking import Runtime
 
 
 class ModelReport:
@@ -141,7 +119,7 @@ class ModelReport:
 
         Those about sizes that data decide come last.
         """
-        from symbcast.onnx.findings import findings_of
+        from symbcast.onnx.reporting.findings import findings_of
 
         return tuple(findings_of(self._checked))
 
@@ -171,7 +149,7 @@ class ModelReport:
 
         Raises `MissingExtraError` where onnxruntime is not installed.
         """
-        from symbcast.onnx.confirming import confirmations
+        from symbcast.onnx.reporting.confirming import confirmations
 
         return confirmations(self)
 
@@ -179,26 +157,26 @@ class ModelReport:
 
     def explain(self) -> str:
         """Return the answer in words, so short that it fits on a screen."""
-        from symbcast.onnx.wording import explanation
+        from symbcast.onnx.reporting.wording import explanation
 
         return explanation(self)
 
     def annotate(self) -> Any:
         """Return a copy of the model in which the shapes of values are written down."""
-        from symbcast.onnx.annotating import annotated
+        from symbcast.onnx.reporting.annotating import annotated
 
         return annotated(self._checked)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""
-        from symbcast.onnx.exchange import report_to_dict
+        from symbcast.onnx.reporting.exchange import report_to_dict
 
         return report_to_dict(self)
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of what `to_dict` returns."""
-        from symbcast.onnx.exchange import json_schema
+        from symbcast.onnx.reporting.exchange import json_schema
 
         return json_schema()
 
@@ -206,12 +184,12 @@ class ModelReport:
         return self.explain()
 
     def __repr__(self) -> str:
-        from symbcast.onnx.wording import summary
+        from symbcast.onnx.reporting.wording import summary
 
         return f"<ModelReport of {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.onnx.html import page
+        from symbcast.onnx.reporting.html import page
 
         return page(self)
 

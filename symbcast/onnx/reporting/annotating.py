@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from symbcast.explaining.naming import Namer
-from symbcast.onnx.element_types import element_types
-from symbcast.onnx.graphs import graphs_of
+from symbcast.onnx.reporting.element_types import element_types
+from symbcast.onnx.reporting.graphs import graphs_of
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.onnx.report import Checked
-    from symbcast.onnx.values import Value
+    from symbcast.onnx.knowing.values import Value
+    from symbcast.onnx.reporting.checked import Checked
 
 _TENSOR = "tensor_type"
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from symbcast.explaining.naming import Namer, clipped, cut, sizes_text
-from symbcast.onnx.wording import (
+from symbcast.onnx.reporting.wording import (
     asked_text,
     condition_text,
     failing_text,
@@ -18,8 +18,8 @@ from symbcast.onnx.wording import (
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.onnx.findings import Finding
-    from symbcast.onnx.report import ModelReport
+    from symbcast.onnx.reporting.findings import Finding
+    from symbcast.onnx.reporting.report import ModelReport
 
 SHOWN = 10
 """How many findings have a row."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.explaining.naming import Namer
-from symbcast.onnx.wording import condition_text
+from symbcast.onnx.reporting.wording import condition_text
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.onnx.findings import Finding
-    from symbcast.onnx.report import ModelReport
+    from symbcast.onnx.reporting.findings import Finding
+    from symbcast.onnx.reporting.report import ModelReport
 
 FORMAT = "symbcast.model-report"
 VERSION = 1

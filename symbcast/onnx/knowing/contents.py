@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from symbcast.onnx.sizes import add, floor_divide, multiply, subtract
+from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, subtract
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ def from_tensor(tensor: Any) -> Content | None:
     is_integer = tensor.data_type in _INTEGERS
     if not (is_integer or (tensor.data_type in _REALS and size <= MAX_ELEMENTS)):
         return None
-    from symbcast.onnx.tensors import read_array
+    from symbcast.onnx.reading.tensors import read_array
 
     array = read_array(tensor)
     if array is None:
@@ -204,7 +204,7 @@ def as_ratio(element: Element) -> Ratio | None:
 
 def ratio(above: Dim, below: Dim) -> Element:
     """Return a quotient, as a dimension where it is one; the divisor is positive."""
-    from symbcast.onnx.sizes import exact_quotient
+    from symbcast.onnx.knowing.sizes import exact_quotient
 
     whole = exact_quotient((above,), (below,))
     return Ratio(above, below) if whole is None else whole

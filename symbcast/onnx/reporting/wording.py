@@ -12,8 +12,8 @@ from symbcast.formulas import FALSE
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.onnx.findings import Finding
-    from symbcast.onnx.report import ModelReport
+    from symbcast.onnx.reporting.findings import Finding
+    from symbcast.onnx.reporting.report import ModelReport
 
 LABEL = 13
 WIDTH = 100

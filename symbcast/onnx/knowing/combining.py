@@ -7,14 +7,14 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.onnx.arithmetic import BINARY, cast_element
-from symbcast.onnx.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
-from symbcast.onnx.numbers import INTEGERS
-from symbcast.onnx.sizes import add, multiply
-from symbcast.onnx.values import Dims, Value
+from symbcast.onnx.knowing.arithmetic import BINARY, cast_element
+from symbcast.onnx.knowing.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
+from symbcast.onnx.knowing.numbers import INTEGERS
+from symbcast.onnx.knowing.sizes import add, multiply
+from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:
-    from symbcast.onnx.asking import Asker
+    from symbcast.onnx.requiring.asking import Asker
 
 
 def cast(value: Value, to: int, asker: Asker) -> Content | None:

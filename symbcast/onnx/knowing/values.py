@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
-    from symbcast.onnx.contents import Content
+    from symbcast.onnx.knowing.contents import Content
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 
@@ -40,7 +40,7 @@ class Constant(Value):
 
     @cached_property
     def _read(self) -> Content | None:
-        from symbcast.onnx.contents import from_tensor
+        from symbcast.onnx.knowing.contents import from_tensor
 
         return from_tensor(self.tensor)
 
