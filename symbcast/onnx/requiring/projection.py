@@ -9,28 +9,31 @@ implied by the condition, so it is necessary. It is sufficient too, for some dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.deciding.normal import flattened, put_in, symbols_in
 from symbcast.definedness import lower_bound
 from symbcast.formulas import (
     FALSE,
+    TRUE,
     AllOf,
     AnyOf,
     Clashing,
     Comparison,
     Compatible,
     Formula,
+    Operator,
     any_of,
     at_most,
-    different,
     equal,
     expand,
     literals,
     negate,
 )
 from symbcast.reading import term
-from symbcast.terms import Term, as_term, atom_key
+from symbcast.terms import Term, as_term, atom_key, constant
 
 if TYPE_CHECKING:
     import sympy
@@ -110,7 +113,9 @@ def _conjuncts(formula: Formula) -> list[tuple[Formula, ...]]:
             return found
 
 
-Kind: TypeAlias = Literal["==", "!=", "<=", ">="]
+Clause: TypeAlias = "frozenset[Formula]"
+"""Comparisons, each in one form, one of which holds."""
+Kind: TypeAlias = Literal["==", "<=", ">="]
 
 
 class _Literal(NamedTuple):
@@ -118,44 +123,80 @@ class _Literal(NamedTuple):
 
     kind: Kind
     other: Dim
-    rest: tuple[Formula, ...]
+    rest: Clause
+
+
+class _Waiting:
+    """Clauses that wait for their turn, each once, the short ones first: they say the most."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Clause]] = []
+        self._seen: set[Clause] = set()
+
+    def put(self, clause: Clause) -> None:
+        if len(clause) <= MAX_LITERALS and clause not in self._seen:
+            heappush(self._heap, (len(clause), len(self._seen), clause))
+            self._seen.add(clause)
+
+    def get(self) -> Clause | None:
+        return heappop(self._heap)[-1] if self._heap else None
 
 
 def _eliminated(speaking: Sequence[Formula], size: sympy.Symbol) -> list[Formula]:
     """Return what clauses imply without a size: whatever two of them say together, again and again."""
-    waiting = list(speaking)
-    kept: dict[frozenset[Formula], list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, ())]}
-    while waiting and len(kept) < MAX_CLAUSES:
-        clause = _canonical(waiting.pop(0))
-        if clause is None or len(clause) > MAX_LITERALS or any(known <= clause for known in kept):
+    waiting = _Waiting()
+    for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
+        if clause is not None:
+            waiting.put(clause)
+    kept: dict[Clause, list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, frozenset())]}
+    while len(kept) < MAX_CLAUSES:
+        clause = waiting.get()
+        if clause is None:
+            break
+        if any(known <= clause for known in kept):
             continue
         for known in [k for k in kept if clause < k]:
             del kept[known]
         kept[clause] = list(_readings(clause, size))
-        waiting += [f for other in list(kept.values()) for f in _resolvents(kept[clause], other)]
-        del waiting[MAX_CLAUSES:]
+        for other in kept.values():
+            for made in _resolvents(kept[clause], other):
+                waiting.put(made)
     found = [any_of(sorted(clause, key=str)) for clause in kept]
     return [c for c in found if size not in symbols_in(c)]
 
 
-def _canonical(clause: Formula) -> frozenset[Formula] | None:
-    """Return the comparisons of a clause, each in one form, without what never holds; None for what always does."""
-    found: set[Formula] = set()
-    for part in literals(clause):
-        if not isinstance(part, Comparison):
-            found.add(part)
-            continue
-        difference = term(part.right) - term(part.left)
-        if part.operator in ("==", "!=") and _leads_with_minus(difference):
-            difference = -difference
-        low = lower_bound(difference) if part.operator in ("<=", "<") else None
-        if low is not None and low >= (part.operator == "<"):
-            return None
-        decided = flattened([Comparison(part.operator, 0, difference.dim())])
-        if not decided:
-            return None
-        found.update(decided)
-    return frozenset(f for f in found if f != FALSE)
+def _without_unequal(clause: Formula, size: sympy.Symbol) -> Formula:
+    """Return a clause in which a size is below or above another one rather than unequal to it."""
+    return any_of(
+        any_of([Comparison("<", f.left, f.right), Comparison("<", f.right, f.left)])
+        if isinstance(f, Comparison) and f.operator == "!=" and size in symbols_in(f)
+        else f
+        for f in literals(clause)
+    )
+
+
+def _canonical(clause: Formula) -> Clause | None:
+    """Return the comparisons of a clause without those that never hold; None for a clause that always does."""
+    found = {_one_form(part) for part in literals(clause)}
+    return None if TRUE in found else frozenset(found - {FALSE})
+
+
+@lru_cache(maxsize=4096)
+def _one_form(part: Formula) -> Formula:
+    """Return a comparison of 0 with a term, alike for all that say the same of integers."""
+    if not isinstance(part, Comparison):
+        return part
+    difference = term(part.right) - term(part.left)
+    if part.operator in ("==", "!="):
+        return _decided(part.operator, -difference if _leads_with_minus(difference) else difference)
+    room = difference if part.operator == "<=" else difference + constant(-1)
+    low = lower_bound(room)
+    return TRUE if low is not None and low >= 0 else _decided("<=", room)
+
+
+def _decided(operator: Operator, difference: Term) -> Formula:
+    (found,) = flattened([Comparison(operator, 0, difference.dim())]) or (TRUE,)
+    return found
 
 
 def _leads_with_minus(value: Term) -> bool:
@@ -163,54 +204,40 @@ def _leads_with_minus(value: Term) -> bool:
     return first is not None and value.coefficients[first] < 0
 
 
-def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator[Formula]:
+def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator[Clause]:
     for a in left:
         for b in right:
-            together = _together(a, b)
-            if together is not None:
-                yield from flattened([any_of((together, *a.rest, *b.rest))])
+            together = _together(a.kind, a.other, b.kind, b.other)
+            if together == FALSE:
+                yield a.rest | b.rest
+            elif together != TRUE:
+                yield a.rest | b.rest | {together}
 
 
-def _readings(clause: frozenset[Formula], size: sympy.Symbol) -> Iterator[_Literal]:
+def _readings(clause: Clause, size: sympy.Symbol) -> Iterator[_Literal]:
     """Yield the comparisons of a clause that say what the size is, or what it is at least or at most."""
-    parts = sorted(clause, key=str)
-    for n, part in enumerate(parts):
-        if isinstance(part, Comparison) and size in symbols_in(part):
-            yield from _read(part, size, (*parts[:n], *parts[n + 1 :]))
+    for part in clause:
+        found = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
+        if found is not None:
+            yield _Literal(*found, clause - {part})
 
 
-def _read(found: Comparison, size: sympy.Symbol, rest: tuple[Formula, ...]) -> Iterator[_Literal]:
-    difference = term(found.left) - term(found.right)
+@lru_cache(maxsize=4096)
+def _read(found: Comparison, size: sympy.Symbol) -> tuple[Kind, Dim] | None:
+    difference = term(found.right)
     coefficient = difference.coefficients.get((size,), 0)
     other = (difference - as_term(size).scaled(coefficient)).scaled(-coefficient)
     if abs(coefficient) != 1 or size in other.symbols():
-        return
-    match found.operator:
-        case "==" | "!=" as kind:
-            yield _Literal(kind, other.dim(), rest)
-        case "<=":
-            yield _Literal("<=" if coefficient == 1 else ">=", other.dim(), rest)
-        case "<":
-            yield _Literal("<=" if coefficient == 1 else ">=", _plus(other.dim(), -coefficient), rest)
+        return None
+    if found.operator == "==":
+        return "==", other.dim()
+    return ">=" if coefficient == 1 else "<=", other.dim()
 
 
-def _plus(dim: Dim, step: int) -> Dim:
-    return (term(dim) + term(step)).dim()
-
-
-def _together(a: _Literal, b: _Literal) -> Formula | None:
-    """Return what two comparisons of one size with others say of the others; None where that is nothing."""
-    for x, y in ((a, b), (b, a)):
-        match x.kind, y.kind:
-            case "==", "==":
-                return equal(x.other, y.other)
-            case "==", "!=":
-                return different(x.other, y.other)
-            case "==", "<=":
-                return at_most(x.other, y.other)
-            case ("==" | "<=") as kind, ">=":
-                del kind
-                return at_most(y.other, x.other)
-            case _:
-                continue
-    return None
+@lru_cache(maxsize=8192)
+def _together(first: Kind, a: Dim, second: Kind, b: Dim) -> Formula:
+    """Return what a size that is, is at least or is at most one dimension, and another one, says of these."""
+    if first == second:
+        return _one_form(equal(a, b)) if first == "==" else TRUE
+    is_upper = second == ">=" or first == "<="
+    return _one_form(at_most(b, a) if is_upper else at_most(a, b))
