@@ -12,8 +12,8 @@ from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.normal import symbols_in
 from symbcast.dims import symbol
 from symbcast.formulas import Comparison, all_of, any_of, at_most, equal, negate
-from symbcast.onnx.projection import project
-from symbcast.onnx.sizes import add, multiply
+from symbcast.onnx.knowing.sizes import add, multiply
+from symbcast.onnx.requiring.projection import project
 
 A, B, X, Y = symbols = tuple(map(symbol, ("a", "b", "x", "y")))
 OWN = frozenset((X, Y))
