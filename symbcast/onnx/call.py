@@ -24,6 +24,10 @@ class UnknownShapeError(Exception):
     """A shape that an operator needs is not known: neither is that of its outputs."""
 
 
+class RefusedError(UnknownShapeError):
+    """A node can run at no sizes, which is said already: it has no outputs."""
+
+
 class Call:
     """A node with its inputs.
 
@@ -152,7 +156,7 @@ class Call:
     def refuse(self, reason: str) -> NoReturn:
         """Say that the node can run at no sizes, and give its outputs up."""
         self.asker.never(self.place, reason)
-        raise UnknownShapeError
+        raise RefusedError
 
     def rank(self, position: int, allowed: Iterable[int], what: str) -> Dims:
         """Return the shape of an input whose rank must be one of some."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula, negate
-from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
 from symbcast.onnx.registry import operators
@@ -89,7 +89,8 @@ class Walk:
         self.unanalysed: dict[Unanalysed, None] = {}
         self.top = Scope(_versions(model.opset_import))
         self._operators = operators()
-        self._names: set[str] = set()
+        self._names: dict[str, int] = {}
+        """The names that are taken, each with the number that another node of the name is to have."""
         self.fork: Fork | None = None
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
@@ -117,10 +118,10 @@ class Walk:
         Its outputs have another rank from the one branch than from the other, so there is no one value to go on with.
         """
         self._forks += 1
-        before, names = dict(scope.values), set(self._names)
+        before, names = dict(scope.values), dict(self._names)
         ends = []
         for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
-            scope.values, self._names = dict(before), set(names)
+            scope.values, self._names = dict(before), dict(names)
             scope.values.update(zip(nodes[position].output, outputs, strict=False))
             with self.asker.under(formula):
                 self._nodes(nodes, position + 1, scope)
@@ -154,7 +155,7 @@ class Walk:
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Forget afterwards what is noted meanwhile."""
-        inner, unanalysed, names = dict(self.inner), dict(self.unanalysed), set(self._names)
+        inner, unanalysed, names = dict(self.inner), dict(self.unanalysed), dict(self._names)
         try:
             yield
         finally:
@@ -181,6 +182,8 @@ class Walk:
             if operator is None:
                 return self._other(call, domain)
             return _as_sequence(operator(call))
+        except RefusedError:
+            pass
         except UnknownShapeError as error:
             self.leave(place, str(error) or _missing(node, inputs))
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
@@ -189,9 +192,11 @@ class Walk:
 
     def _place(self, node: Any, inputs: Sequence[Value | None]) -> Place:
         name = node.name or (node.output[0] if node.output else "") or node.op_type
-        if name in self._names:
-            name = next(n for n in (f"{name} ({k})" for k in range(2, len(self._names) + 3)) if n not in self._names)
-        self._names.add(name)
+        base = name
+        while name in self._names:
+            name = f"{base} ({self._names[base]})"
+            self._names[base] += 1
+        self._names[name] = 2
         return Place(name, node.op_type, node, inputs)
 
     def _other(self, call: Call, domain: str) -> Sequence[Value]:

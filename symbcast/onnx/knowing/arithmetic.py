@@ -244,7 +244,9 @@ def _absolute(bounds: Bounds, a: Element) -> Element:
         return None
     if bounds.is_at_least(x.above, 0):
         return a
-    return _negate(bounds, a) if bounds.is_at_most(x.above, 0) else None
+    if bounds.is_at_most(x.above, 0):
+        return _negate(bounds, a)
+    return bounds.larger(a, multiply(-1, a)) if is_size(a) else None
 
 
 def _relu(bounds: Bounds, a: Element) -> Element:

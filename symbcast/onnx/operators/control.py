@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, at_most, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
+from symbcast.onnx.knowing.sizes import product
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
 from symbcast.onnx.walk import Fork, either
-
-if TYPE_CHECKING:
-    pass
-
-INT64, BOOL = 7, 9
-_ROUNDS = 4
-"""How often a loop's body is walked to find out which sizes change; each round lets go of one more at least."""
-_FOREVER = 1 << 31
-"""Trip counts from here on stand for none."""
 
 
 @operator("If")
@@ -45,6 +36,9 @@ def _rank(value: Value) -> int | None:
 
 def _condition(call: Call) -> Formula:
     """Return when the then-branch is taken: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
+    shape = call.value(0).shape
+    if shape is not None:
+        call.equal(product(shape), 1, "the condition must be one truth value")
     items = call.elements(0)
     found = truth(items[0]) if items else None
     if found is not None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
+from symbcast.formulas import any_of, different, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY, UNARY, Binary, selected
 from symbcast.onnx.knowing.combining import cast, combined, mapped
-from symbcast.onnx.knowing.contents import Element
+from symbcast.onnx.knowing.contents import Element, Elements, Numbers, is_size
+from symbcast.onnx.knowing.numbers import BOOL, INTEGERS
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
 
-BOOL = 9
-
 _SAME_SHAPE = """
-    Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu
-    Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization
-    MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax
-    Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
+    Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid
+    HardSwish Identity LeakyRelu Log MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign
+    Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
 """
-"""What gives each element, or each line along an axis, something new, and keeps the shape."""
+"""What gives each element something new, and keeps the shape."""
 
 
 @operator(*_SAME_SHAPE.split())
@@ -35,6 +35,51 @@ def same_shape(call: Call) -> Value:
     if call.node.op_type == "BitCast":
         dtype = call.integer("to")
     return Value(call.shape(0), dtype, content)
+
+
+@operator("Hardmax", "LogSoftmax", "LpNormalization", "Softmax")
+def along_axis(call: Call) -> Value:
+    """Each line along an axis becomes another one."""
+    dims = call.shape(0)
+    default = 1 if call.version < 13 and call.node.op_type != "LpNormalization" else -1
+    axis = call.integer("axis", default)
+    # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
+    if axis != len(dims) or call.version >= 11 or call.is_onnxruntime:
+        call.axis(axis, len(dims))
+    return Value(dims, call.dtype())
+
+
+@operator("CumProd", "CumSum")
+def cumulated(call: Call) -> Value:
+    """Each line along an axis, which is an input, summed or multiplied up."""
+    dims = call.shape(0)
+    expect_numbers(call, 1)
+    axes = call.numbers(1)
+    if axes is None:
+        call.note(f"that {call.input_name(1)}, which is data, is an axis was not looked at", is_about_data=True)
+    for axis in axes or ():
+        call.axis(axis, len(dims))
+    return Value(dims, call.dtype())
+
+
+@operator("Clip")
+def clip(call: Call) -> Value:
+    """Each element, or a bound where it lies beyond it."""
+    value, dims = call.value(0), call.shape(0)
+    content = None
+    if call.version >= 11:
+        expect_numbers(call, 1, 2)
+        low, high = (call.elements(n) if call.has(n) else () for n in (1, 2))
+        if value.content is not None and low is not None and high is not None:
+            content = mapped(value.content, partial(_clipped, call, low, high))
+    return Value(dims, value.dtype, content)
+
+
+def _clipped(call: Call, low: Sequence[Element], high: Sequence[Element], element: Element) -> Element:
+    for name, bounds in (("Max", low), ("Min", high)):
+        for bound in bounds:
+            element = BINARY[name](call.asker, call.dtype(), element, bound)
+    return element
 
 
 @operator("IsNaN", "IsInf", "Not")
@@ -80,12 +125,31 @@ def _of_two(call: Call, dtype: int) -> Value:
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
         shape = call.broadcast(call.shape(0), call.shape(1))
+    if call.node.op_type in ("Div", "Mod") and call.is_onnxruntime and call.dtype() in INTEGERS:
+        _ask_for_divisor(call, shape)
     step = BINARY.get(call.node.op_type)
     if step is None or call.value(0).content is None or call.value(1).content is None:
         return Value(shape, dtype)
     if call.node.op_type == "Mod" and call.integer("fmod"):
         return Value(shape, dtype)
     return Value(shape, dtype, combined([call.value(0), call.value(1)], shape, partial(step, call.asker, call.dtype())))
+
+
+def _ask_for_divisor(call: Call, shape: Dims) -> None:
+    """Ask that no integer be divided by 0, which ONNX Runtime refuses."""
+    divisor = call.value(1).content
+    items = divisor.items if isinstance(divisor, Elements) else None
+    if items is None:
+        is_number = isinstance(divisor, Numbers) and divisor.array.all()
+        if not is_number:
+            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True)
+        return
+    empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
+    for item in dict.fromkeys(items):
+        if not is_size(item):
+            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True)
+        elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
+            call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
 
 
 def _legacy(call: Call) -> Dims:

@@ -50,6 +50,14 @@ def expect_numbers(call: Call, *positions: int) -> None:
             call.equal(found[0], 1, f"{name} must be one number")
 
 
+def expect_line(call: Call, *positions: int) -> None:
+    """Ask that operands, where they are given, be lines of numbers: tensors of one axis."""
+    for position in positions:
+        found = known_shape(call, position, call.input_name(position))
+        if found is not None and len(found) != 1:
+            call.refuse(f"{call.input_name(position)} must have one axis, and has {len(found)}")
+
+
 def expect_number_or_line(call: Call, position: int, what: str, size: Dim) -> None:
     """Ask that an operand, where it is given, be one number, or a line of as many as there are columns."""
     found = known_shape(call, position, what)

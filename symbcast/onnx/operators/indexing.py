@@ -10,6 +10,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
 from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, product, subtract
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
@@ -228,6 +229,7 @@ def slice_(call: Call) -> Value:
         ends: Sequence[Dim | None] | None = call.integers("ends")
         axes, steps = call.integers("axes"), None
     else:
+        expect_line(call, 1, 2, 3, 4)
         starts, ends = _bounds_given(call, 1), _bounds_given(call, 2)
         axes = call.numbers(3)
         steps = call.numbers(4)
@@ -236,6 +238,8 @@ def slice_(call: Call) -> Value:
     if starts is None or ends is None:
         call.give_up("where it cuts is not known")
     axes = list(range(len(starts))) if axes is None else [call.axis(a, len(dims)) for a in axes]
+    if len(set(axes)) < len(axes):
+        call.refuse("no axis may be cut twice")
     steps = steps or [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         call.refuse("starts, ends, axes and steps must be as many")
@@ -350,6 +354,7 @@ def unique(call: Call) -> Sequence[Value]:
 def one_hot(call: Call) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
+    expect_numbers(call, 1)
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds")
@@ -366,6 +371,9 @@ def top_k(call: Call) -> Sequence[Value]:
     """The k greatest along an axis, which must have as many."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.version >= 10:
+        expect_line(call, 1)
+        expect_numbers(call, 1)
     count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds")
@@ -391,4 +399,5 @@ def trilu(call: Call) -> Value:
     dims = call.shape(0)
     if len(dims) < 2:
         call.refuse("the input must have two axes or more")
+    expect_numbers(call, 1)
     return Value(dims, call.dtype())

@@ -11,6 +11,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
+from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ def split(call: Call) -> Sequence[Value]:
 
 
 def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
+    if call.version >= 13:
+        expect_line(call, 1)
+    if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
+        call.refuse("either the sizes of the parts or num_outputs may be given, not both")
     given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
     if call.version >= 13 and call.has(1) and given is None:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}") for n in range(count)]
@@ -158,7 +163,9 @@ def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
             equal(modulo(size, count), 0), f"the size must be a multiple of {count}, into which it is taken apart"
         )
         return [floor_divide(size, count)] * count
-    if call.integer("num_outputs") != count and not call.is_onnxruntime:
+    if call.is_onnxruntime:
+        call.at_most(call.integer("num_outputs"), size, "num_outputs must not be more than the size")
+    elif call.integer("num_outputs") != count:
         call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))

@@ -13,6 +13,7 @@ from symbcast.onnx.knowing.arithmetic import truth
 from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.sizes import add, multiply, subtract
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
+from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _FOREVER = 1 << 31
 def loop(call: Call) -> Sequence[Value]:
     """The body, turn after turn: values are carried from one to the next, and others put together."""
     body = call.attribute("body").g
+    expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
     around = frozenset(call.asker.env.symbols)
     carried = _steady(call, body, initial)
@@ -84,7 +86,7 @@ def _hands_on(body: Any, name: str, source: str) -> bool:
     """Return whether an output of a graph is an input of it, perhaps by way of Identity."""
     made_by = {o: n for n in body.node for o in n.output}
     while name in made_by and made_by[name].op_type in ("Identity", "Cast"):
-        name = made_by[name].input[0]
+        name = made_by.pop(name).input[0]
     return bool(name == source)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Ramp, from_array, is_size
+from symbcast.onnx.knowing.numbers import BOOL
 from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, product, subtract
 from symbcast.onnx.knowing.values import Constant, Dims, Value
-from symbcast.onnx.operators.elementwise import BOOL
+from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
 
 FLOAT, INT64, STRING = 1, 7, 8
@@ -61,6 +62,8 @@ def size(call: Call) -> Value:
 @operator("ConstantOfShape")
 def constant_of_shape(call: Call) -> Value:
     """One number, everywhere."""
+    if call.value(0).shape == ():
+        call.refuse(f"{call.input_name(0)} must have an axis")
     dims = asked_shape(call, 0)
     found = call.attribute("value")
     if found is None:
@@ -111,6 +114,7 @@ def asked_shape(call: Call, position: int) -> Dims:
 @operator("Range")
 def range_(call: Call) -> Value:
     """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
+    expect_numbers(call, 0, 1, 2)
     items = [(call.elements(n) or (None,))[0] for n in range(3)]
     start, limit, delta = items
     if not (is_size(start) and is_size(limit) and isinstance(delta, int)) or delta == 0:

@@ -12,7 +12,9 @@ from symbcast.onnx.knowing.arithmetic import BINARY
 from symbcast.onnx.knowing.contents import Content, Element, Elements
 from symbcast.onnx.knowing.sizes import modulo
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
+from symbcast.onnx.tail import infer
 
 if TYPE_CHECKING:
     from symbcast.dims import Dim
@@ -30,7 +32,10 @@ _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMi
 def reduce(call: Call) -> Value:
     """The axes to reduce become 1, or go."""
     dims = call.shape(0)
-    axes = call.axes("axes", 1, _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18))
+    since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
+    if call.version >= since:
+        expect_line(call, 1)
+    axes = call.axes("axes", 1, since)
     if not axes and call.integer("noop_with_empty_axes"):
         return Value(dims, call.dtype())
     places = {call.axis(a, len(dims)) for a in axes} if axes else set(range(len(dims)))
@@ -118,8 +123,13 @@ def instance_normalization(call: Call) -> Value:
 
 
 @operator("GroupNormalization")
-def group_normalization(call: Call) -> Value:
-    """The channels are in groups of one size; scale and bias have one number for each channel, or group."""
+def group_normalization(call: Call) -> Value | Sequence[Value]:
+    """The channels are in groups of one size; scale and bias have one number for each channel, or group.
+
+    ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
+    """
+    if call.is_onnxruntime:
+        return infer(call)
     dims = call.shape(0)
     if len(dims) < 2:
         call.refuse("the input must have a batch and channels")

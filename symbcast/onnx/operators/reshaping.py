@@ -10,6 +10,7 @@ from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.onnx.knowing.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
 
@@ -23,6 +24,7 @@ def reshape(call: Call) -> Value:
     if call.version < 5:
         wanted: Sequence[Element] = call.integers("shape") or []
     else:
+        expect_line(call, 1)
         held = call.elements(1)
         if held is None:
             return _reshape_to_data(call)

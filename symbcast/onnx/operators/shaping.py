@@ -12,6 +12,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.knowing.sizes import floor_divide, modulo, multiply
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
 
@@ -24,6 +25,8 @@ def unsqueeze(call: Call) -> Value:
     """Axes of size 1 put in."""
     data = call.value(0)
     dims = list(call.shape(0))
+    if call.version >= 13 and len(call.value(1).shape or ()) > 1:
+        call.refuse("axes must have one axis at most")
     axes = call.axes("axes", 1, 13) or []
     rank = len(dims) + len(axes)
     places = sorted(call.axis(a, rank) for a in axes)
@@ -55,8 +58,11 @@ def squeeze(call: Call) -> Value:
     """Axes of size 1 taken out."""
     data = call.value(0)
     dims = call.shape(0)
+    if call.version >= 13:
+        expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
-    if axes is None:
+    # ONNX Runtime takes no axes for none given.
+    if axes is None or (call.is_onnxruntime and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:
             call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")
@@ -135,6 +141,7 @@ def tile(call: Call) -> Value:
             call.give_up("how often it repeats the data is not known")
         place = call.axis(axes[0], len(dims))
         return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
+    expect_line(call, 1)
     repeats = asked_shape(call, 1)
     if len(repeats) != len(dims):
         call.refuse(f"repeats must have {len(dims)} numbers, one for each axis, and has {len(repeats)}")

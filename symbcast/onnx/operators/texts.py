@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.numbers import BOOL
 from symbcast.onnx.knowing.values import Value
-from symbcast.onnx.operators.elementwise import BOOL
 from symbcast.onnx.registry import operator
 
 FLOAT, INT64, STRING = 1, 7, 8

@@ -13,12 +13,12 @@ _LARGE = 1024
 
 def element_types(model: Any) -> dict[str, int]:
     """Return the element types of tensors by name; weights are not copied for it."""
-    from onnx import shape_inference
+    from onnx import checker, shape_inference
 
     try:
         inferred = shape_inference.infer_shapes(_without_weights(model))
-    except (RuntimeError, ValueError, shape_inference.InferenceError):
-        return {}  # an operator or a version that onnx does not know
+    except (RuntimeError, ValueError, shape_inference.InferenceError, checker.ValidationError):
+        return {}  # an operator or a version that onnx does not know, or a function that calls itself
     declared = (v for g in graphs_of(inferred.graph) for v in (*g.value_info, *g.output))
     return {v.name: v.type.tensor_type.elem_type for v in declared if v.type.WhichOneof("value") == _TENSOR}
 
