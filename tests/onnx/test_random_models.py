@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
@@ -16,6 +16,7 @@ few = settings(max_examples=settings().max_examples // 3)
 
 
 def check(model: RandomModel) -> None:
+    note(str(model))
     report = sb.onnx.check(model.proto, min_size=model.min_size, runtime="onnxruntime")
     assert not [u for u in report.unanalysed if "could not be followed" in u.reason]
     assert_agreement(model.proto, report, model.points())

@@ -34,6 +34,8 @@ class Maker:
     def __init__(self, random: Random, min_size: int = 1, least_rank: int = 1, greatest_rank: int = 3) -> None:
         self.random = random
         self.tensors: list[Tensor] = []
+        self.integers: list[Tensor] = []
+        """Tensors of integers that come from sizes."""
         self.inputs: list[tuple[str, list[str | int]]] = []
         self.functions: list[Any] = []
         self._nodes: list[Any] = []
@@ -91,6 +93,11 @@ class Maker:
         """Take in a tensor; where those that it is made ``of`` are full, so is it."""
         if rank <= MAX_RANK:
             self.tensors.append(Tensor(name, rank, bool(of) and all(t.is_full for t in of)))
+
+    def keep_integers(self, name: str, rank: int) -> None:
+        """Take in a tensor of integers."""
+        if rank < MAX_RANK:
+            self.integers.append(Tensor(name, rank))
 
     # Sizes: vectors of one integer that come from shapes.
 

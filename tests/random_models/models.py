@@ -9,7 +9,7 @@ from random import Random
 
 from hypothesis import strategies as st
 from onnx import ModelProto, printer
-from random_models import control, elementwise, indexing, shaping, windows
+from random_models import control, elementwise, indexing, numbers, shaping, windows
 from random_models.maker import Maker, Step
 
 FAMILIES: dict[str, list[Step]] = {
@@ -36,7 +36,7 @@ class RandomModel:
         for point in itertools.product([s for s in sizes if s >= self.min_size], repeat=len(self.symbols)):
             yield dict(zip(self.symbols, point, strict=True))
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"min_size={self.min_size}\n{printer.to_text(self.proto)}"
 
 
@@ -51,7 +51,22 @@ def random_model(random: Random, family: str) -> RandomModel:
     return RandomModel(maker.model(), maker.symbols, min_size)
 
 
+def random_numbers(random: Random) -> RandomModel:
+    """Return a model that works out integers from sizes."""
+    maker = Maker(random)
+    numbers.counted(maker)
+    for _ in range(random.randint(1, 2 * MAX_STEPS)):
+        random.choice(numbers.STEPS)(maker)
+    return RandomModel(maker.model(), maker.symbols, 1)
+
+
 @st.composite
 def random_models(draw: st.DrawFn, family: str) -> RandomModel:
     """Draw a model; Hypothesis makes it smaller where something is wrong with it."""
     return random_model(draw(st.randoms(use_true_random=False)), family)
+
+
+@st.composite
+def models_of_numbers(draw: st.DrawFn) -> RandomModel:
+    """Draw a model that works out integers from sizes."""
+    return random_numbers(draw(st.randoms(use_true_random=False)))

@@ -130,7 +130,9 @@ def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Elemen
     """
     is_static = shape is not None and all(isinstance(d, int) for d in shape)
     if isinstance(content, Elements):
-        return None if is_static and prod(shape or ()) != len(content.items) else content.items
+        if not is_static:
+            return content.items if shape is None or len(shape) == 1 else None  # of more axes, which lie where?
+        return content.items if prod(shape or ()) == len(content.items) else None
     if content is None or shape is None or not is_static:
         return None
     sizes: list[int] = [int(d) for d in shape]

@@ -93,7 +93,9 @@ def transpose(call: Call) -> Value:
     content = data.content
     if isinstance(content, Ramp):
         return Value(shape, data.dtype, Ramp(content.start, tuple(content.strides[n] for n in order)))
-    items = listed(content, dims) if content is not None else None
+    if len(dims) < 2:
+        return Value(shape, data.dtype, content)
+    items = listed(content, dims)
     return Value(shape, data.dtype, None if items is None else Elements(_transposed(items, dims, order)))
 
 

@@ -1,0 +1,74 @@
+"""What is known of the elements of tensors is what ONNX Runtime works out, at all small sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given, note
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+from random_models.models import RandomModel, models_of_numbers
+from running import Refusal, Runs
+
+import symbcast as sb
+from symbcast.deciding.evaluating import holds_at, size_at
+from symbcast.dims import symbol
+from symbcast.formulas import FORMULA_KINDS
+from symbcast.onnx.contents import Elements, Ramp, Ratio, Stack
+
+
+def element_at(element, sizes):
+    if isinstance(element, Ratio):
+        return Fraction(size_at(element.above, sizes), size_at(element.below, sizes))
+    return holds_at(element, sizes) if isinstance(element, FORMULA_KINDS) else size_at(element, sizes)
+
+
+def ramp_at(ramp, index, sizes):
+    strides = [size_at(s, sizes) for s in ramp.strides]
+    return size_at(ramp.start, sizes) + sum(s * i for s, i in zip(strides, index, strict=True))
+
+
+def numbers_at(content, shape, sizes):
+    """Return the elements that a content stands for; None for those that are not known."""
+    indices = product(*map(range, shape))
+    match content:
+        case Elements(items):
+            return [None if item is None else element_at(item, sizes) for item in items]
+        case Ramp():
+            return [ramp_at(content, index, sizes) for index in indices]
+        case Stack(parts):
+            return [ramp_at(parts[index[-1]], index[:-1], sizes) for index in indices]
+        case _:
+            return content.array.ravel().tolist()
+
+
+def check(model: RandomModel) -> int:
+    report = sb.onnx.check(model.proto, runtime="onnxruntime")
+    assert not [u for u in report.unanalysed if "could not be followed" in u.reason]
+    values, runs, known = report._checked.walk.top.values, Runs(model.proto), 0
+    for sizes in model.points():
+        real = runs.at(sizes)
+        if isinstance(real, Refusal) or any(prod(a.shape) > 10_000 for a in real.values()):
+            continue
+        bound = {symbol(name): size for name, size in sizes.items()}
+        for name, array in real.items():
+            if values[name].content is not None:
+                try:
+                    found = numbers_at(values[name].content, array.shape, bound)
+                except KeyError:  # a size that data decide, or that goes by cases
+                    continue
+                assert len(found) == array.size, (name, values[name], sizes)
+                pairs = zip(found, array.ravel().tolist(), strict=True)
+                assert all(a is None or a == b for a, b in pairs), (name, values[name], sizes, array)
+                known += array.size
+    return known
+
+
+@given(models_of_numbers())
+def test_known_elements_are_what_the_runtime_has(model):
+    note(str(model))
+    check(model)
