@@ -18,7 +18,7 @@ import symbcast as sb
 from symbcast.deciding.evaluating import holds_at, size_at
 from symbcast.dims import symbol
 from symbcast.formulas import FORMULA_KINDS
-from symbcast.onnx.contents import Elements, Ramp, Ratio, Stack
+from symbcast.onnx.knowing.contents import Elements, Ramp, Ratio, Stack
 
 
 def element_at(element, sizes):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symbcast.deciding.evaluating import size_at
 from symbcast.dims import symbol
-from symbcast.onnx.sizes import (
+from symbcast.onnx.knowing.sizes import (
     Bounds,
     add,
     ceil_divide,
