@@ -8,7 +8,7 @@ from small_models import RUNNABLE, small_model
 
 import symbcast as sb
 from symbcast import onnx as models
-from symbcast.onnx import confirming, running
+from symbcast.onnx.reporting import confirming, running
 
 pytest.importorskip("onnxruntime")
 
