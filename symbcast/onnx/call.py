@@ -25,7 +25,7 @@ class UnknownShapeError(Exception):
 
 
 class RefusedError(UnknownShapeError):
-    """A node can run at no sizes, which is said already: it has no outputs."""
+    """A node can run at no sizes, as was asked: what comes of it never is."""
 
 
 class Call:
@@ -169,7 +169,7 @@ class Call:
         """Broadcast shapes by one of the project's rules, and return the output."""
         found = self.asker.broadcast(self.place, shapes, rule, attributes)
         if found is None:
-            raise UnknownShapeError
+            raise RefusedError
         return found
 
     def fresh(self, label: str, text: str, least: int = 0) -> sympy.Symbol:

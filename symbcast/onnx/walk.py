@@ -10,7 +10,7 @@ from symbcast.errors import DimensionError
 from symbcast.formulas import Formula, negate
 from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
-from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
+from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.registry import operators
 from symbcast.onnx.requiring.asking import Asker, Place
 from symbcast.shapes import Shape
@@ -46,6 +46,8 @@ class Fork(NamedTuple):
 
 def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
     """Return what is known of a value that is one where a formula holds, and another one where it does not."""
+    if yes is NEVER or no is NEVER:
+        return no if yes is NEVER else yes
     dtype = yes.dtype or no.dtype
     if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
         return Value(None, dtype)
@@ -172,6 +174,8 @@ class Walk:
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
         domain = _domain(node.domain)
         place = self._place(node, inputs)
+        if NEVER in inputs:
+            return [NEVER] * len(node.output)
         function = self.functions.get((domain, node.op_type, _overload(node)))
         try:
             if function is not None:
@@ -183,7 +187,7 @@ class Walk:
                 return self._other(call, domain)
             return _as_sequence(operator(call))
         except RefusedError:
-            pass
+            return [NEVER] * len(node.output)
         except UnknownShapeError as error:
             self.leave(place, str(error) or _missing(node, inputs))
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:

@@ -57,3 +57,6 @@ class Constant(Value):
 
 UNKNOWN = Value(None)
 """A value of which nothing is known."""
+
+NEVER = Value(None)
+"""A value that never is: what makes it can run at no sizes."""

@@ -8,7 +8,7 @@ from symbcast.formulas import Formula, at_most, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
 from symbcast.onnx.knowing.sizes import product
-from symbcast.onnx.knowing.values import Value
+from symbcast.onnx.knowing.values import NEVER, Value
 from symbcast.onnx.registry import operator
 from symbcast.onnx.walk import Fork, either
 
@@ -25,7 +25,7 @@ def if_(call: Call) -> Sequence[Value]:
         yes = call.walk.within(branches["then_branch"], call.scope, ())
     with call.asker.under(negate(chosen)):
         no = call.walk.within(branches["else_branch"], call.scope, ())
-    if any(_rank(a) != _rank(b) for a, b in zip(yes, no, strict=True)):
+    if NEVER not in (*yes, *no) and any(_rank(a) != _rank(b) for a, b in zip(yes, no, strict=True)):
         call.walk.fork = Fork(chosen, yes, no)
     return [either(call.asker, name, chosen, a, b) for name, a, b in zip(call.node.output, yes, no, strict=False)]
 

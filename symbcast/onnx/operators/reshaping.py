@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import Formula, any_of, at_most, equal, negate
-from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.call import Call, RefusedError
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.onnx.knowing.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
 from symbcast.onnx.knowing.values import Dims, Value
@@ -85,12 +85,12 @@ def _by_unknown(
         with call.asker.under(formula):
             try:
                 ends.append(_reshaped_to(call, data, wanted, settled))
-            except UnknownShapeError:
-                ends.append(None)  # refused: what was asked says so
+            except RefusedError:
+                ends.append(None)
     yes, no = ends
     if yes is None or no is None:
         if yes is no:
-            raise UnknownShapeError
+            raise RefusedError
         return yes or no or ()
     name, text = call.place.name, "by whether a size that is asked for is -1"
     return tuple(
