@@ -181,6 +181,12 @@ class Bounds:
         self._shifts: dict[Atom, Term] = {s: as_term(s) + constant(low) for s, low in least.items() if low}
         self._known: dict[Dim, int | None] = {}
 
+    def copy(self) -> Bounds:
+        """Return bounds that are as these are now."""
+        made = Bounds(self._least)
+        made._known = dict(self._known)
+        return made
+
     def learn(self, symbol: Atom, least: int) -> None:
         """Take in the least size of one more symbol."""
         if least > self._least.get(symbol, 0):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _SHORT = 8
 """How long a vector of integers may be to be taken for sizes."""
 
+_NAME = r"[^\W\d][\w.]*"
+"""Names with hyphens between them are one name too, such as batch-size, unless one is that of a dimension elsewhere."""
+
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
@@ -90,7 +93,7 @@ def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim
             base += "_"
         taken.add(base)
         return env.symbol(base)
-    if re.fullmatch(r"[^\W\d][\w.]*", text):
+    if re.fullmatch(_NAME, text) or (re.fullmatch(rf"{_NAME}(-{_NAME})+", text) and taken.isdisjoint(text.split("-"))):
         return env.symbol(text)
     return _expression(text, env)
 

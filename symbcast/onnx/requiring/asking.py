@@ -197,7 +197,9 @@ class Asker:
     def trying(self, walk: Walk) -> Iterator[None]:
         """Forget afterwards what is asked, and noted in the walk, meanwhile."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
+        bounds, whole = self.bounds, self._whole
         self.env = self.env.fork()
+        self.bounds, self._whole = bounds.copy(), set(whole)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases = dict(self.origins), dict(self.cases)
@@ -206,6 +208,7 @@ class Asker:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
+            self.bounds, self._whole = bounds, whole
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
