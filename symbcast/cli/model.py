@@ -169,8 +169,8 @@ def _unknown(name: str, names: Sequence[str]) -> str:
 
     close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    there = f"There {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "There are none at all"
-    return f"no size in these models is called {name!r}; {hint}{there}"
+    there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
+    return f"no size in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
 
 
 def _status(outcomes: Sequence[Outcome], fail_on: FailOn) -> Exit:
