@@ -36,8 +36,10 @@ _FAMILIES = (
     "reducing",
     "resampling",
     "reshaping",
+    "selecting",
     "shaping",
     "signals",
+    "slicing",
     "texts",
 )
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from symbcast.formulas import TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
-from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, product, subtract
+from symbcast.onnx.knowing.sizes import add, multiply, subtract
 from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
@@ -49,10 +48,11 @@ def _gathered(call: Call, axis: int) -> Content | None:
         start = add(data.content.start, multiply(strides[axis], place))
         return Ramp(start, (*strides[:axis], *strides[axis + 1 :]))
     items = listed(data.content, data.shape)
-    return None if items is None else _gathered_listed(items, data.shape, places, axis)
+    return None if items is None else gathered_listed(items, data.shape, places, axis)
 
 
-def _gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
+def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
+    """Return what a gather takes of elements that are listed; None where a place is out of range."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
@@ -217,187 +217,3 @@ def tensor_scatter(call: Call) -> Value:
     """A cache with some lines exchanged."""
     call.note("that the update fits the cache was not looked at")
     return Value(call.shape(0), call.dtype())
-
-
-@operator("Slice")
-def slice_(call: Call) -> Value:
-    """A part of the data: from a start to an end, in steps, on some axes."""
-    data = call.value(0)
-    dims = list(call.shape(0))
-    if call.version < 10:
-        starts: Sequence[Dim | None] | None = call.integers("starts")
-        ends: Sequence[Dim | None] | None = call.integers("ends")
-        axes, steps = call.integers("axes"), None
-    else:
-        expect_line(call, 1, 2, 3, 4)
-        starts, ends = _bounds_given(call, 1), _bounds_given(call, 2)
-        axes = call.numbers(3)
-        steps = call.numbers(4)
-        if (call.has(3) and axes is None) or (call.has(4) and steps is None):
-            call.give_up("which axes it cuts, or in which steps, is not known")
-    if starts is None or ends is None:
-        call.give_up("where it cuts is not known")
-    axes = list(range(len(starts))) if axes is None else [call.axis(a, len(dims)) for a in axes]
-    if len(set(axes)) < len(axes):
-        call.refuse("no axis may be cut twice")
-    steps = steps or [1] * len(starts)
-    if not len(starts) == len(ends) == len(axes) == len(steps):
-        call.refuse("starts, ends, axes and steps must be as many")
-    content: Content | None = data.content
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        if step == 0:
-            call.refuse("no step may be 0")
-        size = dims[axis]
-        first, count = _cut(call, size, start, end, step)
-        if count is None:
-            count = call.fresh(f"length_{axis}", f"how long axis {axis} is after the cut")
-            call.at_most(count, size, "a part is not longer than the whole")
-            first = None
-        content = _cut_content(content, tuple(dims), axis, first, count, step)
-        dims[axis] = count
-    return Value(tuple(dims), data.dtype, content)
-
-
-def _bounds_given(call: Call, position: int) -> list[Dim | None] | None:
-    items = call.elements(position)
-    if items is None:
-        lengths = call.shape(position)
-        return [None] * lengths[0] if len(lengths) == 1 and isinstance(lengths[0], int) else None
-    return [item if is_size(item) else None for item in items]
-
-
-def _cut(call: Call, size: Dim, start: Dim | None, end: Dim | None, step: int) -> tuple[Dim | None, Dim | None]:
-    """Return where a part begins and how long it is; None where that is not known.
-
-    Starts and ends are clamped, as in Python: see the ONNX document of Slice.
-    """
-    if start is None or end is None:
-        return None, None
-    low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
-    first = _clamped(call, size, start, 0, high)
-    last = _clamped(call, size, end, low, high if step < 0 else size)
-    if first is None or last is None:
-        return None, None
-    distance = subtract(last, first) if step > 0 else subtract(first, last)
-    count = ceil_divide(distance, abs(step))
-    return first, call.bounds.larger(count, 0)
-
-
-_END = 1 << 30
-
-
-def _clamped(call: Call, size: Dim, place: Dim, low: Dim, high: Dim) -> Dim | None:
-    """Return a start or an end counted from the front and clamped to what is allowed."""
-    if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
-        return high if place > 0 else low  # written for "to the end"
-    if call.bounds.is_at_least(place, 0):
-        inside = place
-    elif call.bounds.is_at_most(place, -1):
-        inside = add(place, size)
-    else:
-        return None
-    return call.bounds.smaller(call.bounds.larger(inside, low), high)
-
-
-def _cut_content(  # noqa: PLR0913, PLR0917 - a tensor, and a cut
-    content: Content | None, dims: Dims, axis: int, first: Dim | None, count: Dim, step: int
-) -> Content | None:
-    if content is None or first is None:
-        return None
-    if isinstance(content, Ramp):
-        strides = list(content.strides)
-        start = add(content.start, multiply(strides[axis], first))
-        strides[axis] = multiply(strides[axis], step)
-        return Ramp(start, tuple(strides))
-    items = listed(content, dims)
-    if items is None or not isinstance(first, int) or not isinstance(count, int):
-        ramp = as_ramp(content, dims)
-        return None if ramp is None else _cut_content(ramp, dims, axis, first, count, step)
-    places = [first + n * step for n in range(count)]
-    return Elements(tuple(items[n] for n in places)) if len(dims) == 1 else _gathered_listed(items, dims, places, axis)
-
-
-@operator("NonZero")
-def non_zero(call: Call) -> Value:
-    """The indices of the elements that are not 0: how many is data's to say."""
-    dims = call.shape(0)
-    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
-    return Value((len(dims), count), INT64)
-
-
-@operator("Compress")
-def compress(call: Call) -> Value:
-    """The slices that a condition selects: how many is data's to say."""
-    dims = call.shape(0)
-    count = call.fresh("count", f"how many {call.input_name(1)} selects")
-    axis = call.attribute("axis")
-    if axis is None:
-        return Value((count,), call.dtype())
-    place = call.axis(int(axis.i), len(dims))
-    return Value((*dims[:place], count, *dims[place + 1 :]), call.dtype())
-
-
-@operator("Unique")
-def unique(call: Call) -> Sequence[Value]:
-    """The different elements, or slices: how many is data's to say."""
-    dims = call.shape(0)
-    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds")
-    axis = call.attribute("axis")
-    whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
-    shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
-    length = product(dims) if axis is None else dims[whole]
-    one = Value((count,), INT64)
-    return Value(shape, call.dtype()), one, Value((length,), INT64), one
-
-
-@operator("OneHot")
-def one_hot(call: Call) -> Value:
-    """A new axis for the classes."""
-    dims = call.shape(0)
-    expect_numbers(call, 1)
-    depth = (call.elements(1) or (None,))[0]
-    if not is_size(depth):
-        depth = call.fresh("depth", f"what {call.input_name(1)} holds")
-    if call.is_onnxruntime:
-        call.at_most(1, depth, "there must be one class at least")
-    else:
-        call.asker.is_size(call.place, depth, "how many classes there are must not be negative")
-    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
-    return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
-
-
-@operator("TopK")
-def top_k(call: Call) -> Sequence[Value]:
-    """The k greatest along an axis, which must have as many."""
-    dims = call.shape(0)
-    axis = call.axis(call.integer("axis", -1), len(dims))
-    if call.version >= 10:
-        expect_line(call, 1)
-        expect_numbers(call, 1)
-    count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
-    if not is_size(count):
-        count = call.fresh("k", f"what {call.input_name(1)} holds")
-    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
-    call.asker.is_size(call.place, count, "k must not be negative")
-    shape = (*dims[:axis], count, *dims[axis + 1 :])
-    return Value(shape, call.dtype()), Value(shape, INT64)
-
-
-@operator("ReverseSequence")
-def reverse_sequence(call: Call) -> Value:
-    """Each line of a batch turned around for a length of its own."""
-    dims = call.shape(0)
-    lengths = call.rank(1, (1,), "sequence_lens")
-    batch = call.axis(call.integer("batch_axis", 1), len(dims))
-    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
-    return Value(dims, call.dtype())
-
-
-@operator("Trilu")
-def trilu(call: Call) -> Value:
-    """A triangle of the last two axes."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have two axes or more")
-    expect_numbers(call, 1)
-    return Value(dims, call.dtype())
