@@ -194,17 +194,27 @@ class RuleInfo(NamedTuple):
     parameters: tuple[Parameter, ...]
     summary: str
     document: str
+    variadic: bool
 
 
 def rules() -> list[RuleInfo]:
-    """Return every rule: name, aliases, family, operands, parameters, one line, and the document it comes from.
+    """Return every rule: name, aliases, family, operands (any number where variadic), parameters, a line, its document.
 
     >>> [rule.name for rule in rules()]
     ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy', 'paddle']
     """
     _load_families()
     return [
-        RuleInfo(rule.name, rule.aliases, rule.family, rule.operands, rule.parameters, rule.summary, rule.document)
+        RuleInfo(
+            rule.name,
+            rule.aliases,
+            rule.family,
+            rule.operands,
+            rule.parameters,
+            rule.summary,
+            rule.document,
+            rule.variadic,
+        )
         for rule in sorted(_rules.values(), key=lambda rule: _FAMILIES.index(rule.__module__.rpartition(".")[2]))
     ]
 

@@ -1,0 +1,19 @@
+"""The explorer: type shapes, see at once when they broadcast, and why not where they do not."""
+
+from typing import TYPE_CHECKING, Any
+
+from symbcast.notebook.explorer.opening import explore
+
+if TYPE_CHECKING:
+    from symbcast.notebook.explorer.widget import Explorer
+
+__all__ = ["Explorer", "explore"]
+
+
+def __getattr__(name: str) -> Any:
+    # The class needs anywidget; `explore` says so where it is not installed.
+    if name != "Explorer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from symbcast.notebook.explorer.widget import Explorer
+
+    return Explorer

@@ -1,0 +1,144 @@
+"""The question in an explorer's fields: read, each fault with the field it is in, and written as Python again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from symbcast.errors import AssumptionError, RuleArgumentError, ShapeSyntaxError, SymbcastError
+from symbcast.result import Result, broadcast
+from symbcast.rules import REQUIRED, Parameter, RuleInfo, rules
+from symbcast.scope import check_min_size, read_assumptions
+from symbcast.shapes import shape
+
+
+class Fault(NamedTuple):
+    """What is wrong in a field; ``start`` and ``stop`` are the characters at fault, both 0 where it is all of it."""
+
+    message: str
+    start: int = 0
+    stop: int = 0
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the fields hold: text as typed, whether or not it can be read."""
+
+    shapes: tuple[str, ...]
+    rule: str = "numpy"
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    assume: str = ""
+    min_size: int = 0
+
+    def ask(self) -> tuple[Result | None, dict[str, Fault]]:
+        """Return the answer, or None and the fault of each field that has one.
+
+        Fields are called ``shape 0``, ``rule``, ``attribute axis``, ``assume`` and ``min_size``.
+
+        >>> Question(("N, 3", "M,, 1")).ask()[1]
+        {'shape 1': Fault(message="unexpected ','; expected a dimension", start=2, stop=3)}
+        """
+        faults: dict[str, Fault] = {}
+        for n, text in enumerate(self.shapes):
+            _try(f"shape {n}", faults, lambda text=text: shape(text))
+        _try("assume", faults, lambda: read_assumptions(self._assumptions()))
+        _try("min_size", faults, lambda: check_min_size(self.min_size))
+        attributes = {
+            name: _try(f"attribute {name}", faults, lambda p=p, t=text: read_attribute(self.rule, p, t))
+            for name, text in self.attributes.items()
+            if text.strip() and (p := self._parameter(name)) is not None
+        }
+        return (None, faults) if faults else self._answer(attributes)
+
+    def call(self) -> str:
+        """Return the call of `symbcast.broadcast` that asks this question.
+
+        >>> Question(("N, C", "C"), "pdpd", {"axis": "1"}, assume="N >= 2").call()
+        'sb.broadcast("N, C", "C", rule="pdpd", axis=1, assume="N >= 2")'
+        """
+        return f"sb.broadcast({', '.join(self.arguments())})"
+
+    def arguments(self) -> list[str]:
+        """Return the arguments of a call that asks this question, as Python."""
+        found = [quoted(text) for text in self.shapes]
+        if self.rule != "numpy":
+            found.append(f"rule={quoted(self.rule)}")
+        for name, text in self.attributes.items():
+            parameter = self._parameter(name)
+            if parameter is not None and text.strip():
+                value = read_attribute(self.rule, parameter, text)
+                if value != parameter.default:
+                    found.append(f"{name}={quoted(value) if isinstance(value, str) else repr(value)}")
+        if self._assumptions():
+            found.append(f"assume={quoted(self.assume.strip())}")
+        if self.min_size:
+            found.append(f"min_size={self.min_size}")
+        return found
+
+    def _answer(self, attributes: Mapping[str, Any]) -> tuple[Result | None, dict[str, Fault]]:
+        try:
+            given = {"rule": self.rule, "assume": self._assumptions(), "min_size": self.min_size}
+            return broadcast(*self.shapes, **given, **attributes), {}
+        except AssumptionError as error:
+            return None, {"assume": Fault(str(error))}
+        except SymbcastError as error:
+            # The rule's own words for a number of shapes, or an attribute, that it does not take.
+            return None, {"rule": _fault(error)}
+
+    def _assumptions(self) -> str | tuple[()]:
+        return self.assume if self.assume.strip() else ()  # as typed, so that a fault is told where it is
+
+    def _parameter(self, name: str) -> Parameter | None:
+        return next((p for p in _info(self.rule).parameters if p.name == name), None)
+
+
+def read_attribute(rule: str, parameter: Parameter, text: str) -> Any:
+    """Return the value that the text in an attribute's field means.
+
+    Raises `RuleArgumentError` for text that is none.
+
+    >>> read_attribute("explicit", Parameter("axes", REQUIRED), "0, 2"), read_attribute("pdpd", Parameter("axis", -1), "1")
+    ((0, 2), 1)
+    """
+    text = text.strip()
+    if parameter.choices:
+        return text
+    if isinstance(parameter.default, tuple) or parameter.default is REQUIRED:
+        return tuple(_integer(rule, parameter.name, part) for part in text.strip("()[]").split(",") if part.strip())
+    return _integer(rule, parameter.name, text)
+
+
+def quoted(text: str) -> str:
+    """Return text as a Python literal, in double quotes where it has none of its own."""
+    literal = repr(text)
+    return f'"{literal[1:-1]}"' if literal.startswith("'") and '"' not in text and "\\" not in literal else literal
+
+
+def _integer(rule: str, name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise RuleArgumentError(rule, f"{name}={text.strip()!r:.40} is not an integer") from None
+
+
+def _info(rule: str) -> RuleInfo:
+    return next(r for r in rules() if rule in (r.name, *r.aliases))
+
+
+def _try(name: str, faults: dict[str, Fault], read: Callable[[], Any]) -> Any:
+    """Return what a field reads as; put down its fault where it cannot be read."""
+    try:
+        return read()
+    except SymbcastError as error:
+        faults[name] = _fault(error)
+    return None
+
+
+def _fault(error: SymbcastError) -> Fault:
+    if isinstance(error, ShapeSyntaxError):
+        expected = f"; expected {error.expected}" if error.expected else ""
+        return Fault(f"{error.problem}{expected}", *error.span)
+    if isinstance(error, RuleArgumentError):
+        return Fault(f"{error.problem}; {error.hint}" if error.hint else error.problem)
+    return Fault(str(error))

@@ -1,0 +1,166 @@
+"""What an explorer shows, as data for its page: all of it text, numbers and HTML made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.display.html.result import page
+from symbcast.display.html.working import working_table
+from symbcast.explaining.naming import listed
+from symbcast.explaining.report import verdict_words
+from symbcast.explaining.working import worked_out
+from symbcast.notebook.explorer.question import quoted
+from symbcast.notebook.survey import Cell, Outcome, Survey, survey
+from symbcast.rules import REQUIRED, Parameter, rules
+
+if TYPE_CHECKING:
+    from symbcast.notebook.explorer.question import Fault, Question
+    from symbcast.result import Result
+
+
+def rules_data() -> list[dict[str, Any]]:
+    """Return the rules to choose from, with what their attributes' fields need."""
+    return [
+        {
+            "name": rule.name,
+            "summary": rule.summary,
+            "operands": list(rule.operands),
+            "variadic": rule.variadic,
+            "attributes": [_attribute(p) for p in rule.parameters],
+        }
+        for rule in rules()
+    ]
+
+
+def _attribute(parameter: Parameter) -> dict[str, Any]:
+    default = "" if parameter.default in (REQUIRED, None, ()) else str(parameter.default)
+    axes = parameter.default is REQUIRED or isinstance(parameter.default, tuple)
+    return {
+        "name": parameter.name,
+        "default": default,
+        "choices": list(parameter.choices),
+        "hint": "axes, such as 0, 2" if axes else "a number",
+    }
+
+
+def faults_data(faults: Mapping[str, Fault]) -> dict[str, list[Any]]:
+    """Return each field's fault as message, start and stop."""
+    return {name: list(fault) for name, fault in faults.items()}
+
+
+def sizes_of(result: Result, given: Mapping[str, int], up_to: int) -> dict[str, int]:
+    """Return a size for each symbol of a result: the one given, else a small one of its own.
+
+    Small sizes that differ are where broadcasts tend to fail, so that there is something to see.
+
+    >>> import symbcast
+    >>> sizes_of(symbcast.broadcast("N", "M", "K", assume="K >= 9"), {"M": 7}, 12)
+    {'N': 2, 'M': 7, 'K': 9}
+    """
+    if result.scope is None:
+        return {}
+    names, known = result.scope.names, result.scope.knowledge
+    found: dict[str, int] = {}
+    for n, (symbol, name) in enumerate(names.items()):
+        value = known.values.get(symbol)
+        if name in given:
+            found[name] = given[name]
+        elif isinstance(value, int):
+            found[name] = value
+        elif value is not None:
+            found[name] = found[names[value]]  # the assumptions say that they are equal; that one came before
+        else:
+            wanted, domain = 2 + n % max(1, up_to - 1), known.domains[symbol]
+            found[name] = wanted if wanted in domain else domain.least(1) or 0
+    return found
+
+
+def looked_at(
+    result: Result, sizes: Mapping[str, int], axes: Sequence[str], up_to: int, shade: int | None
+) -> dict[str, Any]:
+    """Return the sliders, the map of sizes, and the binding that the sliders make worked out."""
+    symbols = list(sizes)
+    chosen = [name for name in axes if name in symbols][:2]
+    chosen += [name for name in symbols if name not in chosen][: min(2, len(symbols)) - len(chosen)]
+    return {
+        "sizes": [[name, sizes[name]] for name in symbols],
+        "map": _map(result, chosen, sizes, up_to, shade) if chosen else None,
+        "working": working_table(worked_out(result, sizes)),
+    }
+
+
+def answered(result: Result) -> dict[str, Any]:
+    """Return the answer: its verdict in a sentence, and all of it as HTML."""
+    return {
+        "verdict": result.verdict.value,
+        "sentence": f"{result.rule.called}: {verdict_words(result)}",
+        "html": page(result),
+    }
+
+
+def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
+    """Return the call of `symbcast.notebook.explore` that makes an explorer in this state.
+
+    ``state`` holds the keywords of `explore` that are not part of the question, those that differ from their defaults.
+    """
+    more = []
+    for name, value in state.items():
+        if isinstance(value, dict):
+            text = f"{{{', '.join(f'{quoted(key)}: {size}' for key, size in value.items())}}}"
+        elif isinstance(value, (list, tuple)):
+            text = f"[{', '.join(map(quoted, value))}]"
+        else:
+            text = repr(value)
+        more.append(f"{name}={text}")
+    return f"sb.notebook.explore({', '.join([*question.arguments(), *more])})"
+
+
+def _map(
+    result: Result, axes: Sequence[str], sizes: Mapping[str, int], up_to: int, shade: int | None
+) -> dict[str, Any]:
+    fixed = {name: size for name, size in sizes.items() if name not in axes}
+    found = survey(result, axes[0], axes[1] if len(axes) > 1 else None, range(up_to + 1), fixed=fixed)
+    kinds: dict[tuple[int, ...], int] = {}
+    axis = _shaded(found, shade)
+    rows = [[_cell(cell, axis, kinds) for cell in row] for row in found.rows]
+    return {
+        "axes": list(found.names),
+        "sizes": [list(along) for along in found.sizes],
+        "rows": rows,
+        "blames": [_blame(found, blamed) for blamed in kinds],
+        "shade": axis,
+        "rank": next((len(c.shape) for row in found.rows for c in row if c.shape is not None), 0),
+    }
+
+
+def _shaded(found: Survey, shade: int | None) -> int | None:
+    """Return the output axis to shade by: the one asked for, else the first that varies over the map."""
+    shapes = {cell.shape for row in found.rows for cell in row if cell.shape is not None}
+    rank = len(next(iter(shapes), ()))
+    if shade is not None and 0 <= shade < rank:
+        return shade
+    return next((n for n in range(rank) if len({shape[n] for shape in shapes}) > 1), 0 if rank else None)
+
+
+def _cell(cell: Cell, axis: int | None, kinds: dict[tuple[int, ...], int]) -> list[Any]:
+    """Return a cell as the output's size on the shaded axis and its shape, or as what is to blame, or as excluded."""
+    match cell.outcome:
+        case Outcome.WORKS:
+            assert cell.shape is not None
+            return ["works", cell.shape[axis] if axis is not None else None, _shape_text(cell.shape)]
+        case Outcome.FAILS:
+            return ["fails", kinds.setdefault(cell.blamed, len(kinds))]
+        case Outcome.EXCLUDED:
+            return ["excluded"]
+
+
+def _blame(found: Survey, blamed: Sequence[int]) -> dict[str, Any]:
+    blames = [found.blames[n] for n in blamed]
+    label = listed([b.label for b in blames], limit=4)
+    mark = ",".join(str(b.axis) if b.axis is not None else "" for b in blames[:2])
+    return {"label": f"{label} {'fails' if len(blames) == 1 else 'fail'}", "mark": mark if len(blames) < 3 else "…"}
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return str(shape)

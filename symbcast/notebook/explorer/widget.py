@@ -1,0 +1,118 @@
+"""The explorer: an anywidget whose traits are what its fields hold and what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import traitlets
+from anywidget import AnyWidget
+
+from symbcast.explain import one_line
+from symbcast.notebook.explorer.question import Question
+from symbcast.notebook.explorer.view import (
+    answered,
+    explorer_call,
+    faults_data,
+    looked_at,
+    rules_data,
+    sizes_of,
+)
+from symbcast.result import Result
+
+MAP_UP_TO = 12
+LARGEST_MAP = 32
+
+_HERE = Path(__file__).parent
+
+
+class Explorer(AnyWidget):  # type: ignore[misc]
+    """A broadcast to play with: its fields, and the answer about what they hold at each moment.
+
+    ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
+    the fields; ``sizes`` are the sliders, ``axes`` the symbols of the map, ``up_to`` its largest size, ``shade`` the
+    output axis that it is shaded by. Each can be set here, and follows what is typed there. ``result`` is the answer.
+    """
+
+    _esm = _HERE / "explorer.js"
+    _css = _HERE / "explorer.css"
+
+    shapes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    rule = traitlets.Unicode("numpy").tag(sync=True)
+    attributes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(sync=True)
+    assume = traitlets.Unicode("").tag(sync=True)
+    min_size = traitlets.Int(0).tag(sync=True)
+    sizes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(sync=True)
+    axes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(sync=True)
+    shade = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+    rules = traitlets.List().tag(sync=True)
+    checked = traitlets.Dict().tag(sync=True)
+    """What is quick to say of the fields: faults, calls, sliders, map and working; ``serial`` counts the questions."""
+    answer = traitlets.Dict().tag(sync=True)
+    """The answer to the question of that ``serial``; it may come later."""
+
+    def __init__(self, question: Question, **state: Any) -> None:
+        self._question: Question | None = None
+        self._result: Result | None = None
+        self._serial = 0
+        super().__init__(
+            shapes=list(question.shapes),
+            rule=question.rule,
+            attributes=dict(question.attributes),
+            assume=question.assume,
+            min_size=question.min_size,
+            rules=rules_data(),
+            **state,
+        )
+        self._ask()
+        self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
+        self.observe(self._look, ["sizes", "axes", "up_to", "shade"])
+
+    @property
+    def result(self) -> Result | None:
+        """The answer about what the fields hold; None while one of them cannot be read."""
+        return self._result
+
+    def _ask(self, _: Any = None) -> None:
+        question = Question(tuple(self.shapes), self.rule, dict(self.attributes), self.assume, self.min_size)
+        if question == self._question:
+            return
+        self._question = question
+        self._serial += 1
+        self._result, faults = question.ask()
+        if self._result is None:
+            self.checked = {"serial": self._serial, "faults": faults_data(faults)}
+            return
+        # What needs no decision goes out first: it is there at once, however hard the question is.
+        self._look()
+        self.answer = {"serial": self._serial, **answered(self._result)}
+
+    def _look(self, _: Any = None) -> None:
+        if self._result is None or self._question is None:
+            return
+        sizes = sizes_of(self._result, self.sizes, self.up_to)
+        self.checked = {
+            "serial": self._serial,
+            "faults": {},
+            "call": self._question.call(),
+            "explorer_call": explorer_call(self._question, self._state()),
+            **looked_at(self._result, sizes, self.axes, self.up_to, self.shade),
+        }
+
+    def _state(self) -> dict[str, Any]:
+        """Return what the explorer was set to beside the question, as far as it is not what it would be anyway."""
+        state = {"sizes": dict(self.sizes), "axes": list(self.axes), "up_to": self.up_to, "shade": self.shade}
+        assert self._result is not None
+        names = set(self._result.scope.names.values()) if self._result.scope is not None else set()
+        state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
+        state["axes"] = [name for name in self.axes if name in names]
+        defaults = {"sizes": {}, "axes": [], "up_to": MAP_UP_TO, "shade": None}
+        return {name: value for name, value in state.items() if value != defaults[name]}
+
+    def __repr__(self) -> str:
+        if self._result is None:
+            return f"<Explorer {self.rule} of {', '.join(map(repr, self.shapes))}: cannot be read>"
+        return f"<Explorer {one_line(self._result)}>"
+
