@@ -259,6 +259,11 @@ class Result:
 
         return f"<Result {one_line(self)}>"
 
+    def _repr_html_(self) -> str:
+        from symbcast.display.html.result import page
+
+        return page(self)
+
     @property
     def emission(self) -> Emission:
         """What the rule emitted: its constraints, and the output dimensions as joins of their members."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.display.text import Row, aligned
+from symbcast.display.text import Row, aligned, visible
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explaining.fixes import fix
 from symbcast.explaining.naming import Namer, clipped, cut, rule_text, sizes_text
+from symbcast.explaining.sections import Phrase, Section, Span, code, saying, section, words
 from symbcast.explaining.table import OperandTable
 from symbcast.explaining.words import in_words
 from symbcast.formulas import all_of
@@ -45,11 +46,16 @@ def verdict_words(result: Result) -> str:
 
 def explanation(result: Result) -> list[Line]:
     """Return the whole answer as lines."""
-    lines = [Line(f"{rule_text(result.rule)}: {verdict_words(result)}{_under(result)}", "verdict"), Line("")]
+    lines = [Line(": ".join(heading(result)), "verdict"), Line("")]
     lines += _table(result)
-    for label, texts in _sections(result):
-        lines += [Line(f"{label if n == 0 else '':<{LABEL}}{t}", "labelled") for n, t in enumerate(texts)]
+    for part in sections(result):
+        lines += [Line(f"{part.label if n == 0 else '':<{LABEL}}{t}", "labelled") for n, t in enumerate(part.texts)]
     return lines
+
+
+def heading(result: Result) -> tuple[str, str]:
+    """Return the rule, and the verdict in words."""
+    return rule_text(result.rule), f"{verdict_words(result)}{_under(result)}"
 
 
 def _under(result: Result) -> str:
@@ -69,23 +75,24 @@ def _table(result: Result) -> list[Line]:
     return [*map(Line, texts[:-1]), Line(f"{texts[-1]}    {table.legend}", "marks"), Line("")]
 
 
-def _sections(result: Result) -> list[tuple[str, list[str]]]:
+def sections(result: Result) -> list[Section]:
     """Return the labelled parts below the table, those that say something."""
-    witness, counterexample = result.witness(), result.counterexample()
-    found = [
-        ("valid when", _condition(result)),
-        ("assuming", _assuming(result)),
-        ("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", _open(result)),
-        ("impossible", conflict_lines(result) if result.verdict is Verdict.NEVER else []),
-        ("fails at", _failing(result, counterexample)),
-        ("works at", _working(result, witness)),
-    ]
-    change = fix(result)
-    found.append(("fix", [change.text] if change is not None else []))
-    return [(label, texts) for label, texts in found if texts]
+    witness, counterexample, change = result.witness(), result.counterexample(), fix(result)
+    conflict = conflict_lines(result) if result.verdict is Verdict.NEVER else []
+    return saying(
+        [
+            section("valid when", *_condition(result)),
+            section("assuming", code(assumed_text(result))),
+            section("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result))),
+            section("impossible", *map(words, conflict)),
+            section("fails at", _failing(result, counterexample)),
+            section("works at", _working(result, witness)),
+            section("fix", words(change.text if change is not None else "")),
+        ]
+    )
 
 
-def _condition(result: Result) -> list[str]:
+def _condition(result: Result) -> list[Phrase]:
     if result.verdict not in (Verdict.SOMETIMES, Verdict.UNKNOWN) or not result.clauses:
         return []
     namer, clauses = Namer(result), result.clauses
@@ -94,35 +101,36 @@ def _condition(result: Result) -> list[str]:
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
     if len(clauses) > CLAUSES_SHOWN:
         texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition has them all")
-    return [*texts, clipped(namer.formula(all_of(clauses)), LONGEST)]
+    return [*map(words, texts), code(clipped(namer.formula(all_of(clauses)), LONGEST))]
 
 
-def _assuming(result: Result) -> list[str]:
-    texts = [a.text for a in result.assumptions]
+def assumed_text(result: Result) -> str:
+    """Return what is assumed, as it was written; empty where nothing is."""
+    texts = [visible(a.text) for a in result.assumptions]
     if result.scope is not None and result.scope.min_size:
         texts.append(f"every size is at least {result.scope.min_size}")
-    return [clipped("; ".join(texts), LONGEST)] if texts else []
+    return clipped("; ".join(texts), LONGEST)
 
 
-def _open(result: Result) -> list[str]:
+def _open(result: Result) -> str:
     if result.verdict is Verdict.UNKNOWN or not result.reason:
-        return [result.reason] if result.reason else []
-    return [f"that no part of the condition follows from the rest: {result.reason}"]
+        return result.reason
+    return f"that no part of the condition follows from the rest: {result.reason}"
 
 
-def _failing(result: Result, sizes: Mapping[str, int] | None) -> list[str]:
+def _failing(result: Result, sizes: Mapping[str, int] | None) -> Phrase:
     if not sizes or result.verdict is Verdict.NEVER:
-        return []
-    return [f"{sizes_text(sizes)}: {failure_at(result, sizes)}"]
+        return ()
+    return Span(sizes_text(sizes), True), Span(f": {failure_at(result, sizes)}")
 
 
-def _working(result: Result, sizes: Mapping[str, int] | None) -> list[str]:
+def _working(result: Result, sizes: Mapping[str, int] | None) -> Phrase:
     if not sizes:
-        return []
+        return ()
     concrete = at_sizes(result, sizes)
     if concrete is None or concrete.shape is None:
-        return []
-    return [f"{sizes_text(sizes)}: output {cut(str(tuple(concrete.shape)), 80)}"]
+        return ()
+    return Span(sizes_text(sizes), True), Span(": output "), Span(cut(str(tuple(concrete.shape)), 80), True)
 
 
 def headline_lines(result: Result, binding: Mapping[str, int] | None) -> list[str]:

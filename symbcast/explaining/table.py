@@ -17,18 +17,20 @@ MAX_OPERANDS = 9
 CELLS_WIDTH = 84
 WIDEST_CELL = 40
 LABEL_WIDTH = 24
-_LEGEND = {
-    Mark.FINE: "ok fine",
-    Mark.CONDITIONAL: "? depends on the sizes",
-    Mark.IMPOSSIBLE: "x impossible",
-    Mark.UNDECIDED: "~ not decided",
+MEANINGS = {
+    Mark.FINE: "fine",
+    Mark.CONDITIONAL: "depends on the sizes",
+    Mark.IMPOSSIBLE: "impossible",
+    Mark.UNDECIDED: "not decided",
 }
+"""What each mark says of an axis."""
 
 
 class OperandTable:
     """The rows that show an alignment: the middle operands and axes are left out where there are many.
 
-    ``header`` and ``marks`` are the rows above and below; ``legend`` says what the marks in use mean.
+    ``header`` and ``marks`` are the rows above and below; ``legend`` says what the marks in use mean. ``axes`` are
+    those that are shown, None for some that are left out; ``mark_of`` tells how each of them fares.
     """
 
     def __init__(self, alignment: Alignment, max_operands: int = MAX_OPERANDS) -> None:
@@ -37,7 +39,7 @@ class OperandTable:
         self._max_operands = max_operands
         self.axes = _chosen_axes(alignment)
         self._cell_width = max(7, min(WIDEST_CELL, CELLS_WIDTH // max(1, len(self.axes)) - 2))
-        self._marks = {a: alignment.mark(a) for a in self.axes if a is not None}
+        self.mark_of = {a: alignment.mark(a) for a in self.axes if a is not None}
 
     @property
     def header(self) -> list[Row]:
@@ -75,13 +77,17 @@ class OperandTable:
     @property
     def marks(self) -> Row:
         """How each axis fares."""
-        return Row("", tuple("" if a is None else self._marks[a].value for a in self.axes))
+        return Row("", tuple("" if a is None else self.mark_of[a].value for a in self.axes))
+
+    @property
+    def used_marks(self) -> list[Mark]:
+        """The marks in use, each once."""
+        return [mark for mark in MEANINGS if mark in self.mark_of.values()]
 
     @property
     def legend(self) -> str:
         """What the marks in use mean."""
-        used = set(self._marks.values())
-        return ", ".join(text for mark, text in _LEGEND.items() if mark in used)
+        return ", ".join(f"{mark.value} {MEANINGS[mark]}" for mark in self.used_marks)
 
     def _cell(self, operand: int, axis: int | None) -> str:
         if axis is None:
