@@ -35,7 +35,7 @@ from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast import adapters
+    from symbcast import adapters, notebook
     from symbcast.conditions import Condition
     from symbcast.dims import Unknown, symbol
 
@@ -69,6 +69,7 @@ __all__ = [
     "Verdict",
     "adapters",
     "broadcast",
+    "notebook",
     "rules",
     "shape",
     "symbol",
@@ -76,7 +77,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("adapters", "onnx"):
+    if name in ("adapters", "notebook", "onnx"):
         return import_module(f"symbcast.{name}")
     module = _LAZY.get(name)
     if module is None:

@@ -57,8 +57,8 @@ def read_sizes(
         name = names.get(key, key if isinstance(key, str) else str(key))
         name = name if name in wanted else by_form.get(name, name)
         if name not in wanted:
-            raise _unknown(name, wanted)
-        size = _size(name, value)
+            raise unknown_name(name, wanted)
+        size = read_size(name, value)
         if sizes.setdefault(name, size) != size:
             raise BindingError(f"{name} is given twice, as {sizes[name]} and {size}", "give it once")
     return sizes
@@ -70,13 +70,15 @@ def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
     return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
 
 
-def _unknown(name: str, wanted: list[str]) -> BindingError:
+def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
+    """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
     close = difflib.get_close_matches(name, wanted, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is called {name!r}", hint)
 
 
-def _size(name: str, value: Any) -> int:
+def read_size(name: str, value: Any) -> int:
+    """Return a value as the size called ``name``; raise `BindingError` for what is none."""
     try:
         size = index(value)
     except TypeError:

@@ -1,0 +1,40 @@
+"""Answers to look at and to play with: where a broadcast works, as a plot, and as sliders that say so at once.
+
+    plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and which axis is to blame
+    plots(result, "N", "M", each=...)   the same for several sizes of another symbol, beside each other
+    survey(result, "N", "M", range(17)) what the plots show, as data
+    explore(...)                        a widget in which rule, shapes and sizes can be changed
+
+Plots need matplotlib and the widget needs anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is
+first used, and `survey` needs neither.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symbcast.notebook.explorer import Explorer, explore
+    from symbcast.notebook.plotting import plot, plots
+    from symbcast.notebook.survey import Survey, survey
+
+_LAZY = {
+    "Explorer": "explorer",
+    "Survey": "survey",
+    "explore": "explorer",
+    "plot": "plotting",
+    "plots": "plotting",
+    "survey": "survey",
+}
+
+__all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

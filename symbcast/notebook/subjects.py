@@ -1,0 +1,239 @@
+"""What is asked of the sizes of a result, a program or a model, and who is to blame where that does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.deciding.decide import Decision
+from symbcast.deciding.knowledge import ContradictionError, Knowledge
+from symbcast.deciding.normal import flattened, symbols_in
+from symbcast.env import ShapeEnv
+from symbcast.errors import BindingError, ShapeTypeError
+from symbcast.explaining.alignment import Alignment
+from symbcast.explaining.naming import axis_text
+from symbcast.formulas import FALSE, Compatible, Formula, dims_of, equal
+from symbcast.programs.operations import needs, size_needs
+from symbcast.result import Result
+from symbcast.scope import own_set
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.constraints import Constraint
+    from symbcast.dims import Dim
+    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.programs.op import Op
+    from symbcast.rules.base import OutputDim
+
+
+class Blame(NamedTuple):
+    """Who asks what does not hold: an axis of the aligned shapes, an operation by its name, or the ranks.
+
+    ``axis`` counts from the front; it is None for operations and ranks, and outside the rank where an operand hangs
+    over.
+    """
+
+    label: str
+    axis: int | None = None
+
+
+RANKS = Blame("ranks")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A question about sizes, as a survey asks it.
+
+    ``asked`` are the formulas that must hold, ``blamed`` says by their positions, of those that do not, which of
+    ``blames`` that is laid to. ``assumed`` is what is taken for granted besides ``min_size`` and what the symbols say
+    of themselves; ``output`` the output shape where all holds, None for a program; ``condition`` what must hold, as
+    it was decided.
+    """
+
+    names: Mapping[sympy.Symbol, str]
+    min_size: int
+    assumed: tuple[Formula, ...]
+    asked: tuple[Formula, ...]
+    blames: tuple[Blame, ...]
+    blamed: Callable[[Sequence[int]], tuple[int, ...]]
+    condition: Callable[[], Sequence[Formula]]
+    output: tuple[OutputDim, ...] | None = None
+
+    def smallest(self, given: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
+        """Return the smallest sizes, the given ones among them, at which all that is asked holds.
+
+        Where there are none, or none were found, those that the assumptions allow; where these allow none beside the
+        given ones, the least that each symbol allows by itself.
+        """
+        own = {s: own_set(s, self.min_size) for s in self.names}
+        try:
+            known = Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
+        except ContradictionError:
+            found = None
+        else:
+            found = Decision(known, self.condition()).witness() or Decision(known, ()).witness()
+        return {s: given.get(s, (found or {}).get(s, own[s].least(1) or 0)) for s in own}
+
+
+def subject_of(value: Result | ShapeEnv | ModelReport) -> Subject:
+    """Return what is asked of a result, an environment or a model's report.
+
+    Raises `ShapeTypeError` for anything else, and `BindingError` where there are no symbols to vary.
+    """
+    if isinstance(value, Result):
+        found = _of_result(value) if value.scope is not None else None
+    elif isinstance(value, ShapeEnv):
+        found = _of_program(value)
+    else:
+        found = _of_report(value)
+    if found is None or not found.names:
+        raise BindingError("all sizes here are integers", "there is nothing to vary: write a name such as 'N' for one")
+    return found
+
+
+def _of_result(result: Result) -> Subject:
+    assert result.scope is not None
+    constraints = result.constraints
+    alignment = Alignment(result)
+    laid = [_blames(c, alignment) for c in constraints]
+    blames = tuple(sorted({b for found in laid for b in found}, key=lambda b: (b.axis is not None, b.axis)))
+    positions = [tuple(blames.index(b) for b in found) for found in laid]
+    sized = [_dim_of_size(c, result) for c in constraints]
+    about = [set(dims_of(c.requirement)) if d is None else set() for c, d in zip(constraints, sized, strict=True)]
+
+    def blamed(failing: Sequence[int]) -> tuple[int, ...]:
+        # What a rule asks of a dimension that is no size is not the rule's failure.
+        no_sizes = {sized[n] for n in failing if sized[n] is not None}
+        return tuple(sorted({p for n in failing if no_sizes.isdisjoint(about[n]) for p in positions[n]}))
+
+    return Subject(
+        names=result.scope.names,
+        min_size=result.scope.min_size,
+        assumed=tuple(a.formula for a in result.assumptions),
+        asked=tuple(c.requirement for c in constraints),
+        blames=blames,
+        blamed=blamed,
+        condition=lambda: result.clauses,
+        output=result.emission.output,
+    )
+
+
+def _dim_of_size(constraint: Constraint, result: Result) -> Dim | None:
+    """Return the dimension that a constraint asks to be a size; None for what the rule asks."""
+    origin = constraint.origin
+    if origin.rule != "size" or origin.axis is None:
+        return None
+    return result.operands[origin.operands[0]][origin.axis]
+
+
+def _blames(constraint: Constraint, alignment: Alignment) -> list[Blame]:
+    if constraint.requirement == FALSE and constraint.origin.axis is None:
+        return [RANKS]
+    rank = alignment.places.rank
+    return [Blame(_axis_label(axis, rank), axis) for axis in alignment.axes_of(constraint)]
+
+
+def _axis_label(axis: int, rank: int) -> str:
+    if 0 <= axis < rank:
+        return axis_text(axis, rank)
+    return f"axis {axis} ({'past the end' if axis >= rank else 'before the front'})"
+
+
+class _Asking(NamedTuple):
+    """What an operation asks, and what its operands rest on, as positions among all that is asked."""
+
+    blame: int
+    asked: frozenset[int]
+    rests_on: frozenset[int]
+
+
+def _of_program(env: ShapeEnv) -> Subject:
+    asking = [(op, asked) for op in env.operations if (asked := needs(op))]
+    formulas = list(dict.fromkeys(f for _, asked in asking for f in asked))
+    first: dict[Hashable, int] = {}
+    place = {f: first.setdefault(_key(f), n) for n, f in enumerate(formulas)}
+    labels = list(dict.fromkeys(op.name for op, _ in asking))
+    number = {label: n for n, label in enumerate(labels)}
+    operations = [
+        _Asking(number[op.name], frozenset(place[f] for f in asked), frozenset(_resting_on(op, first)))
+        for op, asked in asking
+    ]
+
+    def blamed(failing: Sequence[int]) -> tuple[int, ...]:
+        # An operation whose operands have no shape because another failed is not reached, and so not to blame.
+        broken = {place[formulas[n]] for n in failing}
+        known: set[int] = set()
+        found: dict[int, None] = {}
+        for operation in operations:
+            fails = operation.asked & broken
+            if fails:
+                if operation.rests_on.isdisjoint(known):
+                    found[operation.blame] = None
+                known |= fails
+        return tuple(found)
+
+    return Subject(
+        names=env.names,
+        min_size=env.min_size,
+        assumed=tuple(a.formula for a in env.assumptions),
+        asked=tuple(formulas),
+        blames=tuple(map(Blame, labels)),
+        blamed=blamed,
+        condition=lambda: env.clauses,
+    )
+
+
+def _resting_on(op: Op, known: Mapping[Hashable, int]) -> Iterable[int]:
+    """Yield what makes the operands of an operation sizes, as far as some operation asks that."""
+    dims = [d for operand in op.operands for d in operand]
+    if op.formula is not None:
+        dims.extend(dims_of(op.formula))
+    for formula in flattened(size_needs(dims)):
+        if _key(formula) in known:
+            yield known[_key(formula)]
+
+
+def _key(formula: Formula) -> Hashable:
+    """Return what is alike for formulas that say the same in another order."""
+    return frozenset(formula.dims) if isinstance(formula, Compatible) else formula
+
+
+def _of_report(report: Any) -> Subject:
+    from symbcast.onnx.reporting.report import ModelReport
+
+    if not isinstance(report, ModelReport):
+        wanted = "a result, an environment or a model's report"
+        raise ShapeTypeError(report, wanted, "ask symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
+    checked = report._checked
+    decided_by_data = checked.asker.origins.keys()
+    if not decided_by_data:
+        return _of_program(checked.env)
+    return _of_open_model(report, frozenset(decided_by_data))
+
+
+def _of_open_model(report: ModelReport, decided_by_data: frozenset[sympy.Symbol]) -> Subject:
+    """Return what a model asks of its inputs, where it has other sizes too, which data decide."""
+    env = report._checked.env
+    findings = [f for f in report.findings if not f.is_about_data]
+    labels = list(dict.fromkeys(f.node for f in findings))
+    asked = [f.formula for f in findings if f.formula is not None]
+    if report.verdict is Verdict.NEVER:
+        # The findings are then the nodes that clash, and each of them may hold by itself.
+        asked = [FALSE]
+
+    def blamed(failing: Sequence[int]) -> tuple[int, ...]:
+        nodes = labels if asked == [FALSE] else [findings[n].node for n in failing]
+        return tuple(sorted({labels.index(node) for node in nodes}))
+
+    return Subject(
+        names={s: name for s, name in env.names.items() if s not in decided_by_data},
+        min_size=env.min_size,
+        assumed=tuple(a.formula for a in env.assumptions if decided_by_data.isdisjoint(symbols_in(a.formula))),
+        asked=tuple(asked),
+        blames=tuple(map(Blame, labels)),
+        blamed=blamed,
+        condition=lambda: asked,
+    )

@@ -1,0 +1,276 @@
+"""Where, on a grid of sizes, an answer is valid, what comes out there, and who is to blame where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.binding import read_size, read_sizes
+from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
+from symbcast.deciding.normal import symbols_in
+from symbcast.errors import BindingError
+from symbcast.notebook.subjects import Blame, Subject, subject_of
+from symbcast.reading import symbols_of
+from symbcast.rules.base import Joined
+from symbcast.scope import own_set
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.deciding.sets import SizeSet
+    from symbcast.dims import Dim
+    from symbcast.env import ShapeEnv
+    from symbcast.formulas import Formula
+    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.result import Result
+    from symbcast.rules.base import OutputDim
+
+__all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey"]
+
+MAX_CELLS = 250_000
+"""How many cells a survey may have."""
+
+
+class Outcome(Enum):
+    """How an answer fares at some sizes; ``EXCLUDED``: the assumptions, bounds or ``min_size`` rule them out."""
+
+    WORKS = "works"
+    FAILS = "fails"
+    EXCLUDED = "excluded"
+
+
+class Cell(NamedTuple):
+    """What is so at some sizes.
+
+    ``shape`` is the output where it works, None for a program; ``blamed`` are the positions, among the survey's
+    ``blames``, of all that fail.
+    """
+
+    outcome: Outcome
+    shape: tuple[int, ...] | None
+    blamed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """An answer at every point of a grid of sizes.
+
+    ``names`` are one symbol or two, and ``sizes`` those that each takes; ``fixed`` are the other symbols' sizes.
+    ``blames`` are all that could fail: axes, or operations in their order. ``rows[j][i]`` is the cell where the
+    second symbol, if there is one, has its size ``j`` and the first one its size ``i``.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[tuple[int, ...], ...]
+    fixed: dict[str, int]
+    blames: tuple[Blame, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def survey(  # noqa: PLR0913, PLR0917 - a grid has two symbols, each with its sizes
+    subject: Result | ShapeEnv | ModelReport,
+    x: str | sympy.Symbol,
+    y: str | sympy.Symbol | None,
+    xs: Iterable[int],
+    ys: Iterable[int] | None = None,
+    fixed: Mapping[Any, int] | None = None,
+) -> Survey:
+    """Return where a result, a program or a model is valid, for sizes ``xs`` of one symbol and ``ys`` of another.
+
+    ``y`` may be None; ``ys`` is ``xs`` where it is not given. Other symbols have the sizes in ``fixed``, by name or
+    symbol, and else the smallest at which the answer is valid beside those. A model with sizes that data decide is
+    valid where it is with suitable data.
+
+    Raises `BindingError` for symbols and sizes that the answer does not have, and for more than 250,000 cells, and
+    `ShapeTypeError` for another subject.
+
+    >>> from symbcast import broadcast
+    >>> found = survey(broadcast("N, 3", "M, 1"), "N", "M", range(1, 4))
+    >>> for row in found.rows:
+    ...     print([cell.shape or [found.blames[n].label for n in cell.blamed] for cell in row])
+    [(1, 3), (2, 3), (3, 3)]
+    [(2, 3), (2, 3), ['axis 0 (-2)']]
+    [(3, 3), ['axis 0 (-2)'], (3, 3)]
+    """
+    asked = subject_of(subject)
+    axes = _axes(asked, x, y, xs, ys)
+    others = _fixed(asked, axes, fixed)
+    names = asked.names
+    grid = _Grid(axes, others)
+    return Survey(
+        names=tuple(names[s] for s in axes),
+        sizes=tuple(axes.values()),
+        fixed={names[s]: size for s, size in others.items()},
+        blames=asked.blames,
+        rows=tuple(_rows(asked, grid)),
+    )
+
+
+def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[sympy.Symbol, tuple[int, ...]]:
+    """Return the symbols to vary, with their sizes."""
+    first = _symbol(asked, x)
+    if y is None:
+        if ys is not None:
+            raise BindingError("sizes were given for a second symbol, and no symbol", "name it: y='M'")
+        return {first: _sizes(asked.names[first], xs)}
+    second = _symbol(asked, y)
+    if first == second:
+        raise BindingError(f"{asked.names[first]} is named for both axes", "name two symbols, or leave the second out")
+    across = _sizes(asked.names[first], xs)
+    # Sizes that can be gone through once only were gone through.
+    along = across if ys is None else _sizes(asked.names[second], ys)
+    if len(across) * len(along) > MAX_CELLS:
+        raise _too_many(f"{len(across)} by {len(along)} sizes are {len(across) * len(along):,} cells")
+    return {first: across, second: along}
+
+
+def _symbol(asked: Subject, given: Any) -> sympy.Symbol:
+    try:
+        (name,) = read_sizes(asked.names, {given: 0}, {})
+    except TypeError:
+        raise BindingError(f"{given!r:.80} is not the name of a size", "write a name such as 'N'") from None
+    return next(s for s, called in asked.names.items() if called == name)
+
+
+def _sizes(name: str, given: Any) -> tuple[int, ...]:
+    """Return the sizes of an axis; what is endless is not gone through."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
+    sizes = tuple(read_size(name, size) for size in islice(given, MAX_CELLS + 1))
+    if not sizes:
+        raise BindingError(f"there are no sizes of {name} to look at", "write range(17), or a list of sizes")
+    if len(sizes) > MAX_CELLS:
+        raise _too_many(f"there are more than {MAX_CELLS:,} sizes of {name}")
+    return sizes
+
+
+def _too_many(problem: str) -> BindingError:
+    hint = f"at most {MAX_CELLS:,} cells are looked at: take a step, as in range(0, 4096, 64)"
+    return BindingError(problem, hint)
+
+
+def _fixed(
+    asked: Subject, axes: Mapping[sympy.Symbol, Any], given: Mapping[Any, int] | None
+) -> dict[sympy.Symbol, int]:
+    """Return the sizes of the symbols that do not vary."""
+    sizes = read_sizes(asked.names, given, {})
+    for s in axes:
+        name = asked.names[s]
+        if name in sizes:
+            raise BindingError(
+                f"{name} varies and is fixed at {sizes[name]}", "give it as an axis or as fixed, not both"
+            )
+    known = {s: sizes[name] for s, name in asked.names.items() if name in sizes}
+    others = [s for s in asked.names if s not in axes]
+    if len(known) == len(others):
+        return {s: known[s] for s in others}
+    smallest = asked.smallest(known)
+    return {s: smallest[s] for s in others}
+
+
+Values = Sequence[Sequence[Any]]
+"""One row for each size of the second symbol; rows, and values in them, that are alike are one object."""
+
+
+class _Grid:
+    """The points of a grid: sizes of one symbol or two, and the other symbols' sizes."""
+
+    def __init__(self, axes: Mapping[sympy.Symbol, tuple[int, ...]], others: Mapping[sympy.Symbol, int]) -> None:
+        self._axes = tuple(axes)
+        self._sizes = [*axes.values(), (0,)][:2]
+        self._others = others
+        self.width, self.height = map(len, self._sizes)
+
+    def values(
+        self, symbols: Iterable[sympy.Symbol], compiled: Callable[[tuple[sympy.Symbol, ...]], Callable[..., Any]]
+    ) -> Values:
+        """Return a function of some symbols at every point; it is called once for each choice of their sizes.
+
+        ``compiled`` returns the function of the symbols in a given order; where that has no value, None stands.
+        """
+        used = dict.fromkeys(symbols)
+        varying = [a for a in self._axes if a in used]
+        still = [s for s in used if s not in self._axes]
+        function, rest = compiled((*varying, *still)), [self._others[s] for s in still]
+        if len(varying) == 2:
+            return [[_value(function, x, y, *rest) for x in self._sizes[0]] for y in self._sizes[1]]
+        if not varying:
+            return [[_value(function, *rest)] * self.width] * self.height
+        if varying[0] == self._axes[0]:
+            return [[_value(function, x, *rest) for x in self._sizes[0]]] * self.height
+        return [[_value(function, y, *rest)] * self.width for y in self._sizes[1]]
+
+    def where(self, formula: Formula) -> Values:
+        """Return whether a formula holds at every point."""
+        return self.values(symbols_in(formula), lambda order: predicate(formula, order))
+
+    def allowed(self, min_size: int) -> Iterable[Values]:
+        """Yield for each symbol whether its size, at every point, is one that it can be by itself."""
+        for s in (*self._axes, *self._others):
+            members = own_set(s, min_size)
+            yield self.values([s], partial(_membership, members))
+
+    def sizes(self, dim: OutputDim) -> Values:
+        """Return the size of an output axis at every point, None where it has none."""
+        members = tuple(dict.fromkeys(dim if isinstance(dim, Joined) else (dim,)))
+        return self.values(symbols_of(members), lambda order: _join_function(members, order))
+
+
+def _membership(members: SizeSet, _: tuple[sympy.Symbol, ...]) -> Callable[[int], bool]:
+    return members.__contains__
+
+
+def _value(function: Callable[..., Any], *sizes: int) -> Any:
+    try:
+        return function(*sizes)
+    except (ZeroDivisionError, UndefinedError):
+        return None
+
+
+def _join_function(members: Sequence[Dim], order: tuple[sympy.Symbol, ...]) -> Callable[..., int]:
+    functions = [value_function(d, order) for d in members]
+    if len(functions) == 1:
+        return functions[0]
+    return lambda *sizes: join_sizes(*(function(*sizes) for function in functions))
+
+
+def _rows(asked: Subject, grid: _Grid) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of cells."""
+    allowed = [v for v in (*grid.allowed(asked.min_size), *map(grid.where, asked.assumed)) if not _is_all_true(v)]
+    holding = {n: v for n, v in enumerate(map(grid.where, asked.asked)) if not _is_all_true(v)}
+    output = None if asked.output is None else [grid.sizes(d) for d in asked.output]
+    positions = tuple(holding)
+
+    @cache
+    def works(shape: tuple[int, ...] | None) -> Cell:
+        return Cell(Outcome.WORKS, shape, ())
+
+    @cache
+    def fails(holds: tuple[bool, ...]) -> Cell:
+        failing = [n for n, it_holds in zip(positions, holds, strict=True) if not it_holds]
+        return Cell(Outcome.FAILS, None, asked.blamed(failing))
+
+    for j in range(grid.height):
+        fits = _points([v[j] for v in allowed], grid.width)
+        held = _points([v[j] for v in holding.values()], grid.width)
+        shapes = [None] * grid.width if output is None else _points([v[j] for v in output], grid.width)
+        yield tuple(
+            (works(shape) if all(holds) else fails(holds)) if all(fit) else _EXCLUDED
+            for fit, holds, shape in zip(fits, held, shapes, strict=True)
+        )
+
+
+_EXCLUDED = Cell(Outcome.EXCLUDED, None, ())
+
+
+def _points(rows: Sequence[Sequence[Any]], width: int) -> Sequence[tuple[Any, ...]]:
+    """Return what stands in some rows of values at each point."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def _is_all_true(values: Values) -> bool:
+    return all(map(all, {id(row): row for row in values}.values()))
