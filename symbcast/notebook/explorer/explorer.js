@@ -92,9 +92,13 @@ class View {
       element(
         "div",
         { class: "columns" },
-        this.answer,
+        element(
+          "div",
+          { class: "words" },
+          this.answer,
+          element("div", { class: "binding" }, element("h4", {}, "worked out at"), this.sliders, this.working),
+        ),
         element("div", { class: "sizes" }, this.mapControls, this.map, this.legend),
-        element("div", { class: "binding" }, element("h4", {}, "worked out at"), this.sliders, this.working),
       ),
       element(
         "div",
@@ -109,7 +113,6 @@ class View {
         this.copied,
       ),
     );
-    this.root.classList.toggle("no-map", true);
     el.append(this.root);
   }
 

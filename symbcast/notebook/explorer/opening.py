@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EXAMPLE = ("N, 3", "M, 1")
 
 
-def explore(
+def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast`
     *shapes: ShapeLike | Result,
     rule: str | Rule = "numpy",
     assume: Any = (),
@@ -59,7 +59,8 @@ def question_of(result: Result) -> Question:
     """Return the question that a result answers, as text that asks it again.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='2 <= ?u0 and ?u0 <= 5 and N >= 2', min_size=0)
+    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
+             min_size=0)
     """
     texts = {name: _attribute_text(value) for name, value in result.rule.attributes().items()}
     if result.scope is None:

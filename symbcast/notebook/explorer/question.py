@@ -41,11 +41,11 @@ class Question:
         """
         faults: dict[str, Fault] = {}
         for n, text in enumerate(self.shapes):
-            _try(f"shape {n}", faults, lambda text=text: shape(text))
-        _try("assume", faults, lambda: read_assumptions(self._assumptions()))
-        _try("min_size", faults, lambda: check_min_size(self.min_size))
+            _try(f"shape {n}", faults, shape, text)
+        _try("assume", faults, read_assumptions, self._assumptions())
+        _try("min_size", faults, check_min_size, self.min_size)
         attributes = {
-            name: _try(f"attribute {name}", faults, lambda p=p, t=text: read_attribute(self.rule, p, t))
+            name: _try(f"attribute {name}", faults, read_attribute, self.rule, p, text)
             for name, text in self.attributes.items()
             if text.strip() and (p := self._parameter(name)) is not None
         }
@@ -78,8 +78,8 @@ class Question:
 
     def _answer(self, attributes: Mapping[str, Any]) -> tuple[Result | None, dict[str, Fault]]:
         try:
-            given = {"rule": self.rule, "assume": self._assumptions(), "min_size": self.min_size}
-            return broadcast(*self.shapes, **given, **attributes), {}
+            assume, min_size = self._assumptions(), self.min_size
+            return broadcast(*self.shapes, rule=self.rule, assume=assume, min_size=min_size, **attributes), {}
         except AssumptionError as error:
             return None, {"assume": Fault(str(error))}
         except SymbcastError as error:
@@ -98,8 +98,8 @@ def read_attribute(rule: str, parameter: Parameter, text: str) -> Any:
 
     Raises `RuleArgumentError` for text that is none.
 
-    >>> read_attribute("explicit", Parameter("axes", REQUIRED), "0, 2"), read_attribute("pdpd", Parameter("axis", -1), "1")
-    ((0, 2), 1)
+    >>> read_attribute("explicit", Parameter("axes", REQUIRED), "0, 2")
+    (0, 2)
     """
     text = text.strip()
     if parameter.choices:
@@ -126,10 +126,10 @@ def _info(rule: str) -> RuleInfo:
     return next(r for r in rules() if rule in (r.name, *r.aliases))
 
 
-def _try(name: str, faults: dict[str, Fault], read: Callable[[], Any]) -> Any:
+def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:
     """Return what a field reads as; put down its fault where it cannot be read."""
     try:
-        return read()
+        return read(*texts)
     except SymbcastError as error:
         faults[name] = _fault(error)
     return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
 from symbcast.explaining.naming import listed
 from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out
+from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.survey import Cell, Outcome, Survey, survey
 from symbcast.rules import REQUIRED, Parameter, rules
@@ -49,45 +50,57 @@ def faults_data(faults: Mapping[str, Fault]) -> dict[str, list[Any]]:
     return {name: list(fault) for name, fault in faults.items()}
 
 
-def sizes_of(result: Result, given: Mapping[str, int], up_to: int) -> dict[str, int]:
-    """Return a size for each symbol of a result: the one given, else a small one of its own.
+class Looking(NamedTuple):
+    """What an explorer is set to beside its question: what is not set is chosen."""
 
-    Small sizes that differ are where broadcasts tend to fail, so that there is something to see.
+    sizes: Mapping[str, int]
+    axes: Sequence[str]
+    up_to: int
+    shade: int | None
 
-    >>> import symbcast
-    >>> sizes_of(symbcast.broadcast("N", "M", "K", assume="K >= 9"), {"M": 7}, 12)
-    {'N': 2, 'M': 7, 'K': 9}
+
+def looked_at(result: Result, looking: Looking, decided: bool) -> dict[str, Any]:
+    """Return the sliders, the map of sizes, and the binding that the sliders make worked out.
+
+    What is chosen is chosen better once the answer is decided.
+    """
+    names = list(result.scope.names.values()) if result.scope is not None else []
+    own = telling_names(result.scope.names, result.clauses if decided else ()) if result.scope is not None else []
+    axes = [name for name in looking.axes if name in names][:2]
+    axes += [name for name in (*own, *names) if name not in axes][: min(2, len(names)) - len(axes)]
+    sizes = _sizes(result, looking, axes, (result.witness() if decided else None) or {})
+    return {
+        "sizes": [[name, sizes[name]] for name in names],
+        "map": _map(result, axes, sizes, looking) if axes else None,
+        "working": working_table(worked_out(result, sizes)),
+    }
+
+
+def _sizes(result: Result, looking: Looking, axes: Sequence[str], witness: Mapping[str, int]) -> dict[str, int]:
+    """Return a size for each symbol of a result: the one given, else one of its own.
+
+    Along the map small sizes that differ, where broadcasts tend to fail, so that there is something to see; across it
+    those at which something works.
     """
     if result.scope is None:
         return {}
     names, known = result.scope.names, result.scope.knowledge
     found: dict[str, int] = {}
-    for n, (symbol, name) in enumerate(names.items()):
+    for symbol, name in names.items():
         value = known.values.get(symbol)
-        if name in given:
-            found[name] = given[name]
+        if name in looking.sizes:
+            found[name] = looking.sizes[name]
         elif isinstance(value, int):
             found[name] = value
+        elif name not in axes and name in witness:
+            found[name] = witness[name]
         elif value is not None:
             found[name] = found[names[value]]  # the assumptions say that they are equal; that one came before
         else:
-            wanted, domain = 2 + n % max(1, up_to - 1), known.domains[symbol]
-            found[name] = wanted if wanted in domain else domain.least(1) or 0
+            domain = known.domains[symbol]
+            wanted = min(2 + axes.index(name), looking.up_to) if name in axes else 1
+            found[name] = domain.least(wanted) or domain.least(0) or 0
     return found
-
-
-def looked_at(
-    result: Result, sizes: Mapping[str, int], axes: Sequence[str], up_to: int, shade: int | None
-) -> dict[str, Any]:
-    """Return the sliders, the map of sizes, and the binding that the sliders make worked out."""
-    symbols = list(sizes)
-    chosen = [name for name in axes if name in symbols][:2]
-    chosen += [name for name in symbols if name not in chosen][: min(2, len(symbols)) - len(chosen)]
-    return {
-        "sizes": [[name, sizes[name]] for name in symbols],
-        "map": _map(result, chosen, sizes, up_to, shade) if chosen else None,
-        "working": working_table(worked_out(result, sizes)),
-    }
 
 
 def answered(result: Result) -> dict[str, Any]:
@@ -116,19 +129,17 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
     return f"sb.notebook.explore({', '.join([*question.arguments(), *more])})"
 
 
-def _map(
-    result: Result, axes: Sequence[str], sizes: Mapping[str, int], up_to: int, shade: int | None
-) -> dict[str, Any]:
+def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking: Looking) -> dict[str, Any]:
     fixed = {name: size for name, size in sizes.items() if name not in axes}
-    found = survey(result, axes[0], axes[1] if len(axes) > 1 else None, range(up_to + 1), fixed=fixed)
+    found = survey(result, axes[0], axes[1] if len(axes) > 1 else None, range(looking.up_to + 1), fixed=fixed)
     kinds: dict[tuple[int, ...], int] = {}
-    axis = _shaded(found, shade)
+    axis = _shaded(found, looking.shade)
     rows = [[_cell(cell, axis, kinds) for cell in row] for row in found.rows]
     return {
         "axes": list(found.names),
         "sizes": [list(along) for along in found.sizes],
         "rows": rows,
-        "blames": [_blame(found, blamed) for blamed in kinds],
+        "blames": _blames(found, kinds),
         "shade": axis,
         "rank": next((len(c.shape) for row in found.rows for c in row if c.shape is not None), 0),
     }
@@ -148,19 +159,20 @@ def _cell(cell: Cell, axis: int | None, kinds: dict[tuple[int, ...], int]) -> li
     match cell.outcome:
         case Outcome.WORKS:
             assert cell.shape is not None
-            return ["works", cell.shape[axis] if axis is not None else None, _shape_text(cell.shape)]
+            return ["works", cell.shape[axis] if axis is not None else None, str(cell.shape)]
         case Outcome.FAILS:
             return ["fails", kinds.setdefault(cell.blamed, len(kinds))]
         case Outcome.EXCLUDED:
             return ["excluded"]
 
 
-def _blame(found: Survey, blamed: Sequence[int]) -> dict[str, Any]:
-    blames = [found.blames[n] for n in blamed]
-    label = listed([b.label for b in blames], limit=4)
-    mark = ",".join(str(b.axis) if b.axis is not None else "" for b in blames[:2])
-    return {"label": f"{label} {'fails' if len(blames) == 1 else 'fail'}", "mark": mark if len(blames) < 3 else "…"}
-
-
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return str(shape)
+def _blames(found: Survey, kinds: Iterable[Sequence[int]]) -> list[dict[str, Any]]:
+    """Return what each set of axes to blame is called, and a mark: the axis, or a letter where there are several."""
+    letters = iter("abcdefghijklmnopqrstuvwxyz" * len(found.blames))
+    made = []
+    for blamed in kinds:
+        blames = [found.blames[n] for n in blamed]
+        axis = blames[0].axis if len(blames) == 1 else None
+        label = f"{listed([b.label for b in blames], limit=4)} {'fails' if len(blames) == 1 else 'fail'}"
+        made.append({"label": label, "mark": next(letters) if axis is None else str(axis)})
+    return made

@@ -10,14 +10,7 @@ from anywidget import AnyWidget
 
 from symbcast.explain import one_line
 from symbcast.notebook.explorer.question import Question
-from symbcast.notebook.explorer.view import (
-    answered,
-    explorer_call,
-    faults_data,
-    looked_at,
-    rules_data,
-    sizes_of,
-)
+from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
 from symbcast.result import Result
 
 MAP_UP_TO = 12
@@ -26,7 +19,7 @@ LARGEST_MAP = 32
 _HERE = Path(__file__).parent
 
 
-class Explorer(AnyWidget):  # type: ignore[misc]
+class Explorer(AnyWidget):
     """A broadcast to play with: its fields, and the answer about what they hold at each moment.
 
     ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
@@ -47,7 +40,7 @@ class Explorer(AnyWidget):  # type: ignore[misc]
     up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(sync=True)
     shade = traitlets.Int(None, allow_none=True).tag(sync=True)
 
-    rules = traitlets.List().tag(sync=True)
+    rules: traitlets.List[Any] = traitlets.List().tag(sync=True)
     checked = traitlets.Dict().tag(sync=True)
     """What is quick to say of the fields: faults, calls, sliders, map and working; ``serial`` counts the questions."""
     answer = traitlets.Dict().tag(sync=True)
@@ -86,19 +79,19 @@ class Explorer(AnyWidget):  # type: ignore[misc]
             self.checked = {"serial": self._serial, "faults": faults_data(faults)}
             return
         # What needs no decision goes out first: it is there at once, however hard the question is.
-        self._look()
+        self._look(decided=False)
         self.answer = {"serial": self._serial, **answered(self._result)}
+        self._look()
 
-    def _look(self, _: Any = None) -> None:
+    def _look(self, _: Any = None, decided: bool = True) -> None:
         if self._result is None or self._question is None:
             return
-        sizes = sizes_of(self._result, self.sizes, self.up_to)
         self.checked = {
             "serial": self._serial,
             "faults": {},
             "call": self._question.call(),
             "explorer_call": explorer_call(self._question, self._state()),
-            **looked_at(self._result, sizes, self.axes, self.up_to, self.shade),
+            **looked_at(self._result, Looking(self.sizes, self.axes, self.up_to, self.shade), decided),
         }
 
     def _state(self) -> dict[str, Any]:
@@ -115,4 +108,3 @@ class Explorer(AnyWidget):  # type: ignore[misc]
         if self._result is None:
             return f"<Explorer {self.rule} of {', '.join(map(repr, self.shapes))}: cannot be read>"
         return f"<Explorer {one_line(self._result)}>"
-
