@@ -72,6 +72,7 @@ class View {
     this.map = element("div", { class: "map" });
     this.legend = element("ul", { class: "legend", "aria-label": "what the colours mean" });
     this.sliders = element("div", { class: "sliders" });
+    this.bound = element("h4", {});
     this.working = element("div", { class: "working", "aria-live": "polite" });
     this.call = element("code", { class: "call-text" });
     this.copied = element("span", { class: "hint", role: "status" });
@@ -96,9 +97,9 @@ class View {
           "div",
           { class: "words" },
           this.answer,
-          element("div", { class: "binding" }, element("h4", {}, "worked out at"), this.sliders, this.working),
+          element("div", { class: "binding" }, this.bound, this.working),
         ),
-        element("div", { class: "sizes" }, this.mapControls, this.map, this.legend),
+        element("div", { class: "sizes" }, this.mapControls, this.map, this.legend, this.sliders),
       ),
       element(
         "div",
@@ -308,6 +309,8 @@ class View {
       this.call.textContent = checked.call;
       this.showMap(checked);
       this.showSliders(checked);
+      const sizes = checked.sizes.map(([name, size]) => `${name} = ${size}`).join(", ");
+      this.bound.textContent = sizes ? `Worked out at ${sizes}` : "Worked out";
       this.working.innerHTML = checked.working;
       this.showState();
     }
@@ -336,7 +339,9 @@ class View {
 
   showMap({ map, sizes }) {
     this.root.classList.toggle("no-map", map === null);
-    if (map === null) return;
+    const drawn = JSON.stringify([map, sizes]);
+    if (map === null || drawn === this.drawn) return;
+    this.drawn = drawn;
     this.showMapControls(map, sizes);
     const [xs, ys = [null]] = map.sizes;
     const chosen = Object.fromEntries(sizes);
@@ -489,7 +494,6 @@ class View {
       if (range.valueAsNumber !== size) range.value = size;
       if (number.valueAsNumber !== size) number.value = size;
     });
-    this.root.classList.toggle("no-sizes", sizes.length === 0);
   }
 
   slider(name, n) {

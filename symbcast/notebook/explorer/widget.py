@@ -18,6 +18,9 @@ LARGEST_MAP = 32
 
 _HERE = Path(__file__).parent
 
+# The page knows what was typed there: it need not be told again.
+_FIELD = {"sync": True, "echo_update": False}
+
 
 class Explorer(AnyWidget):
     """A broadcast to play with: its fields, and the answer about what they hold at each moment.
@@ -30,15 +33,15 @@ class Explorer(AnyWidget):
     _esm = _HERE / "explorer.js"
     _css = _HERE / "explorer.css"
 
-    shapes = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    rule = traitlets.Unicode("numpy").tag(sync=True)
-    attributes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(sync=True)
-    assume = traitlets.Unicode("").tag(sync=True)
-    min_size = traitlets.Int(0).tag(sync=True)
-    sizes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(sync=True)
-    axes = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(sync=True)
-    shade = traitlets.Int(None, allow_none=True).tag(sync=True)
+    shapes = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
+    rule = traitlets.Unicode("numpy").tag(**_FIELD)
+    attributes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(**_FIELD)
+    assume = traitlets.Unicode("").tag(**_FIELD)
+    min_size = traitlets.Int(0).tag(**_FIELD)
+    sizes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(**_FIELD)
+    axes = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
+    up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(**_FIELD)
+    shade = traitlets.Int(None, allow_none=True).tag(**_FIELD)
 
     rules: traitlets.List[Any] = traitlets.List().tag(sync=True)
     checked = traitlets.Dict().tag(sync=True)

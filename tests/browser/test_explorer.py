@@ -1,0 +1,240 @@
+"""The explorer as a person uses it: in JupyterLab, in a real browser, with mouse and keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from notebook_pages import Lab, keep, page_of
+
+import symbcast as sb
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+SOURCE = "import symbcast as sb\n{call}"
+
+
+@contextmanager
+def explorer(browser: Browser, lab: Lab, call: str, theme: str = "Light") -> Iterator[tuple[Page, Locator]]:
+    url = lab.write(f"explorer-{theme}-{abs(hash(call))}.ipynb", SOURCE.format(call=call))
+    with page_of(browser, url, theme) as page:
+        found = page.locator(".symbcast-explorer")
+        page.wait_for_selector(".symbcast-explorer[data-state=answered]", timeout=60_000)
+        yield page, found
+
+
+def answered(page: Page, verdict: str) -> None:
+    page.wait_for_selector(f".symbcast-explorer[data-state=answered][data-verdict={verdict}]", timeout=10_000)
+
+
+def expect_text(place: Locator, text: str) -> None:
+    from playwright.sync_api import expect
+
+    expect(place).to_contain_text(text)
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_type_shapes_click_a_cell_and_copy_the_call(browser: Browser, lab: Lab, theme: str) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")', theme) as (page, explored):
+        answered(page, "sometimes")
+        expect_text(explored.locator(".answer"), "N == M or N == 1 or M == 1")
+        keep(page, f"explorer-{theme.lower()}")
+
+        shapes = explored.get_by_label(re.compile("shape of"))
+        shapes.nth(1).fill("1, 1")
+        answered(page, "always")
+        shapes.nth(1).fill("M, 4")
+        answered(page, "never")
+        expect_text(explored.locator(".answer"), "3 beside 4")
+        shapes.nth(1).press("Backspace")
+        shapes.nth(1).press("K")
+        answered(page, "sometimes")
+        expect_text(explored.locator(".answer"), "K == 1 or K == 3")
+
+        explored.get_by_role("gridcell", name="N=5, M=4:").click()
+        expect_text(explored.locator(".binding"), "Worked out at N = 5, M = 4")
+        expect_text(explored.locator(".working"), "sizes must be equal or 1")
+        explored.get_by_role("gridcell", name="N=4, M=4:").click()
+        expect_text(explored.locator(".working"), "output (4, 3)")
+
+        explored.get_by_role("button", name="Copy call").click()
+        expect_text(explored, "copied")
+        assert page.evaluate("() => navigator.clipboard.readText()") == 'sb.broadcast("N, 3", "M, K")'
+
+
+def test_what_is_copied_is_what_is_shown(browser: Browser, lab: Lab) -> None:
+    call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1, axes=["H", "K"])'
+    with explorer(browser, lab, call) as (page, explored):
+        explored.get_by_role("gridcell", name="H=2, K=1:").click()
+        expect_text(explored.locator(".binding"), "H = 2, K = 1")
+        shown = explored.locator(".call-text").inner_text()
+        assert shown == 'sb.broadcast("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1)'
+        assert_same_answer(shown, explored)
+        explored.get_by_role("button", name="Copy explorer").click()
+        expect_text(explored, "copied")
+        copied = page.evaluate("() => navigator.clipboard.readText()")
+        assert copied.startswith('sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1')
+        page.evaluate("() => { document.querySelector('.symbcast-explorer').remove() }")
+    with explorer(browser, lab, copied) as (_, again):
+        expect_text(again.locator(".binding"), "H = 2, K = 1")
+
+
+def assert_same_answer(call: str, explored: Locator) -> None:
+    result = eval(call, {"sb": sb})
+    for line in ("valid when", "fails at", "works at"):
+        assert line in explored.locator(".answer").inner_text()
+        assert line in result.explain()
+    assert " ".join(re.findall(r"works at +(.*?):", result.explain())) in explored.locator(".answer").inner_text()
+
+
+def test_faults_stand_under_what_they_are_about(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
+        first = explored.get_by_label("shape of A")
+        first.fill("N, 3 +")
+        page.wait_for_selector(".symbcast-explorer[data-state=faulty]")
+        assert first.get_attribute("aria-invalid") == "true"
+        expect_text(explored.locator(".shapes .fault").first, "the text ends too early; expected a dimension")
+        first.fill("N,, 3")
+        expect_text(explored.locator(".shapes .fault").first, "unexpected ','; expected a dimension")
+        expect_text(explored.locator(".shapes .under").first, "^")
+        # The caret begins where the second comma does: two characters into the field's text.
+        offset = page.evaluate(CARET_OFFSET)
+        assert abs(offset - 2) < 0.2, offset
+        explored.get_by_label("assume").fill("N >= 2 and N < 1")
+        first.fill("N, 3")
+        expect_text(explored, "this assumption is never true")
+        explored.get_by_label("assume").fill("N >= 2")
+        answered(page, "sometimes")
+        assert explored.locator("[aria-invalid]").count() == 0
+        assert explored.locator(".fault:not([hidden])").count() == 0
+
+
+CARET_OFFSET = """() => {
+  const input = document.querySelector('.symbcast-explorer .shapes input');
+  const under = document.querySelector('.symbcast-explorer .shapes .under');
+  const style = getComputedStyle(input);
+  const ruler = document.createElement('canvas').getContext('2d');
+  ruler.font = `${style.fontSize} ${style.fontFamily}`;
+  const start = input.getBoundingClientRect().left + parseFloat(style.paddingLeft) + parseFloat(style.borderLeftWidth);
+  return (under.getBoundingClientRect().left - start) / ruler.measureText('0').width;
+}"""
+
+
+def test_the_keyboard_is_enough(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1", sizes={"N": 2, "M": 3})') as (page, explored):
+        explored.get_by_label("shape of A").focus()
+        stops = []
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            stops.append(page.evaluate(FOCUSED))
+        assert stops[:3] == ["remove A", "shape of B", "remove B"], stops
+        for stop in ("rule", "assume", "min size", "up to", "N=2, M=3: axis 0 (-2) fails", "Copy call"):
+            assert any(found.startswith(stop) for found in stops), (stop, stops)
+        explored.get_by_role("gridcell", name="N=2, M=3:").focus()
+        page.keyboard.press("ArrowRight")
+        expect_text(explored.locator(".binding"), "N = 3, M = 3")
+        page.keyboard.press("ArrowUp")
+        expect_text(explored.locator(".binding"), "N = 3, M = 4")
+        assert page.evaluate(FOCUSED).startswith("N=3, M=4: axis 0 (-2) fails")
+        explored.get_by_label("size of M").fill("3")
+        expect_text(explored.locator(".working"), "output (3, 3)")
+        slider = explored.get_by_role("slider", name="N")
+        slider.focus()
+        slider.press("ArrowRight")
+        expect_text(explored.locator(".binding"), "N = 4, M = 3")
+
+
+FOCUSED = """() => {
+  const it = document.activeElement;
+  return it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent;
+}"""
+
+
+def test_every_control_has_a_name(browser: Browser, lab: Lab) -> None:
+    call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1)'
+    with explorer(browser, lab, call) as (_, explored):
+        nameless = explored.evaluate("""(root) => [...root.querySelectorAll('input, select, button')].filter(
+            (it) => !it.hidden && !(it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent).trim()
+        ).map((it) => it.outerHTML)""")
+        assert nameless == []
+        ids = explored.evaluate("(root) => [...root.querySelectorAll('[id]')].map((it) => it.id)")
+        assert len(ids) == len(set(ids))
+
+
+def test_rules_and_their_attributes(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "N")') as (page, explored):
+        rule = explored.get_by_label("rule")
+        rule.select_option("pdpd")
+        explored.get_by_label("axis", exact=True).fill("0")
+        answered(page, "always")
+        explored.get_by_label("axis", exact=True).fill("x")
+        expect_text(explored, "axis='x' is not an integer")
+        rule.select_option("explicit")
+        expect_text(explored, "needs axes=")
+        explored.get_by_label("axes", exact=True).fill("0")
+        expect_text(explored, "names 1 axes for data of rank 2")
+        rule.select_option("none")
+        answered(page, "never")
+        rule.select_option("numpy")
+        explored.get_by_role("button", name="+ shape").click()
+        assert page.evaluate(FOCUSED) == "shape of operand 2"
+        page.keyboard.type("K, 3")
+        answered(page, "sometimes")
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "N", "K, 3")')
+        explored.get_by_role("button", name="remove operand 1").click()
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "K, 3")')
+
+
+def test_it_follows_python(browser: Browser, lab: Lab) -> None:
+    url = lab.write(
+        "follows.ipynb",
+        'import symbcast as sb\nexplorer = sb.notebook.explore("N", "M")\nexplorer',
+        'explorer.shapes = ["N, 2", "5, 2"]\nexplorer.sizes = {"N": 5}\nprint(explorer)',
+    )
+    with page_of(browser, url) as page:
+        explored = page.locator(".symbcast-explorer")
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 2", "5, 2")')
+        expect_text(explored.locator(".binding"), "N = 5")
+        assert explored.get_by_label("shape of A").input_value() == "N, 2"
+
+
+def test_hostile_names_are_text(browser: Browser, lab: Lab) -> None:
+    name = "<img src=x onerror=alert(1)><script>window.broken = 1</script>"
+    call = f"""sb.notebook.explore("'{name}', 3", "M, 1")"""
+    with explorer(browser, lab, call) as (page, explored):
+        page.on("dialog", lambda _: pytest.fail("a name ran as script"))
+        expect_text(explored.locator(".binding"), name)
+        explored.get_by_role("gridcell").first.click()
+        expect_text(explored.locator(".legend"), "fails")
+        assert explored.locator("img, script").count() == 0
+        assert page.evaluate("() => window.broken") is None
+
+
+def test_keystrokes_are_answered_at_once(browser: Browser, lab: Lab, record_property: Any) -> None:
+    # How long is for the benchmarks to say; here, that each keystroke is answered, and the last one stands.
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
+        times = page.evaluate(TYPE, "batch, heads, T, T")
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("batch, heads, T, T", "M, 1")')
+        assert len(times) == len("batch, heads, T, T")
+        record_property("keystroke_ms", times)
+        print("keystroke to page, ms:", sorted(round(t) for t in times))
+
+
+TYPE = """async (text) => {
+  const root = document.querySelector('.symbcast-explorer');
+  const input = root.querySelector('.shapes input');
+  const times = [];
+  for (let n = 1; n <= text.length; n++) {
+    const before = root.dataset.serial;
+    const start = performance.now();
+    input.value = text.slice(0, n);
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+    while (root.dataset.serial === before || root.dataset.state === 'deciding') await new Promise(requestAnimationFrame);
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
