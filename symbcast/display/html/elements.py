@@ -31,7 +31,7 @@ MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 ISOLATED = "unicode-bidi:isolate"
 _PLAIN = "background:transparent;color:inherit;border:0"
 _TABLE = f"{_PLAIN};width:auto;margin:0;table-layout:auto;font-size:inherit;line-height:inherit"
-_CELL = f"{_PLAIN};line-height:inherit;max-width:none"
+_CELL = f"{_PLAIN};line-height:1.5;max-width:none"
 
 
 def text(content: str, longest: int = LONGEST) -> str:
@@ -95,4 +95,4 @@ def answer(verdict: Verdict, *parts: str) -> str:
 
 def ground(colour: str) -> str:
     """Return the style of a ground of a colour, on which text of the page's own colour can be read."""
-    return f"background:{tint(colour, 0.18)}"
+    return f"background:{tint(colour, 0.24)}"
