@@ -63,7 +63,7 @@ def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
 
 def table(rows: Iterable[str], label: str, style: str = "") -> str:
     """Return a table of rows; ``label`` says what it shows to those who do not see it."""
-    return element("table", element("tbody", "".join(rows)), f"{_TABLE};{style}", aria_label=label)
+    return element("table", "".join(rows), f"{_TABLE};{style}", aria_label=label)
 
 
 def row(cells: Iterable[str]) -> str:

@@ -22,20 +22,17 @@ def page(env: ShapeEnv) -> str:
     """Return the whole answer: the verdict, what is asked and by which operations, and what is to be said below it."""
     namer = Namer.of(env.names)
     rows = [_row(env, told) for told in program.requirements(env, namer)]
-    heads = ("must hold", "first asked by", "which is", "fails at")
-    asked = headed_table(heads, rows, "what the operations ask") if rows else ""
+    asked = headed_table(("must hold", "asked by", "fails at"), rows, "what the operations ask") if rows else ""
     return answer(env.verdict, heading(*program.heading(env)), asked, section_table(program.sections(env, namer)))
 
 
 def _row(env: ShapeEnv, told: Told) -> tuple[str, ...]:
-    names = [f"{'and ' if n else ''}{_name(asker)}" for n, asker in enumerate(told.askers)]
-    more = [text(told.more)] if told.more else []
-    kinds = [code(asker.kind, _KIND) for asker in told.askers]
-    return text(told.words), "<br>".join([*names, *more]), "<br>".join(kinds), _failing(env, told)
+    askers = [f"{'and ' if n else ''}{_asker(asker)}" for n, asker in enumerate(told.askers)]
+    return text(told.words), "<br>".join([*askers, *([text(told.more)] if told.more else [])]), _failing(env, told)
 
 
-def _name(asker: Asker) -> str:
-    return f"{code(asker.name, _NAME)}{text(asker.also, _KIND)}"
+def _asker(asker: Asker) -> str:
+    return f"{code(asker.name, _NAME)}: {code(asker.kind, _KIND)}{text(asker.also, _KIND)}"
 
 
 def _failing(env: ShapeEnv, told: Told) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from symbcast.display.html.elements import RULE, cell, row, scrolling, table, text
 
-_CELL = f"padding:4px 18px 4px 0;text-align:left;vertical-align:top;white-space:normal;border-bottom:1px solid {RULE}"
+_PLACE = "padding:4px 18px 4px 0;text-align:left;vertical-align:top;white-space:normal;min-width:9em"
+_CELL = f"{_PLACE};border-bottom:1px solid {RULE}"
 _HEAD = f"{_CELL};white-space:nowrap;opacity:.75"
 
 
