@@ -50,6 +50,9 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
         ordered = tuple(sorted(members, key=default_sort_key))
         return None if ordered == args else cls(*ordered)
 
+    def _latex(self, printer: Any) -> str:
+        return rf"\operatorname{{compatible}}\left({', '.join(map(printer._print, self.args))}\right)"
+
     def _eval_rewrite_as_And(self, *args: sympy.Expr, **_: Any) -> Boolean:
         return to_sympy(expand(Compatible(tuple(map(plain, args)))))
 

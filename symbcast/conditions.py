@@ -126,6 +126,16 @@ class Condition:
     def __repr__(self) -> str:
         return f"Condition({str(self)!r})"
 
+    def _repr_html_(self) -> str:
+        from symbcast.display.html.values import condition_html
+
+        return condition_html(self)
+
+    def _repr_latex_(self) -> str:
+        from symbcast.display.latex.values import condition_display
+
+        return condition_display(self)
+
     def _decision(self, assume: Any, min_size: int) -> Decision:
         scope = Scope((), (), read_assumptions(assume), check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]

@@ -59,7 +59,9 @@ class Unknown(sympy.Dummy):
         return str(self.name)
 
     def _latex(self, printer: Any) -> str:
-        return str(sympy.latex(sympy.Symbol(self.name.replace("?", "u_"))))
+        from symbcast.display.latex.names import name_latex
+
+        return name_latex(self.name)
 
     def renamed(self, label: str) -> Unknown:
         """Return a new, different unknown with the same bounds and another label."""
@@ -117,6 +119,9 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
     def _eval_is_positive(self) -> bool | None:
         return True if all(a.is_positive for a in self.args) else None
 
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        return _raised(rf"\operatorname{{broadcast}}\left({', '.join(map(printer._print, self.args))}\right)", exp)
+
     def _eval_rewrite_as_Piecewise(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
         value = args[-1]
         for member in reversed(args[:-1]):
@@ -160,6 +165,10 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
         right = printer.parenthesize(self.args[1], PRECEDENCE["Mul"])
         return f"floor({left}/{right})"  # as sympy shows the floors that it holds itself
 
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        dividend, divisor = map(printer._print, self.args)
+        return _raised(rf"\left\lfloor{{\frac{{{dividend}}}{{{divisor}}}}}\right\rfloor", exp)
+
     def _eval_is_integer(self) -> bool:
         return True
 
@@ -178,8 +187,17 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
     def _sympystr(self, printer: Any) -> str:
         return f"Mod({', '.join(map(printer.doprint, self.args))})"
 
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        # In brackets wherever it stands: sympy does not tell whether it is within a product.
+        dividend, divisor = (printer.parenthesize(a, PRECEDENCE["Func"]) for a in self.args)
+        return _raised(rf"\left({dividend} \bmod {divisor}\right)", exp)
+
     def _eval_is_integer(self) -> bool:
         return True
+
+
+def _raised(latex: str, exponent: str | None) -> str:
+    return latex if exponent is None else f"{latex}^{{{exponent}}}"
 
 
 def _are_integers(dividend: sympy.Expr, divisor: sympy.Expr) -> bool:

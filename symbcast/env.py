@@ -249,6 +249,16 @@ class ShapeEnv:
         count = sum(op.kind != "assume" for op in trace.ops)
         return f"<ShapeEnv of {count} operations over {len(trace.names.order)} sizes>"
 
+    def _repr_html_(self) -> str:
+        from symbcast.display.html.program import page
+
+        return page(self)
+
+    def _repr_latex_(self) -> str:
+        from symbcast.display.latex.program import program_latex
+
+        return program_latex(self)
+
     def __bool__(self) -> NoReturn:
         raise TypeError("an environment has no truth value: compare its .verdict")
 

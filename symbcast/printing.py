@@ -47,7 +47,7 @@ def labelled_text(dim: Dim) -> str:
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
     ['?0', '?1', 'N + 1']
     """
-    return _text(dim, _labels((dim,)))
+    return _text(dim, labels_of((dim,)))
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
@@ -70,11 +70,16 @@ def formula_text(formula: Formula) -> str:
     >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
-    return _formula(formula, _labels(dims_of(formula)))[0]
+    return _formula(formula, labels_of(dims_of(formula)))[0]
+
+
+def in_order(expression: sympy.Add) -> list[tuple[bool, sympy.Expr]]:
+    """Return the terms of a sum in the order text has them: whether one is taken away, and the term without sign."""
+    return [(minus, size) for minus, size, _ in _Writer(labels_of((expression,))).terms(expression)]
 
 
 def _dim_texts(dims: Sequence[Dim]) -> list[str]:
-    labels = _labels(dims)
+    labels = labels_of(dims)
     if not labels:
         return [_text(d, labels) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
@@ -105,7 +110,7 @@ def _bounds(unknown: Unknown) -> str:
     return f"{unknown.lower or ''}..{unknown.upper}"
 
 
-def _labels(dims: Iterable[Dim]) -> dict[Unknown, str]:
+def labels_of(dims: Iterable[Dim]) -> dict[Unknown, str]:
     """Return a label for every unknown, no two alike, in order of appearance."""
     unknowns = dict.fromkeys(u for d in dims for u in _unknowns(d))
     taken: set[str] = set()
@@ -158,11 +163,15 @@ class _Writer:
         return str(sympy.sstr(expression)), _SUM
 
     def _sum(self, expression: sympy.Add) -> tuple[str, int]:
-        terms = [(t.as_coeff_Mul()[0].is_negative, t) for t in expression.args]
-        written = [(minus, t, self.write(-t if minus else t, _PRODUCT)) for minus, t in terms]
-        written.sort(key=lambda w: (w[0], w[1].is_number, -_degree(w[1]), w[2]))
-        rest = "".join(f" {'-' if minus else '+'} {text}" for minus, _, text in written[1:])
-        return f"{self.write(written[0][1], _PRODUCT)}{rest}", _SUM
+        terms = self.terms(expression)
+        rest = "".join(f" {'-' if minus else '+'} {self.write(size, _PRODUCT)}" for minus, size, _ in terms[1:])
+        return f"{self.write(terms[0][2], _PRODUCT)}{rest}", _SUM
+
+    def terms(self, expression: sympy.Add) -> list[tuple[bool, sympy.Expr, sympy.Expr]]:
+        """Return the terms of a sum in order: whether one is taken away, it without its sign, and as it is."""
+        signed = [(bool(t.as_coeff_Mul()[0].is_negative), t) for t in expression.args]
+        found = [(minus, -t if minus else t, t) for minus, t in signed]
+        return sorted(found, key=lambda f: (f[0], f[2].is_number, -_degree(f[2]), self.write(f[1], _PRODUCT)))
 
     def _product(self, expression: sympy.Mul) -> tuple[str, int]:
         number, factors = expression.as_coeff_mul()

@@ -264,6 +264,11 @@ class Result:
 
         return page(self)
 
+    def _repr_latex_(self) -> str:
+        from symbcast.display.latex.result import result_latex
+
+        return result_latex(self)
+
     @property
     def emission(self) -> Emission:
         """What the rule emitted: its constraints, and the output dimensions as joins of their members."""

@@ -87,6 +87,16 @@ class Shape(tuple["Dim", ...]):
     def __repr__(self) -> str:
         return f"Shape({str(self)!r})"
 
+    def _repr_html_(self) -> str:
+        from symbcast.display.html.values import shape_html
+
+        return shape_html(self)
+
+    def _repr_latex_(self) -> str:
+        from symbcast.display.latex.values import shape_display
+
+        return shape_display(self)
+
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
         from symbcast.dims import Unknown

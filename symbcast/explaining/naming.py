@@ -86,16 +86,25 @@ def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
     >>> sizes_text({"N": 2, "a b": 3}), sizes_text({"N": 1, "M": 1, "K": 2}, 2)
     ("N=2, 'a b'=3", 'K=2, the 2 others 1')
     """
-    if len(sizes) > limit:
-        common, count = Counter(sizes.values()).most_common(1)[0]
-        rest = [f"{_quoted(name)}={size}" for name, size in sizes.items() if size != common]
-        if not rest:
-            return f"all {count} sizes {common}"
-        return f"{', '.join(_elided(rest, 6))}, the {count} others {common}"
-    return ", ".join(f"{_quoted(name)}={size}" for name, size in sizes.items())
+    told, others = telling_sizes(sizes, limit)
+    texts = [f"{quoted(name)}={size}" for name, size in told.items()]
+    return ", ".join([*(_elided(texts, 6) if others else texts), *([others] if others else [])])
 
 
-def _quoted(name: str) -> str:
+def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str, int], str]:
+    """Return the sizes to name and what to say of the others; where they are many, these have the commonest size.
+
+    >>> telling_sizes({"N": 1, "M": 1, "K": 2}, 2)
+    ({'K': 2}, 'the 2 others 1')
+    """
+    if len(sizes) <= limit:
+        return sizes, ""
+    common, count = Counter(sizes.values()).most_common(1)[0]
+    told = {name: size for name, size in sizes.items() if size != common}
+    return told, f"the {count} others {common}" if told else f"all {count} sizes {common}"
+
+
+def quoted(name: str) -> str:
     """Return a name as formulas have it: in quotes where it is not plain."""
     return name if _PLAIN.fullmatch(name) else repr(name)
 
@@ -143,6 +152,16 @@ class Namer:
         bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
         return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
 
+    def renamed(self, dim: Dim) -> Dim:
+        """Return a dimension over symbols that are called as they are shown."""
+        return dim if isinstance(dim, int) else self._rename(dim)
+
+    def renamed_formula(self, formula: Formula) -> Formula:
+        """Return a formula over symbols that are called as they are shown."""
+        from symbcast.deciding.normal import put_in
+
+        return put_in(formula, self._renamed) if self._renamed else formula
+
     def shape(self, dims: Sequence[Dim]) -> str:
         """Return a shape as text."""
         texts = [self.bounded(d) for d in dims]
@@ -150,10 +169,9 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
-        from symbcast.deciding.normal import put_in
         from symbcast.printing import formula_text
 
-        return formula_text(put_in(formula, self._renamed) if self._renamed else formula)
+        return formula_text(self.renamed_formula(formula))
 
     def _rename(self, dim: sympy.Expr) -> sympy.Expr:
         from symbcast.deciding.normal import put_in_dim

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.display.text import visible
 from symbcast.explaining.naming import Namer, axis_text, clipped, listed, rule_text, sizes_text
+from symbcast.explaining.sections import Section, Span, code, saying, section, words
 from symbcast.explaining.words import in_words
-from symbcast.formulas import FALSE, all_of, dims_of
+from symbcast.formulas import FALSE, Formula, all_of, dims_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -41,24 +43,30 @@ def explanation(env: ShapeEnv) -> str:
     works at     batch=1, T=1, S=1
     """
     namer = Namer.of(env.names)
-    ops = [op for op in env.operations if op.kind != "assume"]
-    plural = "" if len(ops) == 1 else "s"
+    parts = [_as_section(told, n) for n, told in enumerate(requirements(env, namer))] + sections(env, namer)
+    lines = [": ".join(heading(env)), ""]
+    for part in parts:
+        lines += [f"{part.label if n == 0 else '':<{LABEL}}{clipped(t, LONGEST)}" for n, t in enumerate(part.texts)]
+    return "\n".join(lines).rstrip()
+
+
+def heading(env: ShapeEnv) -> tuple[str, str]:
+    """Return how large the program is, and the verdict in words."""
+    count = sum(op.kind != "assume" for op in env.operations)
+    plural = "" if count == 1 else "s"
     sizes = "1 size" if len(env.symbols) == 1 else f"{len(env.symbols)} sizes"
     under = " under the assumptions" if env.assumptions else ""
-    lines = [f"{len(ops)} operation{plural} over {sizes}: {_verdict(env.verdict)}{under}", ""]
-    for label, texts in _sections(env, namer):
-        lines += [f"{label if n == 0 else '':<{LABEL}}{clipped(t, LONGEST)}" for n, t in enumerate(texts)]
-    return "\n".join(lines).rstrip()
+    return f"{count} operation{plural} over {sizes}", f"{_verdict(env.verdict)}{under}"
 
 
 def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> str:
     """Return why an operation was refused, for an exception's message."""
     others = [o for o in operations if o.number != op.number]
-    name = f"the assumption {clipped(op.text, 80)}" if op.kind == "assume" else op.name
+    name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
     if not others:
         lines = [f"{name} can hold for no sizes"]
     else:
-        beside = listed([o.name for o in others]) if len(others) < 4 else "these"
+        beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
         lines = [f"{name} cannot hold beside {beside}"]
     lines += [f"    {clipped(text, 200)}" for text in conflict_lines(operations, Namer.of({}))]
     if assumptions:
@@ -75,16 +83,26 @@ def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
     return lines
 
 
+def op_name(op: Op) -> str:
+    """Return what an operation is called, on one line."""
+    return visible(op.name)
+
+
 def op_text(op: Op, namer: Namer) -> str:
     """Return an operation: what it is called, and what it is."""
+    return f"{op_name(op)}: {op_kind(op, namer)}"
+
+
+def op_kind(op: Op, namer: Namer) -> str:
+    """Return what an operation is, with its operands."""
     operands = ", ".join(map(namer.shape, op.operands))
     match op.kind:
         case "broadcast":
-            return f"{op.name}: {rule_text(op.rule) if op.rule else ''} of {operands}"
+            return f"{rule_text(op.rule) if op.rule else ''} of {operands}"
         case "equal":
-            return f"{op.name}: equality of {operands}"
+            return f"equality of {operands}"
         case kind:
-            return f"{op.name}: {kind} {op.text}"
+            return f"{kind} {visible(op.text)}"
 
 
 def asks(op: Op, namer: Namer) -> str:
@@ -109,52 +127,83 @@ def _verdict(verdict: Verdict) -> str:
     }[verdict]
 
 
-def _sections(env: ShapeEnv, namer: Namer) -> list[tuple[str, list[str]]]:
-    witness, counterexample = env.witness(), env.counterexample()
-    requirements = env.requirements()
-    found: list[tuple[str, list[str]]] = []
-    for number, requirement in enumerate(requirements[:SHOWN]):
-        found.append(("and" if number else "valid when", _requirement(requirement, namer)))
-    if len(requirements) > SHOWN:
-        found.append(("and", [f"{len(requirements) - SHOWN} more; .requirements() has them all"]))
-    if requirements:
-        found.append(("together", [namer.formula(all_of(env.clauses))]))
-    found.append(("impossible", conflict_lines(env.conflict, namer)))
-    assumed = [a.text for a in env.assumptions]
-    found.append(("assuming", ["; ".join(assumed)] if assumed else []))
-    found.append(("undecided" if env.verdict is Verdict.UNKNOWN else "unproven", [env.reason] if env.reason else []))
-    if counterexample and env.verdict is not Verdict.NEVER:
-        found.append(("fails at", [f"{sizes_text(counterexample)}: {_failure(env, counterexample)}"]))
-    found.append(("works at", [sizes_text(witness)] if witness else []))
-    return [(label, texts) for label, texts in found if texts]
+class Asker(NamedTuple):
+    """An operation that a requirement comes from: ``also`` are those after it that ask the same."""
+
+    name: str
+    kind: str
+    also: str = ""
 
 
-def _requirement(requirement: Requirement, namer: Namer) -> list[str]:
-    first, *others = requirement.origins or (None,)
-    lines = [in_words(requirement.condition, namer)]
-    if first is not None and (requirement.is_asked or not others):
-        also = f", then by {listed([o.name for o in others], limit=NAMED)}" if others else ""
-        lines.append(f"first asked by {clipped(op_text(first, namer), 160)}{clipped(also, 120)}")
-    else:
-        shown = requirement.origins[:NAMED]
-        lines += [f"{'by' if n == 0 else 'and'} {clipped(op_text(o, namer), 160)}" for n, o in enumerate(shown)]
-        lines += [f"and {len(requirement.origins) - NAMED} more"] * (len(requirement.origins) > NAMED)
-    return lines
+class Told(NamedTuple):
+    """A requirement in words: ``is_asked`` by the first of its askers alone, or by all of them together."""
+
+    condition: Formula
+    words: str
+    is_asked: bool
+    askers: tuple[Asker, ...]
+    more: str = ""
 
 
-def _failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
-    """Return the first operation that is not valid at some sizes, and on which axis."""
+def requirements(env: ShapeEnv, namer: Namer) -> list[Told]:
+    """Return what a program asks and where that comes from, as far as it is shown."""
+    return [_told(requirement, namer) for requirement in env.requirements()[:SHOWN]]
+
+
+def sections(env: ShapeEnv, namer: Namer) -> list[Section]:
+    """Return the labelled parts of an answer that come after its requirements, those that say something."""
+    witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
+    fails = counterexample if env.verdict is not Verdict.NEVER else None
+    return saying(
+        [
+            section("and", words(f"{more} more; .requirements() has them all" if more > 0 else "")),
+            section("together", code(_together(env, namer))),
+            section("impossible", *map(words, conflict_lines(env.conflict, namer))),
+            section("assuming", code("; ".join(visible(a.text) for a in env.assumptions))),
+            section("undecided" if env.verdict is Verdict.UNKNOWN else "unproven", words(env.reason)),
+            section("fails at", (Span(sizes_text(fails), True), Span(f": {failure(env, fails)}")) if fails else ()),
+            section("works at", code(sizes_text(witness) if witness else "")),
+        ]
+    )
+
+
+def _together(env: ShapeEnv, namer: Namer) -> str:
+    # Of a clause there are some characters at least: more clauses than these are not seen.
+    return namer.formula(all_of(env.clauses[:LONGEST])) if env.requirements() else ""
+
+
+def _told(requirement: Requirement, namer: Namer) -> Told:
+    said, origins = in_words(requirement.condition, namer), requirement.origins
+    if len(origins) > 0 and (requirement.is_asked or len(origins) == 1):
+        others = listed([op_name(o) for o in origins[1:]], limit=NAMED)
+        asker = Asker(op_name(origins[0]), op_kind(origins[0], namer), f", then by {others}" if others else "")
+        return Told(requirement.condition, said, True, (asker,))
+    askers = tuple(Asker(op_name(o), op_kind(o, namer)) for o in origins[:NAMED])
+    more = f"and {len(origins) - NAMED} more" if len(origins) > NAMED else ""
+    return Told(requirement.condition, said, False, askers, more)
+
+
+def _as_section(told: Told, number: int) -> Section:
+    lines = [words(told.words)]
+    for n, asker in enumerate(told.askers):
+        lead = "first asked by" if told.is_asked else "and" if n else "by"
+        lines.append(words(f"{lead} {clipped(f'{asker.name}: {asker.kind}', 160)}{clipped(asker.also, 120)}"))
+    return section("and" if number else "valid when", *lines, words(told.more))
+
+
+def failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
+    """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.deciding.evaluating import holds_at
 
     bound = {s: sizes[name] for s, name in env.names.items()}
-    for op in env.operations:
-        if op.kind == "assume":
-            continue
+    failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
+    asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
+    for op in [asking[n] for n in sorted(asking)]:
         for constraint in op.constraints:
             if not holds_at(constraint.requirement, bound):
                 origin = constraint.origin
                 where = f", {axis_text(origin.axis, origin.rank)}" if origin.axis is not None and origin.rank else ""
-                return f"{op.name}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
+                return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
     return "an operation is not valid"
 
 

@@ -101,7 +101,7 @@ def _condition(result: Result) -> list[Phrase]:
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
     if len(clauses) > CLAUSES_SHOWN:
         texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition has them all")
-    return [*map(words, texts), code(clipped(namer.formula(all_of(clauses)), LONGEST))]
+    return [*map(words, texts), code(clipped(namer.formula(all_of(clauses[:LONGEST])), LONGEST))]
 
 
 def assumed_text(result: Result) -> str:

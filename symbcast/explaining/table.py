@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.display.text import Row
@@ -33,12 +34,12 @@ class OperandTable:
     those that are shown, None for some that are left out; ``mark_of`` tells how each of them fares.
     """
 
-    def __init__(self, alignment: Alignment, max_operands: int = MAX_OPERANDS) -> None:
+    def __init__(self, alignment: Alignment, max_operands: int = MAX_OPERANDS, cells_width: int = CELLS_WIDTH) -> None:
         self._alignment = alignment
         self._namer = Namer(alignment.result)
         self._max_operands = max_operands
         self.axes = _chosen_axes(alignment)
-        self._cell_width = max(7, min(WIDEST_CELL, CELLS_WIDTH // max(1, len(self.axes)) - 2))
+        self._cell_width = max(7, min(WIDEST_CELL, cells_width // max(1, len(self.axes)) - 2))
         self.mark_of = {a: alignment.mark(a) for a in self.axes if a is not None}
 
     @property
@@ -54,15 +55,19 @@ class OperandTable:
     @property
     def operands(self) -> list[Row]:
         """A row for each operand that is shown."""
+        return [Row(label, tuple(self._cell(n, a) for a in self.axes)) for n, label in self.chosen]
+
+    @cached_property
+    def chosen(self) -> list[tuple[int | None, str]]:
+        """The operands that are shown, with what they are called; one of None says how many are not."""
         names = operand_names(self._alignment.result)
         chosen = self._chosen_operands(len(names))
-        rows = []
-        for n in chosen:
-            if n is None:
-                rows.append(Row(f"... {len(names) - len(chosen) + 1} more", tuple("" for _ in self.axes)))
-            else:
-                rows.append(Row(cut(names[n], LABEL_WIDTH), tuple(self._cell(n, a) for a in self.axes)))
-        return rows
+        left_out = f"... {len(names) - len(chosen) + 1} more"
+        return [(n, left_out if n is None else cut(names[n], LABEL_WIDTH)) for n in chosen]
+
+    def dims(self, operand: int, axis: int) -> list[Dim]:
+        """Return the dimensions that an operand has on an axis: mostly one, none where it does not reach."""
+        return [d for n, d in self._alignment.cells(axis) if n == operand]
 
     @property
     def output(self) -> Row | None:
@@ -89,11 +94,10 @@ class OperandTable:
         """What the marks in use mean."""
         return ", ".join(f"{mark.value} {MEANINGS[mark]}" for mark in self.used_marks)
 
-    def _cell(self, operand: int, axis: int | None) -> str:
-        if axis is None:
-            return "..."
-        dims = [d for n, d in self._alignment.cells(axis) if n == operand]
-        return self._cut(" & ".join(map(self._namer.bounded, dims)))
+    def _cell(self, operand: int | None, axis: int | None) -> str:
+        if operand is None:
+            return ""
+        return "..." if axis is None else self._cut(" & ".join(map(self._namer.bounded, self.dims(operand, axis))))
 
     def _cut(self, text: str) -> str:
         return cut(text, self._cell_width)

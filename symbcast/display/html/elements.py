@@ -31,7 +31,7 @@ MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 ISOLATED = "unicode-bidi:isolate"
 _PLAIN = "background:transparent;color:inherit;border:0"
 _TABLE = f"{_PLAIN};width:auto;margin:0;table-layout:auto;font-size:inherit;line-height:inherit"
-_CELL = f"{_PLAIN};line-height:inherit;max-width:none"
+_CELL = f"{_PLAIN};line-height:1.5;max-width:none"
 
 
 def text(content: str, longest: int = LONGEST) -> str:
@@ -63,7 +63,7 @@ def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
 
 def table(rows: Iterable[str], label: str, style: str = "") -> str:
     """Return a table of rows; ``label`` says what it shows to those who do not see it."""
-    return element("table", element("tbody", "".join(rows)), f"{_TABLE};{style}", aria_label=label)
+    return element("table", "".join(rows), f"{_TABLE};{style}", aria_label=label)
 
 
 def row(cells: Iterable[str]) -> str:
@@ -95,4 +95,4 @@ def answer(verdict: Verdict, *parts: str) -> str:
 
 def ground(colour: str) -> str:
     """Return the style of a ground of a colour, on which text of the page's own colour can be read."""
-    return f"background:{tint(colour, 0.18)}"
+    return f"background:{tint(colour, 0.24)}"

@@ -37,6 +37,9 @@ COLOURS = {
     Mark.UNDECIDED: UNDECIDED,
 }
 
+CELLS_WIDTH = 400
+"""How many characters a row may have: where they are more than the page takes, the table scrolls."""
+
 _LABEL = "padding:1px 12px 1px 0;text-align:left;vertical-align:baseline;white-space:nowrap"
 _CELL = f"padding:1px 10px;text-align:right;vertical-align:baseline;white-space:pre;{ISOLATED};{MONO};font-size:.95em"
 _FAINT = "opacity:.75"
@@ -55,7 +58,7 @@ def page(result: Result) -> str:
 
 def operand_table(result: Result) -> str:
     """Return the operands under each other, a column an axis, with the output, a mark under each axis and a legend."""
-    made = OperandTable(Alignment(result))
+    made = OperandTable(Alignment(result), cells_width=CELLS_WIDTH)
     label = "the operands, aligned"
     style = "border-collapse:separate;border-spacing:3px 0"
     rows = _rows(made) if made.axes else _scalar_rows(made, VERDICT_COLOURS[result.verdict])
@@ -69,11 +72,12 @@ def _rows(made: OperandTable) -> Iterator[str]:
     yield _row(heads[0], [f"{_FAINT}"] * len(made.axes), "th", scope="col")
     yield _row(heads[1], [f"{_FAINT}"] * len(made.axes))
     grounds = ["" if a is None else ground(COLOURS[made.mark_of[a]]) for a in made.axes]
+    below = [style and f"{style};{_ABOVE}" for style in grounds]
     for operand in made.operands:
         yield _row(operand, grounds)
     if made.output is not None:
-        yield _row(made.output, [f"{style};{_ABOVE}" for style in grounds])
-    yield _row(Row("fits", made.marks.cells), [f"{style};{_ABOVE}" for style in grounds])
+        yield _row(made.output, below)
+    yield _row(Row("fits", made.marks.cells), below)
 
 
 def _scalar_rows(made: OperandTable, colour: str) -> Iterator[str]:

@@ -1,21 +1,17 @@
-"""The answer about a model as static HTML: no script, no style sheet, colours that suit a light page and a dark one."""
+"""The answer about a model as HTML, of the pieces that all answers are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symbcast.explaining.naming import Namer, clipped, cut, sizes_text
-from symbcast.onnx.reporting.wording import (
-    asked_text,
-    condition_text,
-    failing_text,
-    operand_text,
-    unanalysed_texts,
-    verdict_words,
-)
-from symbcast.verdicts import Verdict
+from symbcast.display.html.elements import answer, code, element, heading, text
+from symbcast.display.html.sections import section_table
+from symbcast.display.html.tables import headed_table
+from symbcast.explaining.naming import Namer, cut
+from symbcast.explaining.sections import Phrase, Section, section, words
+from symbcast.explaining.sections import code as said_in_code
+from symbcast.onnx.reporting.wording import asked_text, closing, failing_text, operand_text, verdict_words
 
 if TYPE_CHECKING:
     from symbcast.onnx.reporting.findings import Finding
@@ -25,75 +21,42 @@ SHOWN = 10
 """How many findings have a row."""
 LONGEST = 300
 
-_EDGES = {
-    Verdict.ALWAYS: "#2e9e5b",
-    Verdict.SOMETIMES: "#c98a1b",
-    Verdict.NEVER: "#d0493f",
-    Verdict.UNKNOWN: "#7f7f7f",
-}
-_CELL = "padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
-_CODE = "font-family:ui-monospace,monospace;font-size:.95em;overflow-wrap:anywhere"
+_IN_CODE = ("condition", "assuming", "works at")
+_HEADS = ("asked by", "must be", "operands", "fails at", "fix")
 
 
 def page(report: ModelReport) -> str:
     """Return the answer as HTML that can stand within a page."""
-    edge = _EDGES[report.verdict]
-    parts = [
-        f'<div style="border-left:4px solid {edge};padding:2px 0 2px 12px;line-height:1.45">',
-        f"<div><strong>{_text(cut(report.source, 80))}</strong>: {_text(verdict_words(report))}</div>",
-        *(f"<div>{_text(label)} {body}</div>" for label, body in _lines(report)),
-        *_table(report),
-        "</div>",
-    ]
-    return "".join(parts)
-
-
-def _lines(report: ModelReport) -> Iterable[tuple[str, str]]:
-    if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
-        yield "runs when", _code(condition_text(report))
-    if report.assumptions:
-        yield "assuming", _code("; ".join(report.assumptions))
-    for text in unanalysed_texts(report):
-        yield "not checked:", _text(text)
-    witness = report.witness()
-    if witness:
-        yield "works at", _code(sizes_text(witness))
-
-
-def _table(report: ModelReport) -> Iterable[str]:
-    findings = report.findings
-    if not findings:
-        return
     namer = Namer.of(report._checked.env.names)
-    yield '<table style="border-collapse:collapse;margin-top:6px;background:transparent;color:inherit">'
-    heads = ("asked by", "must be", "operands", "fails at", "fix")
-    yield _tr("th", heads)
-    for finding in findings[:SHOWN]:
-        yield _tr("td", _row(finding, namer))
-    yield "</table>"
-    if len(findings) > SHOWN:
-        yield f"<div>and {len(findings) - SHOWN} more</div>"
+    rows = [_row(finding, namer) for finding in report.findings[:SHOWN]]
+    asked = headed_table(_HEADS, rows, "what the nodes ask") if rows else ""
+    head = heading(cut(report.source, 80), verdict_words(report))
+    return answer(report.verdict, head, asked, section_table(list(_sections(report))))
 
 
-def _tr(kind: str, cells: Iterable[str]) -> str:
-    made = (f'<{kind} style="{_CELL}">{cell}</{kind}>' for cell in cells)
-    return f"<tr>{''.join(made)}</tr>"
+def _sections(report: ModelReport) -> Iterator[Section]:
+    more = len(report.findings) - SHOWN
+    if more > 0:
+        yield section("and", words(f"{more} more; .findings has them all"))
+    for label, content, _ in closing(report, report.findings[:SHOWN]):
+        if content:
+            yield section(label, _line(label, content))
 
 
-def _row(finding: Finding, namer: Namer) -> Iterable[str]:
+def _line(label: str, content: str) -> Phrase:
+    return said_in_code(content) if label in _IN_CODE else words(content)
+
+
+def _row(finding: Finding, namer: Namer) -> tuple[str, ...]:
     operands = "<br>".join(_code(operand_text(finding, n, namer)) for n in finding.shown)
     return (
-        f'<span title="{_text(finding.node)}">{_text(asked_text(finding))}</span>',
-        _text(finding.words),
+        element("span", text(asked_text(finding), LONGEST), title=finding.node),
+        text(finding.words, LONGEST),
         operands,
         _code(failing_text(finding)),
-        _text(finding.fix),
+        text(finding.fix, LONGEST),
     )
 
 
-def _text(text: str) -> str:
-    return escape(clipped(text, LONGEST))
-
-
-def _code(text: str) -> str:
-    return f'<code style="{_CODE};background:transparent;color:inherit">{_text(text)}</code>'
+def _code(content: str) -> str:
+    return code(content, LONGEST) if content else ""

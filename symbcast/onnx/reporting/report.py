@@ -193,6 +193,11 @@ class ModelReport:
 
         return page(self)
 
+    def _repr_latex_(self) -> str:
+        from symbcast.onnx.reporting.latex import report_latex
+
+        return report_latex(self)
+
     @property
     def _env(self) -> ShapeEnv:
         """The sizes of the inputs, and what is asked of them."""

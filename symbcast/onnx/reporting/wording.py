@@ -130,10 +130,15 @@ def _sections(report: ModelReport, shown: int) -> Iterator[Section]:
         yield from _of_finding(finding, namer, number, never)
     if len(findings) > shown:
         yield "and", f"{len(findings) - shown} more; .findings has them all", 1
-    if not never and any(not f.is_about_data for f in findings):
+    yield from closing(report, findings[:shown])
+
+
+def closing(report: ModelReport, findings: Sequence[Finding]) -> Iterator[Section]:
+    """Yield what is said after the findings that are shown."""
+    if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         yield "condition", condition_text(report), 2
     yield "assuming", clipped("; ".join(_assumed(report)), 160), 2
-    yield from _of_data(report, findings[:shown])
+    yield from _of_data(report, findings)
     for text in unanalysed_texts(report):
         yield "not checked", text, 2
     if report._env.reason:

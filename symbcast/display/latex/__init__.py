@@ -1,0 +1,1 @@
+"""Answers as LaTeX that MathJax sets, and a LaTeX with amsmath and amssymb."""

@@ -1,0 +1,154 @@
+"""Formulas, shapes and sizes as LaTeX, by the names that text has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.dims import Unknown
+from symbcast.display.latex.dims import brackets, call, dim_latex, some
+from symbcast.display.latex.names import name_latex, text_latex
+from symbcast.explaining.naming import Namer, telling_sizes
+from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
+from symbcast.printing import dim_text, labels_of
+
+if TYPE_CHECKING:
+    from symbcast.dims import Dim
+
+_SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
+_MIRRORED = {"<=": r"\ge", "<": ">"}
+_WORDS: dict[type[AllOf | AnyOf], str] = {AllOf: r" \land ", AnyOf: r" \lor "}
+CLAUSES = 12
+"""How many clauses of a condition are shown."""
+_LONGEST = 4000
+
+_Kind: TypeAlias = type[AllOf | AnyOf] | None
+
+
+class Typesetter:
+    """Writes dimensions and formulas as LaTeX, each size called as a namer calls it."""
+
+    def __init__(self, namer: Namer) -> None:
+        self._namer = namer
+
+    def dim(self, dim: Dim) -> str:
+        """Return a dimension; its bounds, if it has any, are not in it."""
+        renamed = self._namer.renamed(dim)
+        return dim_latex(renamed, labels_of((renamed,)))
+
+    def bounded(self, dim: Dim) -> str:
+        """Return a dimension, an unknown with its bounds."""
+        if isinstance(dim, Unknown):
+            return f"{{{text_latex(self._namer.bounded(dim))}}}"
+        return self.dim(dim)
+
+    def shape(self, dims: Sequence[Dim]) -> str:
+        """Return a shape."""
+        return _in_brackets([self.bounded(d) for d in dims])
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula."""
+        return formula_latex(self._namer.renamed_formula(formula))
+
+    def clauses(self, clauses: Sequence[Formula]) -> list[str]:
+        """Return the clauses of a condition, a line each, with dots for the last ones where they are many."""
+        return clause_lines([self._namer.renamed_formula(c) for c in clauses[: CLAUSES + 1]])
+
+
+def shape_latex(dims: Sequence[Dim]) -> str:
+    r"""Return a shape that belongs to no answer: an unknown has a name only where it occurs more than once.
+
+    >>> from symbcast.parsing import parse_shape
+    >>> print(shape_latex(parse_shape("N, ?, 2*N + 1")))
+    (N, {\text{?}}, 2\,N + 1)
+    """
+    labels = labels_of(dims)
+    shared = {u for u in labels if sum(not isinstance(d, int) and d.has(u) for d in dims) > 1}
+    alone = [isinstance(d, Unknown) and d not in shared for d in dims]
+    texts = [
+        f"{{{text_latex(dim_text(d))}}}" if is_alone else dim_latex(d, labels)
+        for d, is_alone in zip(dims, alone, strict=True)
+    ]
+    return _in_brackets(texts)
+
+
+def formula_latex(formula: Formula) -> str:
+    r"""Return a formula over sizes that are called as they are shown.
+
+    >>> from symbcast.parsing import parse_formula
+    >>> print(formula_latex(parse_formula("2 <= N and (N == M or M % 8 == 0)")))
+    N \ge 2 \land (N = M \lor M \bmod 8 = 0)
+    """
+    return _shortened(_formula(formula, labels_of(dims_of(formula))), None)
+
+
+def clause_lines(clauses: Sequence[Formula]) -> list[str]:
+    """Return clauses, a line each."""
+    labels = labels_of(d for c in clauses for d in dims_of(c))
+    lines = [_shortened(_formula(c, labels), AllOf if len(clauses) > 1 else None) for c in clauses[:CLAUSES]]
+    more = [r"\ldots"] if len(clauses) > CLAUSES else []
+    return [f"{{}}{_WORDS[AllOf]}{line}" if n else line for n, line in enumerate([*lines, *more])]
+
+
+def _shortened(written: tuple[str, _Kind], within: _Kind) -> str:
+    latex, kind = written
+    if len(latex) > _LONGEST:
+        return r"\ldots"
+    return latex if within is None or kind in (None, within) else brackets(latex)
+
+
+def sizes_latex(sizes: Mapping[str, int]) -> str:
+    r"""Return sizes by name; where they are many, the commonest size once for all that have it.
+
+    >>> print(sizes_latex({"N": 2, "max_len": 3}))
+    N = 2,\ \mathrm{max\_len} = 3
+    """
+    told, others = telling_sizes(sizes)
+    texts = some([f"{name_latex(name)} = {size}" for name, size in told.items()])
+    return r",\ ".join([*texts, *([text_latex(others)] if others else [])])
+
+
+def _in_brackets(texts: Sequence[str]) -> str:
+    shown = some(texts)
+    return brackets(f"{shown[0]}," if len(shown) == 1 else ", ".join(shown))
+
+
+def _formula(formula: Formula, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+    """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does."""
+    match formula:
+        case Comparison(operator, left, right):
+            return _comparison(operator, left, right, labels), None
+        case AllOf(parts) | AnyOf(parts):
+            if not parts:
+                return rf"\text{{{isinstance(formula, AllOf)}}}", None
+            return _joined([_formula(p, labels) for p in parts[:100]], type(formula))
+        case Compatible() | Clashing():
+            return _compatibility(formula, labels)
+
+
+def _joined(written: Sequence[tuple[str, _Kind]], kind: type[AllOf | AnyOf]) -> tuple[str, _Kind]:
+    if len(written) == 1:
+        return written[0]
+    texts = [brackets(text) if inner not in (None, kind) else text for text, inner in written]
+    return _WORDS[kind].join(some(texts)), kind
+
+
+def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Unknown, str]) -> str:
+    sign = _SIGNS[operator]
+    if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
+        sign, left, right = _MIRRORED[operator], right, left
+    return f"{dim_latex(left, labels)} {sign} {dim_latex(right, labels)}"
+
+
+def _compatibility(formula: Compatible | Clashing, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+    """Return a compatibility: a pair spelled out, as text has it."""
+    dims, is_valid = formula.dims, isinstance(formula, Compatible)
+    if not dims or (len(dims) == 2 and 1 in dims):
+        return rf"\text{{{is_valid}}}", None
+    if len(dims) != 2 or all(isinstance(d, int) for d in dims):
+        sign = "" if is_valid else r"\lnot "
+        return f"{sign}{call('compatible', [dim_latex(d, labels) for d in dims])}", None
+    left, right = dims[::-1] if isinstance(dims[0], int) else dims
+    pairs = [(left, right), (left, 1), *([] if isinstance(right, int) else [(right, 1)])]
+    parts = tuple((equal if is_valid else different)(a, b) for a, b in pairs)
+    return _formula(AnyOf(parts) if is_valid else AllOf(parts), labels)
