@@ -67,7 +67,7 @@ def test_type_shapes_click_a_cell_and_copy_the_call(browser: Browser, lab: Lab, 
 
 
 def test_what_is_copied_is_what_is_shown(browser: Browser, lab: Lab) -> None:
-    call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1, axes=["H", "K"])'
+    call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1, over=["H", "K"])'
     with explorer(browser, lab, call) as (page, explored):
         explored.get_by_role("gridcell", name="H=2, K=1:").click()
         expect_text(explored.locator(".binding"), "H = 2, K = 1")

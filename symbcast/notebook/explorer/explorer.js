@@ -444,7 +444,7 @@ class View {
       const other = chosen.indexOf(event.target.value);
       if (other >= 0) chosen[other] = chosen[place];
       chosen[place] = event.target.value;
-      this.set("axes", chosen);
+      this.set("over", chosen);
     };
     const named = names.map((name) => [name, name]);
     const parts = [];

@@ -27,7 +27,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     assume: Any = (),
     min_size: int = 0,
     sizes: Mapping[Any, int] | None = None,
-    axes: Sequence[Any] = (),
+    over: Sequence[Any] = (),
     up_to: int = 12,
     shade: int | None = None,
     **attributes: Any,
@@ -35,7 +35,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; text is
-    shown as it is, right or wrong. ``sizes`` are those that the sliders start at, ``axes`` the one or two symbols of
+    shown as it is, right or wrong. ``sizes`` are those that the sliders start at, ``over`` the one or two symbols of
     the map, whose sizes go ``up_to`` (at most 32), and ``shade`` the output axis that it is shaded by.
 
     Raises a `SymbcastError` for what is not text and not a shape, and `MissingExtraError` without the extra
@@ -49,7 +49,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     return Explorer(
         question,
         sizes={_name(size): int(given) for size, given in (sizes or {}).items()},
-        axes=[_name(axis) for axis in axes],
+        over=[_name(symbol) for symbol in over],
         up_to=min(max(1, up_to), LARGEST_MAP),
         shade=shade,
     )

@@ -54,7 +54,7 @@ class Looking(NamedTuple):
     """What an explorer is set to beside its question: what is not set is chosen."""
 
     sizes: Mapping[str, int]
-    axes: Sequence[str]
+    over: Sequence[str]
     up_to: int
     shade: int | None
 
@@ -66,7 +66,7 @@ def looked_at(result: Result, looking: Looking, decided: bool) -> dict[str, Any]
     """
     names = list(result.scope.names.values()) if result.scope is not None else []
     own = telling_names(result.scope.names, result.clauses if decided else ()) if result.scope is not None else []
-    axes = [name for name in looking.axes if name in names][:2]
+    axes = [name for name in looking.over if name in names][:2]
     axes += [name for name in (*own, *names) if name not in axes][: min(2, len(names)) - len(axes)]
     sizes = _sizes(result, looking, axes, (result.witness() if decided else None) or {})
     return {

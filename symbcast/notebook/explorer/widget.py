@@ -26,7 +26,7 @@ class Explorer(AnyWidget):
     """A broadcast to play with: its fields, and the answer about what they hold at each moment.
 
     ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
-    the fields; ``sizes`` are the sliders, ``axes`` the symbols of the map, ``up_to`` its largest size, ``shade`` the
+    the fields; ``sizes`` are the sliders, ``over`` the symbols of the map, ``up_to`` its largest size, ``shade`` the
     output axis that it is shaded by. Each can be set here, and follows what is typed there. ``result`` is the answer.
     """
 
@@ -39,7 +39,7 @@ class Explorer(AnyWidget):
     assume = traitlets.Unicode("").tag(**_FIELD)
     min_size = traitlets.Int(0).tag(**_FIELD)
     sizes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(**_FIELD)
-    axes = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
+    over = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
     up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(**_FIELD)
     shade = traitlets.Int(None, allow_none=True).tag(**_FIELD)
 
@@ -64,7 +64,7 @@ class Explorer(AnyWidget):
         )
         self._ask()
         self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
-        self.observe(self._look, ["sizes", "axes", "up_to", "shade"])
+        self.observe(self._look, ["sizes", "over", "up_to", "shade"])
 
     @property
     def result(self) -> Result | None:
@@ -94,17 +94,17 @@ class Explorer(AnyWidget):
             "faults": {},
             "call": self._question.call(),
             "explorer_call": explorer_call(self._question, self._state()),
-            **looked_at(self._result, Looking(self.sizes, self.axes, self.up_to, self.shade), decided),
+            **looked_at(self._result, Looking(self.sizes, self.over, self.up_to, self.shade), decided),
         }
 
     def _state(self) -> dict[str, Any]:
         """Return what the explorer was set to beside the question, as far as it is not what it would be anyway."""
-        state = {"sizes": dict(self.sizes), "axes": list(self.axes), "up_to": self.up_to, "shade": self.shade}
+        state = {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
         names = set(self._result.scope.names.values()) if self._result.scope is not None else set()
         state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
-        state["axes"] = [name for name in self.axes if name in names]
-        defaults = {"sizes": {}, "axes": [], "up_to": MAP_UP_TO, "shade": None}
+        state["over"] = [name for name in self.over if name in names]
+        defaults = {"sizes": {}, "over": [], "up_to": MAP_UP_TO, "shade": None}
         return {name: value for name, value in state.items() if value != defaults[name]}
 
     def __repr__(self) -> str:

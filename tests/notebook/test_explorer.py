@@ -1,0 +1,198 @@
+"""The explorer without its page: fields in, data for the page out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import sympy
+from hypothesis import given, reject
+from questions import Question as Asked
+from questions import questions
+
+import symbcast as sb
+
+pytest.importorskip("anywidget")
+
+from symbcast.explaining.alignment import Mark
+from symbcast.explaining.working import worked_out
+from symbcast.notebook.explorer.opening import question_of
+from symbcast.notebook.explorer.question import Fault, Question
+
+BAD_FIELDS = [
+    (Question(("N, 3 +", "M")), "shape 0", Fault("the text ends too early; expected a dimension", 6, 6)),
+    (Question(("N", "M,, 1")), "shape 1", Fault("unexpected ','; expected a dimension", 2, 3)),
+    (Question(("N", "M"), assume="  N >= 2 and"), "assume", 12),
+    (Question(("N", "M"), assume="N >= 2 and N < 1"), "assume", "this assumption is never true"),
+    (Question(("N", "M"), assume="? >= 2"), "assume", "give it a label"),
+    (Question(("N", "M"), min_size=-1), "min_size", "a size is not negative"),
+    (Question(("N", "M", "K"), "pdpd"), "rule", "takes 2 shapes (A, B), not 3"),
+    (Question(("N", "M"), "explicit"), "rule", "needs axes="),
+    (Question(("N", "M"), "explicit", {"axes": "7"}), "rule", "outside the target's axes"),
+    (Question(("N", "M"), "pdpd", {"axis": "one"}), "attribute axis", "axis='one' is not an integer"),
+    (Question(("N", "M"), "explicit", {"axes": "0, x"}), "attribute axes", "'x' is not an integer"),
+    (Question(("N", "M"), "pdpd", {"flavour": "vanilla"}), "rule", "'vanilla' is not offered"),
+]
+
+
+@pytest.mark.parametrize(("question", "field", "said"), BAD_FIELDS)
+def test_a_fault_is_told_at_its_field(question: Question, field: str, said: Any) -> None:
+    result, faults = question.ask()
+    assert result is None
+    assert list(faults) == [field]
+    if isinstance(said, Fault):
+        assert faults[field] == said
+    elif isinstance(said, int):
+        assert faults[field].start == said
+    else:
+        assert said in faults[field].message
+
+
+def test_all_faulty_fields_are_told_at_once() -> None:
+    _, faults = Question(("N,", "3 +", "M"), assume="N >", min_size=-2).ask()
+    assert set(faults) == {"shape 1", "assume", "min_size"}
+
+
+def answer_to(asked: Asked) -> sb.Result:
+    try:
+        return asked.ask()
+    except sb.AssumptionError:
+        reject()  # assumptions that contradict each other: no question
+
+
+@given(questions())
+def test_a_result_as_text_asks_the_same_question(asked: Asked) -> None:
+    result = answer_to(asked)
+    question = question_of(result)
+    again, faults = question.ask()
+    assert faults == {}
+    assert again is not None
+    assert again.verdict is result.verdict
+    names = dict(zip((n for n in _names(result)), (n for n in _names(again)), strict=True))
+    for sizes in (result.witness(), result.counterexample()):
+        if sizes:
+            bound = {names[name]: size for name, size in sizes.items()}
+            assert worked_out(again, bound).shape == worked_out(result, sizes).shape
+    assert eval(question.call(), {"sb": sb}).verdict is result.verdict
+
+
+def _names(result: sb.Result) -> list[str]:
+    return [] if result.scope is None else list(result.scope.names.values())
+
+
+@given(questions())
+def test_a_working_says_what_evaluation_does(asked: Asked) -> None:
+    result = answer_to(asked)
+    for sizes in (result.witness(), result.counterexample()):
+        if sizes is None or (result.symbols and not sizes):
+            continue
+        working = worked_out(result, sizes)
+        try:
+            assert working.shape == result.evaluate(sizes)
+            assert all(step.mark is Mark.FINE for step in working.steps)
+            assert [step.output for step in working.steps if step.axis != "over"] == [str(d) for d in working.shape]
+        except sb.IncompatibleShapesError:
+            assert working.shape is None
+            assert working.problem or any(step.mark is Mark.IMPOSSIBLE and step.reason for step in working.steps)
+
+
+def test_own_symbols_and_unknowns_become_text() -> None:
+    n = sympy.Symbol("n", integer=True, positive=True)
+    shared = sb.Unknown("?0", 2, 5)
+    explorer = sb.notebook.explore((n, shared), (1, shared + 1), assume=n < 9)
+    assert explorer.shapes == ["n, ?u0", "1, ?u0 + 1"]
+    assert explorer.assume == "n >= 1 and ?u0 >= 2 and ?u0 <= 5 and n < 9"
+    assert explorer.result is not None
+    assert explorer.result.verdict is sb.Verdict.NEVER
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "call"),
+    [
+        (("N, 3", "M"), {}, 'sb.broadcast("N, 3", "M")'),
+        ((), {}, 'sb.broadcast("N, 3", "M, 1")'),
+        (("N", "M"), {"assume": ["N >= 2", "M == 1 or M == 4"]}, None),
+        (((4, "N"), "M"), {"rule": "pdpd", "axis": 1}, 'sb.broadcast("4, N", "M", rule="pdpd", axis=1)'),
+        (("N", "M, N"), {"rule": "explicit", "axes": (1,)}, 'sb.broadcast("N", "M, N", rule="explicit", axes=(1,))'),
+        (("N", "M"), {"rule": "Expand"}, None),
+        (("()", "2"), {}, 'sb.broadcast("()", "2")'),
+    ],
+)
+def test_opening(arguments: tuple[Any, ...], keywords: dict[str, Any], call: str | None) -> None:
+    try:
+        asked = sb.broadcast(*arguments or ("N, 3", "M, 1"), **keywords)
+    except sb.SymbcastError as error:
+        with pytest.raises(type(error)):
+            sb.notebook.explore(*arguments, **keywords)
+        return
+    explorer = sb.notebook.explore(*arguments, **keywords)
+    assert explorer.result is not None
+    assert str(sb.Condition(explorer.result)) == str(sb.Condition(asked))
+    if call is not None:
+        assert explorer.checked["call"] == call
+    assert str(sb.Condition(eval(explorer.checked["call"], {"sb": sb}))) == str(sb.Condition(asked))
+
+
+def test_the_state_is_copied_whole() -> None:
+    first = sb.notebook.explore("N, C", "C, K", "M, 1", assume="C >= 2", over=["K", "M"], sizes={"N": 3}, up_to=7, shade=1)
+    again = eval(first.checked["explorer_call"], {"sb": sb})
+    assert again.checked["explorer_call"] == first.checked["explorer_call"]
+    for shown in ("map", "working", "sizes"):
+        assert again.checked[shown] == first.checked[shown]
+
+
+def test_the_map_is_what_evaluation_says() -> None:
+    explorer = sb.notebook.explore("N - 1, 3", "M, 1", assume="M != 5", up_to=8)
+    shown = explorer.checked["map"]
+    assert shown["axes"] == ["N", "M"]
+    assert shown["rank"] == 2
+    for m, row in zip(shown["sizes"][1], shown["rows"], strict=True):
+        for n, cell in zip(shown["sizes"][0], row, strict=True):
+            try:
+                shape = explorer.result.evaluate(N=n, M=m)
+                assert cell == ["works", shape[0], str(shape)]
+            except sb.BindingError:
+                assert cell == ["excluded"]
+                assert m == 5
+            except sb.IncompatibleShapesError:
+                assert cell[0] == "fails"
+                assert shown["blames"][cell[1]]["label"] == "axis 0 (-2) fails"
+
+
+def test_python_sets_what_the_page_shows() -> None:
+    explorer = sb.notebook.explore("N", "M")
+    serial = explorer.checked["serial"]
+    explorer.shapes = ["N", "("]
+    assert explorer.result is None
+    assert explorer.checked == {
+        "serial": serial + 1,
+        "faults": {"shape 1": ["the text ends too early; expected a dimension", 1, 1]},
+    }
+    assert repr(explorer) == "<Explorer numpy of 'N', '(': cannot be read>"
+    explorer.shapes = ["N", "1"]
+    assert explorer.answer["verdict"] == "always"
+    assert explorer.answer["serial"] == explorer.checked["serial"] == serial + 2
+    assert repr(explorer) == "<Explorer numpy: always (N,)>"
+
+
+def test_no_symbols_no_map() -> None:
+    explorer = sb.notebook.explore("2, 3", "4, 1")
+    assert explorer.checked["map"] is None
+    assert "sizes must be equal or 1" in explorer.checked["working"]
+
+
+def test_it_begins_where_something_works() -> None:
+    explorer = sb.notebook.explore("batch, heads, T, K", "batch, 1, S - 1, T", assume="T >= 3")
+    cells = [cell for row in explorer.checked["map"]["rows"] for cell in row]
+    assert any(cell[0] == "works" for cell in cells)
+    assert any(cell[0] == "fails" for cell in cells)
+
+
+def test_what_goes_to_the_page_is_json() -> None:
+    explorer = sb.notebook.explore("'<b>', 2..5", "M, 1")
+    for trait in ("rules", "checked", "answer"):
+        json.dumps(getattr(explorer, trait))
+    assert "<b>" not in explorer.answer["html"]
+    assert "&lt;b&gt;" in explorer.answer["html"]
+    assert "<b>" not in explorer.checked["working"]
