@@ -187,13 +187,15 @@ def test_results_pickle_and_copy():
 
 
 def test_import_is_light():
-    """Neither the import nor a concrete question loads sympy, z3 or numpy."""
+    """Neither the import nor a concrete question loads sympy, z3, numpy or what notebooks need."""
     program = """
         import sys
         import symbcast as sb
         assert sb.broadcast((8, 1, 6, 1), (7, 1, 5)).shape == (8, 7, 6, 5)
         assert sb.broadcast((3,), (4,)).verdict is sb.Verdict.NEVER
-        heavy = {"sympy", "z3", "numpy", "lark", "rich", "cyclopts"} & set(sys.modules)
+        libraries = {"sympy", "z3", "numpy", "lark", "rich", "cyclopts"}
+        notebooks = {"matplotlib", "IPython", "anywidget", "ipywidgets", "traitlets"}
+        heavy = (libraries | notebooks) & set(sys.modules)
         assert not heavy, heavy
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ class Explorer(AnyWidget):
             **state,
         )
         self._ask()
+        # The solver is loaded when a question first needs it; a keystroke should not wait for that.
+        import_module("symbcast.deciding.smt")
         self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
 
