@@ -14,6 +14,7 @@ from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.definedness import with_values
 from symbcast.dims import Unknown, symbol
+from symbcast.display.text import visible
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
@@ -34,7 +35,7 @@ class Assumption:
         self.text = text
 
     def __repr__(self) -> str:
-        return f"<Assumption {self.text}>"
+        return f"<Assumption {visible(self.text)}>"
 
 
 def read_assumptions(assume: Any) -> list[Assumption]:

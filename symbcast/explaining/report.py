@@ -193,4 +193,4 @@ def summary(result: Result) -> str:
         text = f"{text} ({result.reason})"
     if verdict is Verdict.NEVER:
         text = f"{text} {' and '.join(clipped(namer.shape(s), 60) for s in result.operands[:4])}"
-    return clipped(text.replace("\n", " "), ONE_LINE)
+    return clipped(visible(text), ONE_LINE)

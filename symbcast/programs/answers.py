@@ -13,6 +13,7 @@ from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.dims import Unknown
+from symbcast.display.text import visible
 from symbcast.errors import AssumptionError
 from symbcast.formulas import FALSE, Formula
 from symbcast.printing import formula_text
@@ -39,7 +40,7 @@ class Requirement(NamedTuple):
     """Whether each origin asks it by itself."""
 
     def __repr__(self) -> str:
-        return f"<Requirement {self}>"
+        return f"<Requirement {visible(str(self))}>"
 
     def __str__(self) -> str:
         return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"

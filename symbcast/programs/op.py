@@ -42,7 +42,9 @@ class Op(NamedTuple):
         return tuple(constraints(self))
 
     def __repr__(self) -> str:
-        return f"<Op {self}>"
+        from symbcast.display.text import visible
+
+        return f"<Op {visible(str(self))}>"
 
     def __str__(self) -> str:
         match self.kind:

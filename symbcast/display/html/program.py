@@ -36,5 +36,5 @@ def _asker(asker: Asker) -> str:
 
 
 def _failing(env: ShapeEnv, told: Told) -> str:
-    sizes = env.counterexample(told.condition)
+    sizes = env.counterexample(told.condition if len(env.clauses) > 1 else None)
     return code(sizes_text(sizes)) if sizes else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy
 
@@ -13,6 +13,8 @@ from symbcast.printing import dim_text, in_order
 
 if TYPE_CHECKING:
     from symbcast.dims import Unknown
+
+T = TypeVar("T")
 
 MOST = 12
 """How many terms, factors or members of one expression are shown."""
@@ -37,17 +39,17 @@ def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
     return written if len(written) <= LONGEST else r"\ldots"
 
 
-def some(texts: Sequence[str]) -> list[str]:
-    """Return texts, dots for the middle ones where they are many."""
-    if len(texts) <= MOST:
-        return list(texts)
-    return [*texts[: MOST - 2], r"\ldots", texts[-1]]
+def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
+    """Return items as they are written, dots for the middle ones where they are many: these are not written."""
+    if len(items) <= MOST:
+        return list(map(write, items))
+    return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
 
 
-def call(name: str, arguments: Iterable[str]) -> str:
+def call(name: str, arguments: Sequence[str]) -> str:
     """Return a function of arguments."""
     called = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
-    return f"{called}{brackets(', '.join(some(list(arguments))))}"
+    return f"{called}{brackets(', '.join(arguments))}"
 
 
 def brackets(latex: str) -> str:
@@ -83,16 +85,16 @@ class _Writer:
 
     def _sum(self, expression: sympy.Add) -> tuple[str, int]:
         terms = in_order(expression)
-        written = [("-" if minus else "+", self.write(term, _PRODUCT)) for minus, term in terms]
-        first = f"-{written[0][1]}" if written[0][0] == "-" else written[0][1]
-        return " ".join([first, *some([f"{sign} {term}" for sign, term in written[1:]])]), _SUM
+        (minus, size), rest = terms[0], terms[1:]
+        first = f"{'-' if minus else ''}{self.write(size, _PRODUCT)}"
+        return " ".join([first, *some(rest, lambda t: f"{'-' if t[0] else '+'} {self.write(t[1], _PRODUCT)}")]), _SUM
 
     def _product(self, expression: sympy.Mul) -> tuple[str, int]:
         number, factors = expression.as_coeff_mul()
         if not number.is_Integer:
             return self._plain(expression)
         ordered = sorted(factors, key=lambda f: (not f.is_Atom and not f.is_Pow, dim_text(f)))
-        texts = some([self.write(f, _POWER) for f in ordered])
+        texts = some(ordered, lambda f: self.write(f, _POWER))
         if abs(number) != 1:
             texts.insert(0, str(abs(int(number))))
         product = r"\,".join(texts)
@@ -121,7 +123,7 @@ class _Writer:
 
     def _call(self, expression: sympy.Expr) -> tuple[str, int]:
         ordered = sorted(expression.args, key=lambda a: (a.is_number, not a.is_Atom, dim_text(a)))
-        return call(type(expression).__name__.lower(), (self.write(a, _SUM) for a in ordered)), _ATOM
+        return call(type(expression).__name__.lower(), some(ordered, lambda a: self.write(a, _SUM))), _ATOM
 
 
 _WRITERS: tuple[tuple[Any, Callable[[_Writer, Any], tuple[str, int]]], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -44,7 +45,7 @@ class Typesetter:
 
     def shape(self, dims: Sequence[Dim]) -> str:
         """Return a shape."""
-        return _in_brackets([self.bounded(d) for d in dims])
+        return _in_brackets(some(dims, self.bounded))
 
     def formula(self, formula: Formula) -> str:
         """Return a formula."""
@@ -63,13 +64,13 @@ def shape_latex(dims: Sequence[Dim]) -> str:
     (N, {\text{?}}, 2\,N + 1)
     """
     labels = labels_of(dims)
-    shared = {u for u in labels if sum(not isinstance(d, int) and d.has(u) for d in dims) > 1}
-    alone = [isinstance(d, Unknown) and d not in shared for d in dims]
-    texts = [
-        f"{{{text_latex(dim_text(d))}}}" if is_alone else dim_latex(d, labels)
-        for d, is_alone in zip(dims, alone, strict=True)
-    ]
-    return _in_brackets(texts)
+    uses = Counter(s for d in dims if not isinstance(d, int) for s in d.free_symbols)
+
+    def write(dim: Dim) -> str:
+        is_alone = isinstance(dim, Unknown) and uses[dim] == 1
+        return f"{{{text_latex(dim_text(dim))}}}" if is_alone else dim_latex(dim, labels)
+
+    return _in_brackets(some(dims, write))
 
 
 def formula_latex(formula: Formula) -> str:
@@ -104,13 +105,12 @@ def sizes_latex(sizes: Mapping[str, int]) -> str:
     N = 2,\ \mathrm{max\_len} = 3
     """
     told, others = telling_sizes(sizes)
-    texts = some([f"{name_latex(name)} = {size}" for name, size in told.items()])
+    texts = some(list(told.items()), lambda named: f"{name_latex(named[0])} = {named[1]}")
     return r",\ ".join([*texts, *([text_latex(others)] if others else [])])
 
 
 def _in_brackets(texts: Sequence[str]) -> str:
-    shown = some(texts)
-    return brackets(f"{shown[0]}," if len(shown) == 1 else ", ".join(shown))
+    return brackets(f"{texts[0]}," if len(texts) == 1 else ", ".join(texts))
 
 
 def _formula(formula: Formula, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
@@ -121,16 +121,20 @@ def _formula(formula: Formula, labels: Mapping[Unknown, str]) -> tuple[str, _Kin
         case AllOf(parts) | AnyOf(parts):
             if not parts:
                 return rf"\text{{{isinstance(formula, AllOf)}}}", None
-            return _joined([_formula(p, labels) for p in parts[:100]], type(formula))
+            return _joined(parts, type(formula), labels)
         case Compatible() | Clashing():
             return _compatibility(formula, labels)
 
 
-def _joined(written: Sequence[tuple[str, _Kind]], kind: type[AllOf | AnyOf]) -> tuple[str, _Kind]:
-    if len(written) == 1:
-        return written[0]
-    texts = [brackets(text) if inner not in (None, kind) else text for text, inner in written]
-    return _WORDS[kind].join(some(texts)), kind
+def _joined(parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+    if len(parts) == 1:
+        return _formula(parts[0], labels)
+
+    def write(part: Formula) -> str:
+        latex, inner = _formula(part, labels)
+        return latex if inner in (None, kind) else brackets(latex)
+
+    return _WORDS[kind].join(some(parts, write)), kind
 
 
 def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Unknown, str]) -> str:
@@ -147,7 +151,7 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Unknown, str]
         return rf"\text{{{is_valid}}}", None
     if len(dims) != 2 or all(isinstance(d, int) for d in dims):
         sign = "" if is_valid else r"\lnot "
-        return f"{sign}{call('compatible', [dim_latex(d, labels) for d in dims])}", None
+        return f"{sign}{call('compatible', some(dims, lambda d: dim_latex(d, labels)))}", None
     left, right = dims[::-1] if isinstance(dims[0], int) else dims
     pairs = [(left, right), (left, 1), *([] if isinstance(right, int) else [(right, 1)])]
     parts = tuple((equal if is_valid else different)(a, b) for a, b in pairs)

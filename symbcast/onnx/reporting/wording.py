@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from symbcast.display.text import visible
 from symbcast.explaining.naming import Namer, clipped, cut, listed, sizes_text
 from symbcast.formulas import FALSE
 from symbcast.verdicts import Verdict
@@ -42,7 +43,7 @@ def explanation(report: ModelReport) -> str:
 
 def headline(report: ModelReport) -> str:
     """Return what the model is called and whether it runs, on a line."""
-    return f"{cut(report.source, 60)}: {verdict_words(report)}"
+    return f"{cut(visible(report.source), 60)}: {verdict_words(report)}"
 
 
 def verdict_words(report: ModelReport) -> str:
@@ -69,7 +70,7 @@ def summary(report: ModelReport) -> str:
         text = f"{text} if {condition_text(report)}"
     if count:
         text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not looked at"
-    return clipped(text.replace("\n", " "), SUMMARY)
+    return clipped(visible(text), SUMMARY)
 
 
 def condition_text(report: ModelReport) -> str:
@@ -188,7 +189,7 @@ def _lines(sections: Iterator[Section]) -> Iterator[str]:
     for label, text, most in sections:
         if not text:
             continue
-        parts = wrap(text, room, break_on_hyphens=False) or [""]
+        parts = wrap(visible(text), room, break_on_hyphens=False) or [""]
         if len(parts) > most:
             parts = [*parts[: most - 1], clipped(" ".join(parts[most - 1 :]), room)]
         for number, part in enumerate(parts):
