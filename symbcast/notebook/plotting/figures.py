@@ -1,0 +1,164 @@
+"""Plots of where a broadcast, a program or a model is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.binding import read_size, read_sizes
+from symbcast.errors import BindingError, MissingExtraError
+from symbcast.notebook.subjects import subject_of
+from symbcast.notebook.survey import Survey, survey
+
+if TYPE_CHECKING:
+    import sympy
+    from matplotlib.axes import Axes
+
+    from symbcast.env import ShapeEnv
+    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.result import Result
+
+SIZES = range(17)
+MOST_PANELS = 36
+"""So many plots are shown beside each other."""
+
+
+def plot(  # noqa: PLR0913 - what a caller may want otherwise
+    subject: Result | ShapeEnv | ModelReport,
+    x: str | sympy.Symbol | None = None,
+    y: str | sympy.Symbol | Iterable[int] | None = None,
+    sizes: Iterable[int] = SIZES,
+    *,
+    y_sizes: Iterable[int] | None = None,
+    axis: int | None = None,
+    fixed: Mapping[Any, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
+
+    Cells that work are shaded by the size of an ``axis`` of the output, the first one that varies unless it is given;
+    those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. ``x`` and ``y`` are
+    the first two symbols where neither is given. Other symbols have the sizes in ``fixed``, or else the smallest that
+    work, as the title says. ``sizes`` are those of both symbols, unless ``y_sizes`` are given. With ``ax`` nothing but
+    these axes is drawn into, and a colour bar beside them.
+
+        plot(result, "N", "M", range(17))
+        plot(result, "N", range(17))
+
+    Raises `MissingExtraError` without matplotlib, and `BindingError` for symbols, sizes and axes that the answer does
+    not have.
+    """
+    _require_matplotlib("plot")
+    from symbcast.notebook.plotting.drawing import draw_one
+
+    if y is not None and not _is_name(y):
+        if sizes is not SIZES:
+            raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
+        sizes, y = y, None  # type: ignore[assignment]
+    x, y = _chosen(subject, x, y, ())
+    found = survey(subject, x, y, sizes, y_sizes, fixed)
+    return draw_one(subject, found, _output_axis(subject, axis, [found]), ax)
+
+
+def plots(  # noqa: PLR0913
+    subject: Result | ShapeEnv | ModelReport,
+    x: str | sympy.Symbol | None = None,
+    y: str | sympy.Symbol | None = None,
+    sizes: Iterable[int] = SIZES,
+    *,
+    each: Mapping[Any, Iterable[int]],
+    y_sizes: Iterable[int] | None = None,
+    axis: int | None = None,
+    fixed: Mapping[Any, int] | None = None,
+) -> list[Axes]:
+    """Plot an answer once for each size of further symbols, beside each other, and return the axes, row by row.
+
+    ``each`` says which: ``{"K": (1, 2, 3)}``; of several symbols, every combination. One legend and one scale are for
+    all. Everything else is as in `plot`.
+
+        plots(result, "N", "M", range(9), each={"K": (1, 2, 3)})
+
+    Raises as `plot` does, and `BindingError` for more than 36 plots.
+    """
+    _require_matplotlib("plots")
+    from symbcast.notebook.plotting.drawing import draw_many
+
+    named = _each(subject, each)
+    x, y = _chosen(subject, x, y, list(named))
+    # Sizes that can be gone through once only serve every plot.
+    sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
+    y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
+    panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
+    given = read_sizes(subject_of(subject).names, fixed, {})
+    for name in named:
+        if name in given:
+            raise BindingError(f"{name} is in each and fixed at {given[name]}", "give it once")
+    surveys = [survey(subject, x, y, sizes, y_sizes, {**given, **panel}) for panel in panels]
+    columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
+    return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
+
+
+def _require_matplotlib(function: str) -> None:
+    try:
+        import matplotlib.pyplot  # noqa: F401 - it has to be there
+    except ImportError as error:
+        raise MissingExtraError(f"symbcast.notebook.{function}", "notebook") from error
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) or hasattr(value, "free_symbols")
+
+
+def _chosen(subject: Any, x: Any, y: Any, taken: Sequence[str]) -> tuple[Any, Any]:
+    """Return the symbols to plot: those given, or else the first two that are not taken."""
+    if x is not None:
+        return x, y
+    free = [name for name in subject_of(subject).names.values() if name not in taken]
+    if y is not None or not free:
+        raise BindingError("no symbol is left for the first axis", "name one: x='N'")
+    return free[0], free[1] if len(free) > 1 else None
+
+
+def _each(subject: Any, each: Any) -> dict[str, list[int]]:
+    """Return the sizes of which there is to be a plot each, by name."""
+    if not isinstance(each, Mapping) or not each:
+        raise BindingError(f"{each!r:.80} does not say what to show one beside another", "write each={'K': (1, 2, 3)}")
+    found: dict[str, list[int]] = {}
+    count = 1
+    for key, sizes in each.items():
+        (name,) = read_sizes(subject_of(subject).names, {key: 0}, {})
+        if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+            raise BindingError(f"{sizes!r:.80} are not sizes of {name}", "write each={'K': (1, 2, 3)}")
+        found[name] = []
+        for size in sizes:
+            found[name].append(read_size(name, size))
+            if len(found[name]) * count > MOST_PANELS:
+                raise BindingError(f"each asks for more than {MOST_PANELS} plots", "take fewer sizes")
+        count *= len(found[name])
+    if not count:
+        raise BindingError("each has no sizes", "write each={'K': (1, 2, 3)}")
+    return found
+
+
+def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | None:
+    """Return which axis of the output is shaded, counted from the front; None where there is none to shade."""
+    output = subject_of(subject).output
+    if axis is not None:
+        if output is None:
+            raise BindingError(
+                f"axis={axis!r:.80} is of one output, and this is more than one operation", "leave it out"
+            )
+        try:
+            return range(len(output))[index(axis)] if not isinstance(axis, bool) else _no_axis(axis, len(output))
+        except (TypeError, IndexError):
+            return _no_axis(axis, len(output))
+    shapes = {c.shape for s in surveys for row in s.rows for c in row if c.shape is not None}
+    varying = (n for n in range(len(output or ())) if len({shape[n] for shape in shapes}) > 1)
+    return next(varying, 0 if output else None)
+
+
+def _no_axis(axis: Any, rank: int) -> NoReturn:
+    hint = f"write an integer from {-rank} to {rank - 1}" if rank else "its rank is 0: leave it out"
+    raise BindingError(f"axis={axis!r:.80} is not an axis of the output", hint)

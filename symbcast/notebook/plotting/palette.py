@@ -1,0 +1,85 @@
+"""The colours and hatches of plots: told apart by all kinds of colour vision, and in print without colour.
+
+Where an answer works is a solid green, darker (on a dark page, lighter) for larger sizes; where it fails is a tint, of
+a lightness that no green has, with a hatch that no other failure has; what is excluded is bare.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+from symbcast.display.palette import CONDITIONAL, FINE, IMPOSSIBLE
+
+Colour = tuple[float, float, float]
+
+WHITE, BLACK = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
+
+
+class Mark(NamedTuple):
+    """How a kind of failure is drawn: the tint's full colour, which the hatch has, and the hatch."""
+
+    colour: str
+    hatch: str
+
+
+MARKS = (
+    Mark(IMPOSSIBLE, "////"),
+    Mark("#0072B2", "\\\\\\\\"),
+    Mark("#F0E442", "...."),
+    Mark("#CC79A7", "xxxx"),
+    Mark(CONDITIONAL, "||||"),
+    Mark("#56B4E9", "----"),
+)
+"""Okabe and Ito's colours but for the green; neighbours are as unlike as they can be."""
+
+
+class Page:
+    """The colours of a plot on a page: they go with its background, light or dark."""
+
+    def __init__(self, background: str | Colour, ink: str | Colour) -> None:
+        self.background: Colour = to_rgb(background)
+        self.ink: Colour = to_rgb(ink)
+        self.is_dark = lightness(self.background) < 0.5
+
+    def tint(self, mark: Mark) -> Colour:
+        """Return what a failing cell is filled with."""
+        return mixed(to_rgb(mark.colour), self.background, 0.34 if self.is_dark else 0.3)
+
+    def line(self, mark: Mark) -> Colour:
+        """Return the colour of a hatch: one that shows on the tint."""
+        towards, share = (WHITE, 0.9) if self.is_dark else (BLACK, 0.8)
+        return mixed(mixed(to_rgb(mark.colour), towards, share), self.tint(mark), 0.7)
+
+    @property
+    def excluded(self) -> Colour:
+        """What an excluded cell is filled with."""
+        return mixed(self.ink, self.background, 0.12 if self.is_dark else 0.07)
+
+    @property
+    def works(self) -> LinearSegmentedColormap:
+        """From the smallest size to the largest: the further from the page, the larger."""
+        green = to_rgb(FINE)
+        if self.is_dark:
+            ends = [mixed(green, BLACK, 0.85), green, mixed(green, WHITE, 0.22)]
+        else:
+            ends = [mixed(green, WHITE, 0.72), green, mixed(green, BLACK, 0.35)]
+        return LinearSegmentedColormap.from_list("sizes", ends)
+
+
+def ink_on(colour: Colour) -> Colour:
+    """Return black or white, whichever is easier to read on a colour."""
+    return BLACK if lightness(colour) > 0.4 else WHITE
+
+
+def mixed(colour: Colour, other: Colour, share: float) -> Colour:
+    """Return ``share`` of a colour with the rest of another."""
+    red, green, blue = (share * a + (1 - share) * b for a, b in zip(colour, other, strict=True))
+    return red, green, blue
+
+
+def lightness(colour: Colour) -> float:
+    """Return how light a colour looks, from 0 to 1: near enough to tell dark from light."""
+    red, green, blue = colour
+    return 0.299 * red + 0.587 * green + 0.114 * blue
