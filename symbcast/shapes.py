@@ -80,6 +80,8 @@ class Shape(tuple["Dim", ...]):
         return tuple.__hash__(self if self.is_concrete else self._key())
 
     def __str__(self) -> str:
+        if self.is_concrete:
+            return str(tuple(self))
         from symbcast.printing import shape_text
 
         return shape_text(self)

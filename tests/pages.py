@@ -11,7 +11,7 @@ TAGS = {"div", "strong", "table", "tr", "th", "td", "code", "span", "br"}
 ATTRIBUTES = {"style", "scope", "aria-label", "title"}
 COMMANDS = {
     *("text", "mathrm", "operatorname", "max", "min", "frac", "left", "right", "lfloor", "rfloor", "bmod"),
-    *("land", "lor", "lnot", "le", "ge", "ne", "ldots", "cdots", "hline", "begin", "end", "backslash", "hat", "sim"),
+    *("land", "lor", "lnot", "le", "ge", "ne", "ldots", "cdots", "hline", "begin", "end", "backslash", "wedge", "sim"),
 }
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -170,9 +170,16 @@ def test_a_large_program_has_a_small_page():
 
 
 def test_displays_are_not_imported_before_they_are_needed():
-    asked = "import symbcast as s, sys; s.broadcast('N', 'M'); print('symbcast.display.html' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    run = """
+import sys, symbcast
+def loaded(): return [n for n in ("symbcast.display", "sympy", "z3") if n in sys.modules]
+print(loaded())
+result = symbcast.broadcast((2, 3), (2, 1))
+result._repr_html_(), result._repr_latex_(), result.shape._repr_html_(), result.shape._repr_latex_()
+print(loaded())
+"""
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "['symbcast.display']"]
 
 
 def test_a_page_is_the_whole_answer():

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from symbcast.dims import Dim, broadcast, floordiv, mod
+from symbcast.display.latex.layout import brackets, call, some
 from symbcast.display.latex.names import name_latex, text_latex
 from symbcast.printing import dim_text, in_order
 
 if TYPE_CHECKING:
     from symbcast.dims import Unknown
 
-T = TypeVar("T")
-
-MOST = 12
-"""How many terms, factors or members of one expression are shown."""
 LONGEST = 1500
 """How long the LaTeX of one dimension may be; a longer one is told by dots."""
 
@@ -37,24 +34,6 @@ def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
         dim = dim.rewrite(sympy.floor)
     written = _Writer(labels).write(dim, _SUM)
     return written if len(written) <= LONGEST else r"\ldots"
-
-
-def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
-    """Return items as they are written, dots for the middle ones where they are many: these are not written."""
-    if len(items) <= MOST:
-        return list(map(write, items))
-    return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
-
-
-def call(name: str, arguments: Sequence[str]) -> str:
-    """Return a function of arguments."""
-    called = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
-    return f"{called}{brackets(', '.join(arguments))}"
-
-
-def brackets(latex: str) -> str:
-    """Return brackets around a formula, as high as it is."""
-    return rf"\left({latex}\right)" if r"\frac" in latex else f"({latex})"
 
 
 class _Writer:

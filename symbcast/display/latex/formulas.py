@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.dims import Unknown
-from symbcast.display.latex.dims import brackets, call, dim_latex, some
+from symbcast.display.latex.layout import brackets, call, some
 from symbcast.display.latex.names import name_latex, text_latex
 from symbcast.explaining.naming import Namer, telling_sizes
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
-from symbcast.printing import dim_text, labels_of
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.dims import Dim, Unknown
 
 _SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
 _MIRRORED = {"<=": r"\ge", "<": ">"}
@@ -34,12 +32,16 @@ class Typesetter:
 
     def dim(self, dim: Dim) -> str:
         """Return a dimension; its bounds, if it has any, are not in it."""
+        if isinstance(dim, int):
+            return str(dim)
+        from symbcast.printing import labels_of
+
         renamed = self._namer.renamed(dim)
-        return dim_latex(renamed, labels_of((renamed,)))
+        return _dim(renamed, labels_of((renamed,)))
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension, an unknown with its bounds."""
-        if isinstance(dim, Unknown):
+        if _is_unknown(dim):
             return f"{{{text_latex(self._namer.bounded(dim))}}}"
         return self.dim(dim)
 
@@ -63,12 +65,16 @@ def shape_latex(dims: Sequence[Dim]) -> str:
     >>> print(shape_latex(parse_shape("N, ?, 2*N + 1")))
     (N, {\text{?}}, 2\,N + 1)
     """
+    if all(isinstance(d, int) for d in dims):
+        return _in_brackets(some(dims, str))
+    from symbcast.printing import dim_text, labels_of
+
     labels = labels_of(dims)
     uses = Counter(s for d in dims if not isinstance(d, int) for s in d.free_symbols)
 
     def write(dim: Dim) -> str:
-        is_alone = isinstance(dim, Unknown) and uses[dim] == 1
-        return f"{{{text_latex(dim_text(dim))}}}" if is_alone else dim_latex(dim, labels)
+        is_alone = _is_unknown(dim) and uses[dim] == 1
+        return f"{{{text_latex(dim_text(dim))}}}" if is_alone else _dim(dim, labels)
 
     return _in_brackets(some(dims, write))
 
@@ -80,11 +86,15 @@ def formula_latex(formula: Formula) -> str:
     >>> print(formula_latex(parse_formula("2 <= N and (N == M or M % 8 == 0)")))
     N \ge 2 \land (N = M \lor M \bmod 8 = 0)
     """
+    from symbcast.printing import labels_of
+
     return _shortened(_formula(formula, labels_of(dims_of(formula))), None)
 
 
 def clause_lines(clauses: Sequence[Formula]) -> list[str]:
     """Return clauses, a line each."""
+    from symbcast.printing import labels_of
+
     labels = labels_of(d for c in clauses for d in dims_of(c))
     lines = [_shortened(_formula(c, labels), AllOf if len(clauses) > 1 else None) for c in clauses[:CLAUSES]]
     more = [r"\ldots"] if len(clauses) > CLAUSES else []
@@ -107,6 +117,23 @@ def sizes_latex(sizes: Mapping[str, int]) -> str:
     told, others = telling_sizes(sizes)
     texts = some(list(told.items()), lambda named: f"{name_latex(named[0])} = {named[1]}")
     return r",\ ".join([*texts, *([text_latex(others)] if others else [])])
+
+
+def _dim(dim: Dim, labels: Mapping[Unknown, str]) -> str:
+    if isinstance(dim, int):
+        return str(dim)
+    # Not before there is one: sizes that are all numbers are shown without algebra.
+    from symbcast.display.latex.dims import dim_latex
+
+    return dim_latex(dim, labels)
+
+
+def _is_unknown(dim: Dim) -> bool:
+    if isinstance(dim, int):
+        return False
+    from symbcast.dims import Unknown
+
+    return isinstance(dim, Unknown)
 
 
 def _in_brackets(texts: Sequence[str]) -> str:
@@ -141,7 +168,7 @@ def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Unknown, s
     sign = _SIGNS[operator]
     if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
         sign, left, right = _MIRRORED[operator], right, left
-    return f"{dim_latex(left, labels)} {sign} {dim_latex(right, labels)}"
+    return f"{_dim(left, labels)} {sign} {_dim(right, labels)}"
 
 
 def _compatibility(formula: Compatible | Clashing, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
@@ -151,7 +178,7 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Unknown, str]
         return rf"\text{{{is_valid}}}", None
     if len(dims) != 2 or all(isinstance(d, int) for d in dims):
         sign = "" if is_valid else r"\lnot "
-        return f"{sign}{call('compatible', some(dims, lambda d: dim_latex(d, labels)))}", None
+        return f"{sign}{call('compatible', some(dims, lambda d: _dim(d, labels)))}", None
     left, right = dims[::-1] if isinstance(dims[0], int) else dims
     pairs = [(left, right), (left, 1), *([] if isinstance(right, int) else [(right, 1)])]
     parts = tuple((equal if is_valid else different)(a, b) for a, b in pairs)

@@ -1,11 +1,16 @@
-"""What answers in LaTeX are laid out with: rows of arrays, and the signs around the whole."""
+"""What formulas and answers in LaTeX are laid out with: brackets, dots, rows of arrays, signs around the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from symbcast.display.latex.names import text_latex
 
+T = TypeVar("T")
+
+MOST = 12
+"""How many terms, factors, members or sizes are shown of one thing."""
 _GAP = r"\\[6pt]"
 
 
@@ -35,3 +40,21 @@ def labelled(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
         row((text_latex(label) if n == 0 else "", line)) for label, lines in sections for n, line in enumerate(lines)
     ]
     return array("ll", rows) if rows else ""
+
+
+def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
+    """Return items as they are written, dots for the middle ones where they are many: these are not written."""
+    if len(items) <= MOST:
+        return list(map(write, items))
+    return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
+
+
+def call(name: str, arguments: Sequence[str]) -> str:
+    """Return a function of arguments."""
+    called = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
+    return f"{called}{brackets(', '.join(arguments))}"
+
+
+def brackets(latex: str) -> str:
+    """Return brackets around a formula, as high as it is."""
+    return rf"\left({latex}\right)" if r"\frac" in latex else f"({latex})"
