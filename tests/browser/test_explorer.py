@@ -157,12 +157,16 @@ FOCUSED = """() => {
 def test_every_control_has_a_name(browser: Browser, lab: Lab) -> None:
     call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1)'
     with explorer(browser, lab, call) as (_, explored):
-        nameless = explored.evaluate("""(root) => [...root.querySelectorAll('input, select, button')].filter(
-            (it) => !it.hidden && !(it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent).trim()
-        ).map((it) => it.outerHTML)""")
-        assert nameless == []
+        assert explored.evaluate(NAMELESS) == []
         ids = explored.evaluate("(root) => [...root.querySelectorAll('[id]')].map((it) => it.id)")
         assert len(ids) == len(set(ids))
+
+
+NAMELESS = """(root) => {
+  const name = (it) => it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent;
+  const controls = [...root.querySelectorAll('input, select, button')].filter((it) => !it.hidden);
+  return controls.filter((it) => !name(it).trim()).map((it) => it.outerHTML);
+}"""
 
 
 def test_rules_and_their_attributes(browser: Browser, lab: Lab) -> None:
@@ -233,7 +237,8 @@ TYPE = """async (text) => {
     const start = performance.now();
     input.value = text.slice(0, n);
     input.dispatchEvent(new Event('input', { bubbles: true }));
-    while (root.dataset.serial === before || root.dataset.state === 'deciding') await new Promise(requestAnimationFrame);
+    const isAnswered = () => root.dataset.serial !== before && root.dataset.state !== 'deciding';
+    while (!isAnswered()) await new Promise(requestAnimationFrame);
     times.push(performance.now() - start);
   }
   return times;
