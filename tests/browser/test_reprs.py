@@ -1,4 +1,4 @@
-"""What results show of themselves in JupyterLab: hostile names are inert, and every word can be read on either theme."""
+"""What results show of themselves in JupyterLab: hostile names are inert, and words can be read on either theme."""
 
 from __future__ import annotations
 

@@ -135,9 +135,8 @@ def test_opening(arguments: tuple[Any, ...], keywords: dict[str, Any], call: str
 
 
 def test_the_state_is_copied_whole() -> None:
-    first = sb.notebook.explore(
-        "N, C", "C, K", "M, 1", assume="C >= 2", over=["K", "M"], sizes={"N": 3}, up_to=7, shade=1
-    )
+    state = {"over": ["K", "M"], "sizes": {"N": 3}, "up_to": 7, "shade": 1}
+    first = sb.notebook.explore("N, C", "C, K", "M, 1", assume="C >= 2", **state)
     again = eval(first.checked["explorer_call"], {"sb": sb})
     assert again.checked["explorer_call"] == first.checked["explorer_call"]
     for shown in ("map", "working", "sizes"):
