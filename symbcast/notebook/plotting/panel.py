@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from symbcast.notebook.plotting.categories import Category
 from symbcast.notebook.plotting.palette import MARKS, Colour, Mark, Page, ink_on
 from symbcast.notebook.plotting.shading import Shading
-from symbcast.notebook.plotting.titles import plain
+from symbcast.notebook.plotting.titles import fit
 from symbcast.notebook.survey import Cell, Outcome, Survey
 
 if TYPE_CHECKING:
@@ -143,11 +143,11 @@ def _draw_borders(ax: Axes, frame: _Frame, page: Page) -> None:
 
 def _name_axes(ax: Axes, survey: Survey, frame: _Frame) -> None:
     frame.across.set_ticks(ax.xaxis, int(frame.inches[0] * 12))
-    ax.set_xlabel(plain(survey.names[0]), parse_math=False, usetex=False)
+    fit(ax.set_xlabel("", parse_math=False, usetex=False), survey.names[0], 72 * frame.inches[0])
     if len(survey.names) > 1:
         lines = int(frame.inches[1] * 5)
         frame.along.set_ticks(ax.yaxis, lines * (len(str(max(frame.along.sizes))) + 1))
-        ax.set_ylabel(plain(survey.names[1]), parse_math=False, usetex=False)
+        fit(ax.set_ylabel("", parse_math=False, usetex=False), survey.names[1], 72 * frame.inches[1])
     else:
         ax.yaxis.set_visible(False)
     ax.tick_params(which="both", length=0)
