@@ -114,7 +114,7 @@ def test_every_cell_is_drawn_as_it_is(result, options, axis, page):
             assert array is None or array.mask[j, i]
         else:
             assert patch is None
-            assert array[j, i] == shape[axis]
+            assert array[j, i] == float(shape[axis])
 
 
 def test_what_is_written_around_the_first_example():
@@ -156,6 +156,23 @@ def test_sizes_that_are_not_even_are_named_where_they_are():
     assert list(ax.get_xticks()) == [0, 1, 2, 3]
     ax = plot(FIRST, "N", "M", range(0, 4096, 512))
     assert list(ax.get_xticks()) == list(range(0, 4096, 512))
+
+
+LARGE = [
+    (sb.broadcast("N", "M"), [2**60, 2**60 + 1, 2**60 + 2], [str(2**60), str(2**60 + 1), str(2**60 + 2)]),
+    (sb.broadcast("N**16*M**16", "M**16*N**16"), [1, 2**62, 2**63 - 1], ["1", str(2**62), str(2**63 - 1)]),
+    (sb.broadcast("N", "M"), [3, 3, 1], ["3", "3", "1"]),
+    (sb.broadcast("N", "M"), range(3, 0, -1), ["3", "2", "1"]),
+]
+
+
+@pytest.mark.parametrize(("result", "sizes", "labels"), LARGE, ids=str)
+def test_large_sizes_and_sizes_in_another_order(result, sizes, labels):
+    ax = plot(result, "N", "M", sizes)
+    assert [t.get_text() for t in ax.get_yticklabels()] == labels
+    assert inside(ax.figure)
+    assert meshes(ax)[0].get_array().shape == (3, 3)
+    assert not np.ma.getmaskarray(meshes(ax)[0].get_array())[np.eye(3, dtype=bool)].any()
 
 
 def test_a_strip_of_one_symbol():

@@ -15,7 +15,7 @@ from symbcast.notebook.plotting.categories import categories
 from symbcast.notebook.plotting.legends import draw_legend, handles
 from symbcast.notebook.plotting.palette import Page
 from symbcast.notebook.plotting.panel import Look, draw
-from symbcast.notebook.plotting.shading import LOWEST, Shading
+from symbcast.notebook.plotting.shading import LOWEST, Shading, size_text
 from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, question_text
 from symbcast.notebook.survey import Survey
 
@@ -57,7 +57,7 @@ def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
     is_strip = len(survey.names) == 1
     left = 0.2 if is_strip else 0.5 + 0.09 * len(str(max(survey.sizes[1])))
     largest = max((c.shape[axis] for row in survey.rows for c in row if c.shape), default=0) if axis is not None else 0
-    right = 0.1 if axis is None else 0.65 + 0.09 * len(str(largest))
+    right = 0.1 if axis is None else 0.65 + 0.09 * len(size_text(largest))
     width = max(width, 4.6 - left - right)
     size = (left + width + right, height + (1.25 if is_strip else 1.5))
     _, ax = plt.subplots(figsize=size, layout="constrained")
