@@ -38,7 +38,7 @@ class Shading:
         self.has_steps = len(self.sizes) <= MOST_STEPS
         if self.has_steps and self.sizes:
             count = len(self.sizes)
-            places = [0.5] if count == 1 else [n / (count - 1) for n in range(count)]
+            places = [0.2] if count == 1 else [n / (count - 1) for n in range(count)]
             self.cmap = ListedColormap([page.works(place) for place in places])
             self.norm = BoundaryNorm(_bounds(shades), count)
 
