@@ -1,12 +1,11 @@
 """Answers to look at and to play with: where a broadcast works, as a plot, and as sliders that say so at once.
 
-    plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and which axis is to blame
+    plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and who is to blame elsewhere
     plots(result, "N", "M", each=...)   the same for several sizes of another symbol, beside each other
-    survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed
 
-Plots need matplotlib and the widget needs anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is
-first used, and `survey` needs neither.
+What the plots show can be had as data from `symbcast.notebook.survey`. Plots need matplotlib and the widget needs
+anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is first used, and surveys need neither.
 """
 
 from importlib import import_module
@@ -15,18 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
     from symbcast.notebook.plotting import plot, plots
-    from symbcast.notebook.survey import Survey, survey
 
-_LAZY = {
-    "Explorer": "explorer",
-    "Survey": "survey",
-    "explore": "explorer",
-    "plot": "plotting",
-    "plots": "plotting",
-    "survey": "survey",
-}
+_LAZY = {"Explorer": "explorer", "explore": "explorer", "plot": "plotting", "plots": "plotting"}
 
-__all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
+__all__ = ["Explorer", "explore", "plot", "plots"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from symbcast.notebook.subjects import Blame, Subject, subject_of
 from symbcast.reading import symbols_of
 from symbcast.rules.base import Joined
 from symbcast.scope import own_set
+from symbcast.sizes import check_size
 
 if TYPE_CHECKING:
     import sympy
@@ -85,8 +86,8 @@ def survey(  # noqa: PLR0913, PLR0917 - a grid has two symbols, each with its si
     symbol, and else the smallest at which the answer is valid beside those. A model with sizes that data decide is
     valid where it is with suitable data.
 
-    Raises `BindingError` for symbols and sizes that the answer does not have, and for more than 250,000 cells, and
-    `ShapeTypeError` for another subject.
+    Raises `BindingError` for symbols that the answer does not have, for what are no sizes, and for more than 250,000
+    cells; `DimensionError` for sizes beyond 64 bits, and `ShapeTypeError` for another subject.
 
     >>> from symbcast import broadcast
     >>> found = survey(broadcast("N, 3", "M, 1"), "N", "M", range(1, 4))
@@ -140,7 +141,7 @@ def _sizes(name: str, given: Any) -> tuple[int, ...]:
     """Return the sizes of an axis; what is endless is not gone through."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
-    sizes = tuple(read_size(name, size) for size in islice(given, MAX_CELLS + 1))
+    sizes = tuple(check_size(read_size(name, size)) for size in islice(given, MAX_CELLS + 1))
     if not sizes:
         raise BindingError(f"there are no sizes of {name} to look at", "write range(17), or a list of sizes")
     if len(sizes) > MAX_CELLS:

@@ -273,6 +273,7 @@ BAD = [
     ((PAIR, "N", "M", {1: 2}), {}, sb.BindingError, ["are not sizes of N"]),
     ((PAIR, "N", "M", [1, -1]), {}, sb.BindingError, ["N=-1 is not a size"]),
     ((PAIR, "N", "M", [1, True]), {}, sb.BindingError, ["N=True is not a size"]),
+    ((PAIR, "N", "M", [2**63]), {}, sb.DimensionError, ["a size is at most 2**63 - 1"]),
     ((PAIR, "N", "M", SIZES, [0.5]), {}, sb.BindingError, ["M=0.5 is not a size"]),
     ((PAIR, "N", "M", range(501)), {}, sb.BindingError, ["501 by 501 sizes are 251,001 cells", "at most 250,000"]),
     ((PAIR, "N", None, range(10**9)), {}, sb.BindingError, ["more than 250,000 sizes of N", "take a step"]),
@@ -303,7 +304,8 @@ def test_surveys_import_neither_matplotlib_nor_numpy():
     code = """
 import sys, symbcast as sb
 assert not any(m.startswith("symbcast.notebook") for m in sys.modules)
-sb.notebook.survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(5))
+from symbcast.notebook.survey import survey
+survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(5))
 assert not {"matplotlib", "numpy", "anywidget", "ipywidgets", "IPython"} & set(sys.modules)
 assert set(sb.notebook.__all__) < set(dir(sb.notebook))
 try:

@@ -15,8 +15,8 @@ from symbcast.notebook.plotting.categories import categories
 from symbcast.notebook.plotting.legends import draw_legend, handles
 from symbcast.notebook.plotting.palette import Page
 from symbcast.notebook.plotting.panel import Look, draw
-from symbcast.notebook.plotting.shading import LOWEST, Shading
-from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, plain, question_text
+from symbcast.notebook.plotting.shading import LOWEST, Shading, size_text
+from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, question_text
 from symbcast.notebook.survey import Survey
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
     is_strip = len(survey.names) == 1
     left = 0.2 if is_strip else 0.5 + 0.09 * len(str(max(survey.sizes[1])))
     largest = max((c.shape[axis] for row in survey.rows for c in row if c.shape), default=0) if axis is not None else 0
-    right = 0.1 if axis is None else 0.65 + 0.09 * len(str(largest))
+    right = 0.1 if axis is None else 0.65 + 0.09 * len(size_text(largest))
     width = max(width, 4.6 - left - right)
     size = (left + width + right, height + (1.25 if is_strip else 1.5))
     _, ax = plt.subplots(figsize=size, layout="constrained")
@@ -79,7 +79,8 @@ def draw_many(
     are_written = has_bar = False
     for ax, survey, panel in zip(axes, surveys, panels, strict=False):
         are_written = draw(ax, survey, look, inches)
-        ax.set_title(plain(fixed_text(panel)), loc="left", fontsize="medium", parse_math=False, usetex=False)
+        title = ax.set_title("", loc="left", fontsize="medium", parse_math=False, usetex=False)
+        fit(title, fixed_text(panel), 72 * inches[0])
         ax.label_outer()
     for ax in axes[len(surveys) :]:
         ax.remove()
@@ -89,7 +90,7 @@ def draw_many(
     rest = {name: size for name, size in surveys[0].fixed.items() if name not in panels[0]}
     above = " · ".join(filter(None, (question_text(subject), fixed_text(rest))))
     title = figure.suptitle("", x=0.01, ha="left", fontsize="large", parse_math=False, usetex=False)
-    fit(title, plain(above), 72 * (size[0] - 0.2))
+    fit(title, above, 72 * (size[0] - 0.2))
     patches = handles(look, surveys, assumed_text(subject), are_written, has_bar)
     draw_legend(figure.legend, patches, 72 * (size[0] - 0.4), loc="outside lower left")
     return axes[: len(surveys)]
@@ -120,7 +121,7 @@ def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
     """Write two lines above axes, at the left: the question, and smaller the sizes and the condition."""
     small = _points("small")
     title = ax.set_title("", loc="left", pad=small + 9, fontsize="large", parse_math=False, usetex=False)
-    fit(title, plain(question), room)
+    fit(title, question, room)
     line = ax.annotate(
         "",
         (0, 1),
@@ -133,7 +134,7 @@ def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
         usetex=False,
     )
     line.set_in_layout(False)  # it may be wider than the axes, which are to keep their width
-    fit(line, plain(above), room)
+    fit(line, above, room)
 
 
 def _below(ax: Axes) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -40,9 +40,9 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
 
     Cells that work are shaded by the size of an ``axis`` of the output, the first one that varies unless it is given;
     those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. ``x`` and ``y`` are
-    the first two symbols where neither is given. Other symbols have the sizes in ``fixed``, or else the smallest that
-    work, as the title says. ``sizes`` are those of both symbols, unless ``y_sizes`` are given. With ``ax`` nothing but
-    these axes is drawn into, and a colour bar beside them.
+    the first two symbols that are not fixed, where neither is given. Other symbols have the sizes in ``fixed``, or else
+    the smallest that work, as is written above. ``sizes`` are those of both symbols, unless ``y_sizes`` are given. With
+    ``ax`` nothing but these axes is drawn into, and a colour bar beside them.
 
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))
@@ -57,7 +57,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
         if sizes is not SIZES:
             raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
         sizes, y = y, None  # type: ignore[assignment]
-    x, y = _chosen(subject, x, y, ())
+    x, y = _chosen(subject, x, y, read_sizes(subject_of(subject).names, fixed, {}))
     found = survey(subject, x, y, sizes, y_sizes, fixed)
     return draw_one(subject, found, _output_axis(subject, axis, [found]), ax)
 
@@ -86,15 +86,15 @@ def plots(  # noqa: PLR0913
     from symbcast.notebook.plotting.drawing import draw_many
 
     named = _each(subject, each)
-    x, y = _chosen(subject, x, y, list(named))
-    # Sizes that can be gone through once only serve every plot.
-    sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
-    y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
-    panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
     given = read_sizes(subject_of(subject).names, fixed, {})
     for name in named:
         if name in given:
             raise BindingError(f"{name} is in each and fixed at {given[name]}", "give it once")
+    x, y = _chosen(subject, x, y, [*named, *given])
+    # Sizes that can be gone through once only serve every plot.
+    sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
+    y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
+    panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
     surveys = [survey(subject, x, y, sizes, y_sizes, {**given, **panel}) for panel in panels]
     columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
     return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
@@ -111,7 +111,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) or hasattr(value, "free_symbols")
 
 
-def _chosen(subject: Any, x: Any, y: Any, taken: Sequence[str]) -> tuple[Any, Any]:
+def _chosen(subject: Any, x: Any, y: Any, taken: Container[str]) -> tuple[Any, Any]:
     """Return the symbols to plot: those given, or else the first two that are not taken."""
     if x is not None:
         return x, y

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 from symbcast.explaining.naming import clipped
 from symbcast.notebook.plotting.palette import MARKS
 from symbcast.notebook.plotting.panel import Look, hatched
+from symbcast.notebook.plotting.shading import size_text
 from symbcast.notebook.plotting.titles import fit, plain
 from symbcast.notebook.survey import Outcome, Survey
 
@@ -67,7 +68,7 @@ def _works(look: Look, are_written: bool, has_bar: bool) -> str:
     if shading.axis is None:
         return "works"
     if len(shading.sizes) == 1:
-        return f"works: output axis {shading.axis} is {shading.sizes[0]}"
+        return f"works: output axis {shading.axis} is {size_text(shading.sizes[0])}"
     if are_written:
         return f"works, with the size of output axis {shading.axis}"
     return "works" if has_bar else f"works, shaded by the size of output axis {shading.axis}"

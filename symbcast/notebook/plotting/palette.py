@@ -61,11 +61,12 @@ class Page:
     def works(self) -> LinearSegmentedColormap:
         """From the smallest size to the largest: the further from the page, the larger."""
         green = to_rgb(FINE)
+        # The green lies where its lightness does, so that equal steps look equal.
         if self.is_dark:
-            ends = [mixed(green, BLACK, 0.85), green, mixed(green, WHITE, 0.22)]
+            shades = [(0.0, mixed(green, BLACK, 0.8)), (0.24, green), (1.0, mixed(green, WHITE, 0.22))]
         else:
-            ends = [mixed(green, WHITE, 0.72), green, mixed(green, BLACK, 0.35)]
-        return LinearSegmentedColormap.from_list("sizes", ends)
+            shades = [(0.0, mixed(green, WHITE, 0.78)), (0.18, green), (1.0, mixed(green, BLACK, 0.35))]
+        return LinearSegmentedColormap.from_list("sizes", shades)
 
 
 def ink_on(colour: Colour) -> Colour:

@@ -14,8 +14,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from symbcast.notebook.plotting.categories import Category
 from symbcast.notebook.plotting.palette import MARKS, Colour, Mark, Page, ink_on
-from symbcast.notebook.plotting.shading import Shading
-from symbcast.notebook.plotting.titles import plain
+from symbcast.notebook.plotting.shading import Shading, as_float, size_text
+from symbcast.notebook.plotting.titles import fit
 from symbcast.notebook.survey import Cell, Outcome, Survey
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_TICKS = 18
 """Up to so many sizes are all named on an axis."""
+EXACT = 2**50
+"""Sizes from here on are shown side by side: floating-point numbers do not tell their neighbours apart."""
 MOST_BORDERS = 48
 """Up to so many sizes cells are set apart."""
 SMALLEST_CELL = 15.0
@@ -69,7 +71,7 @@ class _Scale:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = sizes
         steps = {b - a for a, b in pairwise(sizes)} or {1}
-        self.step = next(iter(steps)) if len(steps) == 1 and min(steps) > 0 else 0
+        self.step = next(iter(steps)) if len(steps) == 1 and min(steps) > 0 and max(sizes) < EXACT else 0
         self.at = [float(s) for s in sizes] if self.step else [float(n) for n in range(len(sizes))]
         half = (self.step or 1) / 2
         self.edges = np.array([self.at[0] - half, *(place + half for place in self.at)])
@@ -99,8 +101,9 @@ class _Frame(NamedTuple):
 
 def _draw_works(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> None:
     works = np.array([[c.outcome is Outcome.WORKS for c in row] for row in survey.rows])
-    # As floating-point numbers, for a size may be beyond 2**63: these are only shaded.
-    sizes = np.array([[float(shading.value(c)) if c.outcome is Outcome.WORKS else 0.0 for c in r] for r in survey.rows])
+    sizes = np.array(
+        [[as_float(shading.value(c)) if c.outcome is Outcome.WORKS else 0.0 for c in r] for r in survey.rows]
+    )
     across, along = frame.across.edges, frame.along.edges
     if works.any():
         values = np.ma.masked_array(sizes, ~works)
@@ -143,11 +146,11 @@ def _draw_borders(ax: Axes, frame: _Frame, page: Page) -> None:
 
 def _name_axes(ax: Axes, survey: Survey, frame: _Frame) -> None:
     frame.across.set_ticks(ax.xaxis, int(frame.inches[0] * 12))
-    ax.set_xlabel(plain(survey.names[0]), parse_math=False, usetex=False)
+    fit(ax.set_xlabel("", parse_math=False, usetex=False), survey.names[0], 72 * frame.inches[0])
     if len(survey.names) > 1:
         lines = int(frame.inches[1] * 5)
         frame.along.set_ticks(ax.yaxis, lines * (len(str(max(frame.along.sizes))) + 1))
-        ax.set_ylabel(plain(survey.names[1]), parse_math=False, usetex=False)
+        fit(ax.set_ylabel("", parse_math=False, usetex=False), survey.names[1], 72 * frame.inches[1])
     else:
         ax.yaxis.set_visible(False)
     ax.tick_params(which="both", length=0)
@@ -162,7 +165,7 @@ def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> b
         return False
     across, along = frame.across.at, frame.along.at
     width, height = 72 * frame.inches[0] / len(across), 72 * frame.inches[1] / len(along)
-    digits = len(str(shading.sizes[-1]))
+    digits = len(size_text(shading.sizes[-1]))
     font = min(9.0, 0.55 * height, 1.35 * width / (digits + 0.8))
     if width < SMALLEST_CELL or height < SMALLEST_CELL or font < 5.5:
         return False
@@ -171,5 +174,5 @@ def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> b
             if cell.outcome is Outcome.WORKS:
                 size = shading.value(cell)
                 ink = ink_on(shading.colour(size))
-                ax.text(x, y, str(size), ha="center", va="center", fontsize=font, color=ink, zorder=3)
+                ax.text(x, y, size_text(size), ha="center", va="center", fontsize=font, color=ink, zorder=3)
     return True

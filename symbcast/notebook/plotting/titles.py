@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.env import ShapeEnv
 from symbcast.explaining.naming import Namer, rule_text
@@ -50,10 +50,11 @@ def assumed_text(subject: Result | ShapeEnv | ModelReport) -> str:
 
 
 def fit(text: Text, words: str, points: float) -> None:
-    """Write words into a text, the end left out where they are wider than so many points."""
+    """Write words into a text on one line, their end left out where they are longer than so many points."""
+    words = plain(words)
     text.set_text(words)
     scale = 72.0 / text.get_figure().dpi  # type: ignore[union-attr]
-    while len(words) > 8 and (wide := text.get_window_extent().width * scale) > points:
+    while len(words) > 8 and (wide := max(text.get_window_extent().size) * scale) > points:
         words = f"{words[: max(5, min(len(words) - 4, int(len(words) * points / wide) - 3))].rstrip()}..."
         text.set_text(words)
 
@@ -71,6 +72,3 @@ def _where(clauses: Sequence[Formula], namer: Namer) -> str:
 
 def _counted(sizes: int) -> str:
     return "1 size" if sizes == 1 else f"{sizes} sizes"
-
-
-Options = dict[str, Any]
