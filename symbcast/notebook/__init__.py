@@ -2,10 +2,11 @@
 
     plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and who is to blame elsewhere
     plots(result, "N", "M", each=...)   the same for several sizes of another symbol, beside each other
+    survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed
 
-What the plots show can be had as data from `symbcast.notebook.survey`. Plots need matplotlib and the widget needs
-anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is first used, and surveys need neither.
+Plots need matplotlib and the widget needs anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is
+first used, and surveys need neither.
 """
 
 from importlib import import_module
@@ -14,10 +15,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
     from symbcast.notebook.plotting import plot, plots
+    from symbcast.notebook.surveying import Survey, survey
 
-_LAZY = {"Explorer": "explorer", "explore": "explorer", "plot": "plotting", "plots": "plotting"}
+_LAZY = {
+    "Explorer": "explorer",
+    "Survey": "surveying",
+    "explore": "explorer",
+    "plot": "plotting",
+    "plots": "plotting",
+    "survey": "surveying",
+}
 
-__all__ = ["Explorer", "explore", "plot", "plots"]
+__all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ import small_models
 import sympy
 
 import symbcast as sb
-from symbcast.notebook.survey import Blame, Cell, Outcome, Survey, survey
+from symbcast.notebook.surveying import Blame, Cell, Outcome, Survey, survey
 
 mpl.use("Agg")
 
@@ -237,7 +237,7 @@ def test_every_failure_is_of_one_kind_and_kinds_are_few(count):
 
 def test_what_is_excluded():
     ax = plot(sb.broadcast("N", "M", assume=["N >= 2", "M % 2 == 0"]), "N", "M", range(5))
-    label = "excluded: N >= 2, M % 2 == 0"
+    label = "excluded by N >= 2, M % 2 == 0"
     assert legend_texts(ax)[-1] == label
     assert patch_at(ax, 3, 3).get_facecolor() == legend_patch(ax, label).get_facecolor()
     ax = plot(sb.broadcast("N", "M", min_size=1))
@@ -255,7 +255,7 @@ def test_programs_and_models():
     pytest.importorskip("onnx")
     report = sb.onnx.check(small_models.small_model("mask"), assume="C >= 2")
     ax = plot(report, "B", "C", range(5), fixed={"T": 2})
-    assert legend_texts(ax) == ["works", "fails at n0", "excluded: C >= 2"]
+    assert legend_texts(ax) == ["works", "fails at n0", "excluded by C >= 2"]
     assert "T = 2, S = 1" in ax.texts[-1].get_text()
 
 

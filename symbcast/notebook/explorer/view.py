@@ -12,7 +12,7 @@ from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out
 from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.explorer.question import quoted
-from symbcast.notebook.survey import Cell, Outcome, Survey, survey
+from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
 from symbcast.rules import REQUIRED, Parameter, rules
 
 if TYPE_CHECKING:

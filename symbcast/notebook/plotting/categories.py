@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from symbcast.explaining.naming import clipped, listed
-from symbcast.notebook.survey import Blame, Outcome, Survey
+from symbcast.notebook.surveying import Blame, Outcome, Survey
 
 MOST = 6
 """So many kinds of failure are told apart."""

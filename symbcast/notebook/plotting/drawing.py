@@ -17,7 +17,7 @@ from symbcast.notebook.plotting.palette import Page
 from symbcast.notebook.plotting.panel import Look, draw
 from symbcast.notebook.plotting.shading import LOWEST, Shading, size_text
 from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, question_text
-from symbcast.notebook.survey import Survey
+from symbcast.notebook.surveying import Survey
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.binding import read_size, read_sizes
 from symbcast.errors import BindingError, MissingExtraError
+from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import subject_of
-from symbcast.notebook.survey import Survey, survey
+from symbcast.notebook.surveying import Survey, survey
 
 if TYPE_CHECKING:
     import sympy
@@ -39,10 +40,10 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
 
     Cells that work are shaded by the size of an ``axis`` of the output, the first one that varies unless it is given;
-    those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. ``x`` and ``y`` are
-    the first two symbols that are not fixed, where neither is given. Other symbols have the sizes in ``fixed``, or else
-    the smallest that work, as is written above. ``sizes`` are those of both symbols, unless ``y_sizes`` are given. With
-    ``ax`` nothing but these axes is drawn into, and a colour bar beside them.
+    those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. Where neither
+    ``x`` nor ``y`` is given, they are two symbols that the condition ties together. Other symbols have the sizes in
+    ``fixed``, or else the smallest that work, as is written above. ``sizes`` are those of both symbols, unless
+    ``y_sizes`` are given. With ``ax`` nothing but these axes is drawn into, and a colour bar beside them.
 
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))
@@ -112,10 +113,11 @@ def _is_name(value: Any) -> bool:
 
 
 def _chosen(subject: Any, x: Any, y: Any, taken: Container[str]) -> tuple[Any, Any]:
-    """Return the symbols to plot: those given, or else the first two that are not taken."""
+    """Return the symbols to plot: those given, or else the most telling ones that are not taken."""
     if x is not None:
         return x, y
-    free = [name for name in subject_of(subject).names.values() if name not in taken]
+    asked = subject_of(subject)
+    free = telling_names({s: name for s, name in asked.names.items() if name not in taken}, asked.condition())
     if y is not None or not free:
         raise BindingError("no symbol is left for the first axis", "name one: x='N'")
     return free[0], free[1] if len(free) > 1 else None

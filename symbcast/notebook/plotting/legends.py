@@ -12,7 +12,7 @@ from symbcast.notebook.plotting.palette import MARKS
 from symbcast.notebook.plotting.panel import Look, hatched
 from symbcast.notebook.plotting.shading import size_text
 from symbcast.notebook.plotting.titles import fit, plain
-from symbcast.notebook.survey import Outcome, Survey
+from symbcast.notebook.surveying import Outcome, Survey
 
 LONGEST = 56
 """So much of the assumptions is written into the legend."""
@@ -32,7 +32,7 @@ def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bo
         patch = Patch(facecolor=page.tint(mark), label=plain(category.label))
         found.append(hatched(patch, mark, page.line(mark)))
     if any(c.outcome is Outcome.EXCLUDED for s in surveys for row in s.rows for c in row):
-        said = f"excluded: {plain(assumed)}" if assumed else "excluded by what is assumed"
+        said = f"excluded by {plain(assumed)}" if assumed else "excluded by what is assumed"
         found.append(Patch(facecolor=page.excluded, label=clipped(said, LONGEST)))
     return found
 

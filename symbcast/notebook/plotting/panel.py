@@ -16,7 +16,7 @@ from symbcast.notebook.plotting.categories import Category
 from symbcast.notebook.plotting.palette import MARKS, Colour, Mark, Page, ink_on
 from symbcast.notebook.plotting.shading import Shading, as_float, size_text
 from symbcast.notebook.plotting.titles import fit
-from symbcast.notebook.survey import Cell, Outcome, Survey
+from symbcast.notebook.surveying import Cell, Outcome, Survey
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

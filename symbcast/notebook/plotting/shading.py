@@ -12,7 +12,7 @@ from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap, Normalize
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from symbcast.notebook.plotting.palette import Colour, Page
-from symbcast.notebook.survey import Cell, Outcome, Survey
+from symbcast.notebook.surveying import Cell, Outcome, Survey
 
 LOWEST = 1.7
 """Inches of height below which a colour bar has no room for words."""
