@@ -247,7 +247,9 @@ class ShapeEnv:
     def __repr__(self) -> str:
         trace = self._trace
         count = sum(op.kind != "assume" for op in trace.ops)
-        return f"<ShapeEnv of {count} operations over {len(trace.names.order)} sizes>"
+        sizes = len(trace.names.order)
+        plurals = ["" if n == 1 else "s" for n in (count, sizes)]
+        return f"<ShapeEnv of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
 
     def _repr_html_(self) -> str:
         from symbcast.display.html.program import page

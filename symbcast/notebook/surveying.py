@@ -13,6 +13,7 @@ from symbcast.binding import read_size, read_sizes
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
+from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import Blame, Subject, subject_of
 from symbcast.reading import symbols_of
 from symbcast.rules.base import Joined
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from symbcast.result import Result
     from symbcast.rules.base import OutputDim
 
-__all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey"]
+__all__ = ["MAX_CELLS", "SIZES", "Blame", "Cell", "Outcome", "Survey", "survey"]
+
+SIZES = range(17)
+"""The sizes that are looked at where none are given."""
 
 MAX_CELLS = 250_000
 """How many cells a survey may have."""
@@ -72,17 +76,19 @@ class Survey:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def survey(  # noqa: PLR0913, PLR0917 - a grid has two symbols, each with its sizes
+def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     subject: Result | ShapeEnv | ModelReport,
-    x: str | sympy.Symbol,
-    y: str | sympy.Symbol | None,
-    xs: Iterable[int],
-    ys: Iterable[int] | None = None,
+    x: str | sympy.Symbol | None = None,
+    y: str | sympy.Symbol | Iterable[int] | None = None,
+    sizes: Iterable[int] = SIZES,
+    *,
+    y_sizes: Iterable[int] | None = None,
     fixed: Mapping[Any, int] | None = None,
 ) -> Survey:
-    """Return where a result, a program or a model is valid, for sizes ``xs`` of one symbol and ``ys`` of another.
+    """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
 
-    ``y`` may be None; ``ys`` is ``xs`` where it is not given. Other symbols have the sizes in ``fixed``, by name or
+    ``y_sizes`` are those of the second symbol where it has others, and sizes in place of ``y`` are those of ``x``
+    alone. Where neither symbol is named, they are two that the condition ties together. Other symbols have the sizes in ``fixed``, by name or
     symbol, and else the smallest at which the answer is valid beside those. A model with sizes that data decide is
     valid where it is with suitable data.
 
@@ -98,7 +104,12 @@ def survey(  # noqa: PLR0913, PLR0917 - a grid has two symbols, each with its si
     [(3, 3), ['axis 0 (-2)'], (3, 3)]
     """
     asked = subject_of(subject)
-    axes = _axes(asked, x, y, xs, ys)
+    if y is not None and not _is_name(y):
+        if sizes is not SIZES:
+            raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
+        sizes, y = y, None  # type: ignore[assignment]
+    x, y = _chosen(asked, x, y, fixed)
+    axes = _axes(asked, x, y, sizes, y_sizes)
     others = _fixed(asked, axes, fixed)
     names = asked.names
     grid = _Grid(axes, others)
@@ -109,6 +120,21 @@ def survey(  # noqa: PLR0913, PLR0917 - a grid has two symbols, each with its si
         blames=asked.blames,
         rows=tuple(_rows(asked, grid)),
     )
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) or hasattr(value, "free_symbols")
+
+
+def _chosen(asked: Subject, x: Any, y: Any, fixed: Mapping[Any, int] | None) -> tuple[Any, Any]:
+    """Return the symbols to vary: those given, or else the most telling ones that are not fixed."""
+    if x is not None:
+        return x, y
+    taken = read_sizes(asked.names, fixed, {})
+    free = telling_names({s: name for s, name in asked.names.items() if name not in taken}, asked.condition())
+    if y is not None or not free:
+        raise BindingError("no symbol is left for the first axis", "name one: x='N'")
+    return free[0], free[1] if len(free) > 1 else None
 
 
 def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[sympy.Symbol, tuple[int, ...]]:

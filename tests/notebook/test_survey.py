@@ -151,7 +151,7 @@ def first_failure(run, point):
 
 
 def test_what_is_said_of_the_first_example():
-    found = survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(4), range(1, 3))
+    found = survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(4), y_sizes=range(1, 3))
     assert found.sizes == ((0, 1, 2, 3), (1, 2))
     assert [[cell.outcome for cell in row] for row in found.rows] == [[WORKS] * 4, [FAILS, WORKS, WORKS, FAILS]]
     assert [cell.shape for cell in found.rows[0]] == [(0, 3), (1, 3), (2, 3), (3, 3)]
@@ -178,7 +178,7 @@ FOUND = [
 @pytest.mark.parametrize(("shapes", "options", "sizes", "outcome", "blamed"), FOUND, ids=str)
 def test_who_is_to_blame(shapes, options, sizes, outcome, blamed):
     (x, i), (y, j), *others = sizes.items()
-    found = survey(sb.broadcast(*shapes, **options), x, y, [i], [j], dict(others))
+    found = survey(sb.broadcast(*shapes, **options), x, y, [i], y_sizes=[j], fixed=dict(others))
     ((cell,),) = found.rows
     assert cell.outcome is outcome
     assert labels(found, cell) == blamed
@@ -198,8 +198,8 @@ def test_sizes_that_are_not_given_are_the_smallest_that_fit():
 def test_symbols_stand_for_their_names():
     N, M = sympy.Symbol("N"), sympy.Symbol("M", positive=True)
     result = sb.broadcast((N, 3), (M, 1))
-    found = survey(result, N, M, np.arange(3), (np.int64(0), 1))
-    assert found == survey(result, "N", "M", [0, 1, 2], [0, 1])
+    found = survey(result, N, M, np.arange(3), y_sizes=(np.int64(0), 1))
+    assert found == survey(result, "N", "M", [0, 1, 2], y_sizes=[0, 1])
     assert [cell.outcome for cell in found.rows[0]] == [EXCLUDED] * 3
     assert all(type(size) is int for sizes in found.sizes for size in sizes)
     once = survey(result, "N", "M", iter(range(3)))
@@ -265,16 +265,16 @@ BAD = [
     ((PAIR, ["N"], None, SIZES), {}, sb.BindingError, ["['N'] is not the name of a size"]),
     ((PAIR, 3, None, SIZES), {}, sb.BindingError, ["no size here is called '3'"]),
     ((PAIR, "N", "N", SIZES), {}, sb.BindingError, ["N is named for both axes", "leave the second out"]),
-    ((PAIR, "N", None, SIZES, SIZES), {}, sb.BindingError, ["for a second symbol, and no symbol"]),
+    ((PAIR, "N", None, SIZES), {"y_sizes": SIZES}, sb.BindingError, ["for a second symbol, and no symbol"]),
     ((PAIR, "N", "M", []), {}, sb.BindingError, ["no sizes of N", "write range(17)"]),
-    ((PAIR, "N", "M", SIZES, range(0)), {}, sb.BindingError, ["no sizes of M"]),
+    ((PAIR, "N", "M", SIZES), {"y_sizes": range(0)}, sb.BindingError, ["no sizes of M"]),
     ((PAIR, "N", "M", 5), {}, sb.BindingError, ["5 are not sizes of N", "write range(17)"]),
     ((PAIR, "N", "M", "123"), {}, sb.BindingError, ["'123' are not sizes of N"]),
     ((PAIR, "N", "M", {1: 2}), {}, sb.BindingError, ["are not sizes of N"]),
     ((PAIR, "N", "M", [1, -1]), {}, sb.BindingError, ["N=-1 is not a size"]),
     ((PAIR, "N", "M", [1, True]), {}, sb.BindingError, ["N=True is not a size"]),
     ((PAIR, "N", "M", [2**63]), {}, sb.DimensionError, ["a size is at most 2**63 - 1"]),
-    ((PAIR, "N", "M", SIZES, [0.5]), {}, sb.BindingError, ["M=0.5 is not a size"]),
+    ((PAIR, "N", "M", SIZES), {"y_sizes": [0.5]}, sb.BindingError, ["M=0.5 is not a size"]),
     ((PAIR, "N", "M", range(501)), {}, sb.BindingError, ["501 by 501 sizes are 251,001 cells", "at most 250,000"]),
     ((PAIR, "N", None, range(10**9)), {}, sb.BindingError, ["more than 250,000 sizes of N", "take a step"]),
     ((PAIR, "N", "M", SIZES), {"fixed": {"J": 2}}, sb.BindingError, ["no size here is called 'J'"]),
@@ -283,6 +283,8 @@ BAD = [
     ((PAIR, "N", "M", SIZES), {"fixed": [2]}, sb.BindingError, ["[2] is not a mapping of names to sizes"]),
     ((sb.broadcast((2,), (3,)), "N", None, SIZES), {}, sb.BindingError, ["all sizes here are integers"]),
     ((sb.ShapeEnv(), "N", None, SIZES), {}, sb.BindingError, ["there is nothing to vary"]),
+    ((PAIR, "N", range(3), SIZES), {}, sb.BindingError, ["range(0, 3) is not the name of a size"]),
+    ((PAIR, None, "M"), {}, sb.BindingError, ["no symbol is left for the first axis"]),
     (("N, 3", "N", None, SIZES), {}, sb.ShapeTypeError, ["'N, 3' (str) is not a result"]),
 ]
 
@@ -293,6 +295,14 @@ def test_what_cannot_be_surveyed(arguments, options, error, pieces):
         survey(*arguments, **options)
     for piece in pieces:
         assert piece in str(caught.value)
+
+
+def test_without_names_the_condition_says_which_symbols():
+    result = sb.broadcast("batch, heads, T", "batch, 1, S")
+    assert survey(result).names == ("T", "S")
+    assert survey(result, fixed={"T": 3}).names == ("batch", "S")
+    assert survey(result, "S", range(3)) == survey(result, "S", None, range(3))
+    assert survey(result, "S", range(3)).sizes == ((0, 1, 2),)
 
 
 def test_the_largest_survey():

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.binding import read_size, read_sizes
 from symbcast.errors import BindingError, MissingExtraError
-from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import subject_of
-from symbcast.notebook.surveying import Survey, survey
+from symbcast.notebook.surveying import SIZES, Survey, survey
 
 if TYPE_CHECKING:
     import sympy
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from symbcast.onnx.reporting.report import ModelReport
     from symbcast.result import Result
 
-SIZES = range(17)
 MOST_PANELS = 36
 """So many plots are shown beside each other."""
 
@@ -54,12 +52,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     _require_matplotlib("plot")
     from symbcast.notebook.plotting.drawing import draw_one
 
-    if y is not None and not _is_name(y):
-        if sizes is not SIZES:
-            raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
-        sizes, y = y, None  # type: ignore[assignment]
-    x, y = _chosen(subject, x, y, read_sizes(subject_of(subject).names, fixed, {}))
-    found = survey(subject, x, y, sizes, y_sizes, fixed)
+    found = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
     return draw_one(subject, found, _output_axis(subject, axis, [found]), ax)
 
 
@@ -91,12 +84,11 @@ def plots(  # noqa: PLR0913
     for name in named:
         if name in given:
             raise BindingError(f"{name} is in each and fixed at {given[name]}", "give it once")
-    x, y = _chosen(subject, x, y, [*named, *given])
     # Sizes that can be gone through once only serve every plot.
     sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
     y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
     panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
-    surveys = [survey(subject, x, y, sizes, y_sizes, {**given, **panel}) for panel in panels]
+    surveys = [survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**given, **panel}) for panel in panels]
     columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
     return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
 
@@ -106,21 +98,6 @@ def _require_matplotlib(function: str) -> None:
         import matplotlib.pyplot  # noqa: F401 - it has to be there
     except ImportError as error:
         raise MissingExtraError(f"symbcast.notebook.{function}", "notebook") from error
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) or hasattr(value, "free_symbols")
-
-
-def _chosen(subject: Any, x: Any, y: Any, taken: Container[str]) -> tuple[Any, Any]:
-    """Return the symbols to plot: those given, or else the most telling ones that are not taken."""
-    if x is not None:
-        return x, y
-    asked = subject_of(subject)
-    free = telling_names({s: name for s, name in asked.names.items() if name not in taken}, asked.condition())
-    if y is not None or not free:
-        raise BindingError("no symbol is left for the first axis", "name one: x='N'")
-    return free[0], free[1] if len(free) > 1 else None
 
 
 def _each(subject: Any, each: Any) -> dict[str, list[int]]:
@@ -156,8 +133,9 @@ def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | No
             return range(len(output))[index(axis)] if not isinstance(axis, bool) else _no_axis(axis, len(output))
         except (TypeError, IndexError):
             return _no_axis(axis, len(output))
-    shapes = {c.shape for s in surveys for row in s.rows for c in row if c.shape is not None}
-    varying = (n for n in range(len(output or ())) if len({shape[n] for shape in shapes}) > 1)
+    # Between pictures their own sizes vary: numbers are to tell something within one.
+    shown = [{c.shape for row in s.rows for c in row if c.shape is not None} for s in surveys]
+    varying = (n for n in range(len(output or ())) if any(len({shape[n] for shape in shapes}) > 1 for shapes in shown))
     return next(varying, 0 if output else None)
 
 
