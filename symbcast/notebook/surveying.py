@@ -88,9 +88,9 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
 
     ``y_sizes`` are those of the second symbol where it has others, and sizes in place of ``y`` are those of ``x``
-    alone. Where neither symbol is named, they are two that the condition ties together. Other symbols have the sizes in ``fixed``, by name or
-    symbol, and else the smallest at which the answer is valid beside those. A model with sizes that data decide is
-    valid where it is with suitable data.
+    alone. Where neither symbol is named, they are two that the condition ties together. Other symbols have the sizes in
+    ``fixed``, by name or symbol, and else the smallest at which the answer is valid beside those. A model with sizes
+    that data decide is valid where it is with suitable data.
 
     Raises `BindingError` for symbols that the answer does not have, for what are no sizes, and for more than 250,000
     cells; `DimensionError` for sizes beyond 64 bits, and `ShapeTypeError` for another subject.
