@@ -94,10 +94,10 @@ class Alignment:
         return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
 
     @cached_property
-    def all_axes(self) -> range:
-        """Every axis in use, those that hang over included."""
-        used = [axis for axes in self.places.of for axis in axes]
-        return range(min(0, *used, 0), max(self.places.rank, *(a + 1 for a in used), 0))
+    def all_axes(self) -> tuple[int, ...]:
+        """Every axis in use, those that hang over included: these may be far from the others."""
+        used = (axis for axes in self.places.of for axis in axes)
+        return tuple(sorted({*range(self.places.rank), *used}))
 
     @cached_property
     def _clashing(self) -> frozenset[int]:

@@ -56,7 +56,7 @@ def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
     """Return what one constraint over integers that does not hold has beside what."""
     result, origin = alignment.result, constraint.origin
     if constraint.requirement == FALSE:
-        return _refusal(constraint, result)
+        return refusal(constraint, result)
     axes, names = alignment.axes_of(constraint), operand_names(result)
     if origin.axis is not None:
         cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
@@ -66,7 +66,8 @@ def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
     return f"{beside}: {constraint.reason}"
 
 
-def _refusal(constraint: Constraint, result: Result) -> str:
+def refusal(constraint: Constraint, result: Result) -> str:
+    """Return why a rule refuses the ranks of a result's operands."""
     operands = constraint.origin.operands
     # A reason about several operands names them itself.
     return f"{operand_names(result)[operands[0]]}: {constraint.reason}" if len(operands) == 1 else constraint.reason
@@ -127,7 +128,7 @@ def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
     result, origin = alignment.result, constraint.origin
     names = operand_names(result)
     if constraint.requirement == FALSE:
-        return _refusal(constraint, result), False
+        return refusal(constraint, result), False
     if origin.rule == "size":
         assert origin.axis is not None and origin.rank is not None
         where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"

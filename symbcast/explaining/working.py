@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.errors import BindingError
 from symbcast.explaining.alignment import Alignment, Mark
-from symbcast.explaining.evidence import at_sizes, failure_at
+from symbcast.explaining.evidence import at_sizes, failure_at, refusal
 from symbcast.explaining.naming import Namer, operand_names
 from symbcast.formulas import holds
 from symbcast.rules.base import Joined
@@ -31,8 +31,8 @@ class Step(NamedTuple):
 class Working(NamedTuple):
     """A broadcast worked out at some sizes.
 
-    ``shape`` is the output, None where the rule refuses; ``problem`` says why there is nothing to work out: a
-    dimension is no size there, or the assumptions exclude the sizes.
+    ``shape`` is the output, None where the rule refuses; ``problem`` says why nothing comes out where no axis does: a
+    dimension is no size there, the assumptions exclude the sizes, or the rule refuses a rank.
     """
 
     operands: tuple[str, ...]
@@ -61,12 +61,21 @@ def worked_out(result: Result, sizes: Mapping[str, int]) -> Working:
         return Working(names, (), None, error.problem)
     if concrete is None:
         return Working(names, (), None, failure_at(result, sizes))
-    return Working(names, _steps(result, concrete), tuple(concrete.shape) if concrete.shape is not None else None)
+    if concrete.shape is not None:
+        return Working(names, _steps(result, concrete), tuple(concrete.shape))
+    return Working(names, _steps(result, concrete), None, _refusals(concrete))
 
 
 def _all_given(result: Result, sizes: Mapping[str, int]) -> bool:
     names = result.scope.names.values() if result.scope is not None else ()
     return set(sizes) == set(names)
+
+
+def _refusals(concrete: Result) -> str:
+    """Return what fails on no axis: the ranks of shapes that have none."""
+    alignment = Alignment(concrete)
+    failing = (c for c in concrete.constraints if not holds(c.requirement) and not alignment.axes_of(c))
+    return "; ".join(dict.fromkeys(refusal(c, concrete) for c in failing))
 
 
 def _steps(result: Result, concrete: Result) -> tuple[Step, ...]:

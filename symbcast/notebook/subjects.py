@@ -41,6 +41,7 @@ class Blame(NamedTuple):
 
 
 RANKS = Blame("ranks")
+"""This very object: an operation may be called so, too."""
 
 
 @dataclass(frozen=True)

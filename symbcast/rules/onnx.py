@@ -11,6 +11,9 @@ from symbcast.formulas import FALSE, all_of, any_of, equal, one_or_equal
 from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Places, Rule, as_axes, as_int, offered, run
 from symbcast.rules.numpy import Numpy
 
+MAX_PADDING = 1000
+"""How many ones an importer's padding may put behind a shape."""
+
 
 @offered
 class Unidirectional(Rule):
@@ -150,8 +153,18 @@ class OnnxLegacy(Rule):
             return a - b
         return self.axis + a if self.axis < 0 else self.axis
 
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """Padding does not go on for ever."""
+        super().check_shapes(shapes)
+        if self.flavour == "openvino" and self._behind(*shapes) > MAX_PADDING:
+            problem = f"axis={self.axis} pads B with more than {MAX_PADDING} ones"
+            raise RuleArgumentError(self.name, problem, "write an axis of A")
+
+    def _behind(self, a: Dims, b: Dims) -> int:
+        """Return how many ones B is padded with."""
+        return max(0, len(a) - len(b) - self._start(len(a), len(b))) if self.broadcast else 0
+
     def _padded(self, a: Dims, b: Dims) -> Emission:
-        behind = len(a) - len(b) - self._start(len(a), len(b)) if self.broadcast else 0
-        emission = Numpy().emit((a, (*b, *(1,) * max(0, behind))))
+        emission = Numpy().emit((a, (*b, *(1,) * self._behind(a, b))))
         renamed = [Constraint(c.requirement, c.origin._replace(rule=self.name), c.reason) for c in emission.constraints]
         return Emission(renamed, emission.output)

@@ -56,7 +56,7 @@ def test_type_shapes_click_a_cell_and_copy_the_call(browser: Browser, lab: Lab, 
         expect_text(explored.locator(".answer"), "K == 1 or K == 3")
 
         explored.get_by_role("gridcell", name="N=5, M=4:").click()
-        expect_text(explored.locator(".binding"), "Worked out at N = 5, M = 4")
+        expect_text(explored.locator(".binding"), "Worked out at N=5, M=4")
         expect_text(explored.locator(".working"), "sizes must be equal or 1")
         explored.get_by_role("gridcell", name="N=4, M=4:").click()
         expect_text(explored.locator(".working"), "output (4, 3)")
@@ -70,7 +70,7 @@ def test_what_is_copied_is_what_is_shown(browser: Browser, lab: Lab) -> None:
     call = 'sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1, over=["H", "K"])'
     with explorer(browser, lab, call) as (page, explored):
         explored.get_by_role("gridcell", name="H=2, K=1:").click()
-        expect_text(explored.locator(".binding"), "H = 2, K = 1")
+        expect_text(explored.locator(".binding"), "H=2, K=1")
         shown = explored.locator(".call-text").inner_text()
         assert shown == 'sb.broadcast("N, C, H", "C, K", rule="pdpd", axis=1, assume="C >= 2", min_size=1)'
         assert_same_answer(shown, explored)
@@ -80,7 +80,7 @@ def test_what_is_copied_is_what_is_shown(browser: Browser, lab: Lab) -> None:
         assert copied.startswith('sb.notebook.explore("N, C, H", "C, K", rule="pdpd", axis=1')
         page.evaluate("() => { document.querySelector('.symbcast-explorer').remove() }")
     with explorer(browser, lab, copied) as (_, again):
-        expect_text(again.locator(".binding"), "H = 2, K = 1")
+        expect_text(again.locator(".binding"), "H=2, K=1")
 
 
 def assert_same_answer(call: str, explored: Locator) -> None:
@@ -136,22 +136,96 @@ def test_the_keyboard_is_enough(browser: Browser, lab: Lab) -> None:
             assert any(found.startswith(stop) for found in stops), (stop, stops)
         explored.get_by_role("gridcell", name="N=2, M=3:").focus()
         page.keyboard.press("ArrowRight")
-        expect_text(explored.locator(".binding"), "N = 3, M = 3")
+        expect_text(explored.locator(".binding"), "N=3, M=3")
         page.keyboard.press("ArrowUp")
-        expect_text(explored.locator(".binding"), "N = 3, M = 4")
+        expect_text(explored.locator(".binding"), "N=3, M=4")
         assert page.evaluate(FOCUSED).startswith("N=3, M=4: axis 0 (-2) fails")
         explored.get_by_label("size of M").fill("3")
         expect_text(explored.locator(".working"), "output (3, 3)")
         slider = explored.get_by_role("slider", name="N")
         slider.focus()
         slider.press("ArrowRight")
-        expect_text(explored.locator(".binding"), "N = 4, M = 3")
+        expect_text(explored.locator(".binding"), "N=4, M=3")
 
 
 FOCUSED = """() => {
   const it = document.activeElement;
   return it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent;
 }"""
+
+
+def test_keys_are_not_commands_of_the_notebook(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
+        before = page.evaluate(CELLS)
+        controls = [explored.get_by_role("gridcell").nth(30), explored.get_by_role("slider").first]
+        controls += [explored.get_by_role("button", name="Copy call"), explored.get_by_label("rule")]
+        for control in controls:
+            control.focus()
+            page.keyboard.press("b")  # JupyterLab's own: a cell is added below
+            assert control.evaluate("(it) => it === document.activeElement")
+        assert page.evaluate(CELLS) == before
+        chosen = explored.get_by_label("rule").input_value()
+        explored.get_by_label("rule").focus()
+        page.keyboard.press("ArrowDown")
+        assert explored.get_by_label("rule").input_value() != chosen
+
+
+CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+
+
+def test_the_focus_keeps_its_place(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1", sizes={"N": 2, "M": 3})') as (page, explored):
+        explored.get_by_role("gridcell", name="N=2, M=3:").focus()
+        # Faster than the answers come: none of them takes the focus back.
+        for key in ["ArrowRight"] * 3 + ["ArrowUp"] * 12 + ["ArrowLeft"] * 4:
+            page.keyboard.press(key)
+        expect_text(explored.locator(".binding"), "N=1, M=12")
+        assert page.evaluate(FOCUSED).startswith("N=1, M=12: works")
+        for name, choice in [("shade by", "1"), ("across", "M")]:
+            select = explored.get_by_label(name, exact=True)
+            select.focus()
+            select.select_option(choice)
+            page.wait_for_function(RENEWED.format(name=name))
+            assert page.evaluate(FOCUSED) == name
+        expect_text(explored.locator(".binding"), "N=1, M=12")
+
+
+RENEWED = """() => {{
+  const focused = document.activeElement;
+  return focused?.labels?.[0]?.textContent === '{name}' && focused.isConnected;
+}}"""
+
+
+def test_fields_of_numbers_take_whole_numbers_only(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1", sizes={"N": 2, "M": 3})') as (_, explored):
+        for name, held in [("size of N", "2"), ("min size", "0"), ("up to", "12")]:
+            field = explored.get_by_label(name)
+            for junk in ("1e21", "-1", "2.5", "", "99999999999999999999"):
+                field.fill(junk)
+                assert field.evaluate("(it) => it.matches(':invalid')"), (name, junk)
+                field.blur()
+                assert field.input_value() == held, (name, junk)
+        explored.get_by_label("size of N").fill(str(2**53 - 1))
+        expect_text(explored.locator(".binding"), f"Worked out at N={2**53 - 1}, M=3")
+        explored.get_by_role("gridcell", name="N=4, M=5:").click()
+        expect_text(explored.locator(".binding"), "Worked out at N=4, M=5")
+
+
+def test_two_views_stay_in_step(browser: Browser, lab: Lab) -> None:
+    call = 'from IPython.display import display\nx = sb.notebook.explore("N, 3", "M, 1")\ndisplay(x)\ndisplay(x)'
+    with explorer(browser, lab, call) as (page, views):
+        page.wait_for_function("() => document.querySelectorAll('.symbcast-explorer').length === 2")
+        first, second = views.nth(0), views.nth(1)
+        first.get_by_label("shape of A").fill("K, (")
+        expect_text(second.locator(".shapes .fault").first, "ends too early")
+        first.get_by_label("shape of A").fill("K, 3")
+        second.get_by_label("size of K").fill("7")
+        expect_text(first.locator(".binding"), "Worked out at K=7, M=3")
+        second.get_by_label("rule").select_option("pdpd")
+        second.get_by_label("axis", exact=True).fill("0")
+        expect_text(first.locator(".call-text"), 'sb.broadcast("K, 3", "M, 1", rule="pdpd", axis=0)')
+        assert first.get_by_label("axis", exact=True).input_value() == "0"
+        assert first.get_by_label("size of K").input_value() == "7"
 
 
 def test_every_control_has_a_name(browser: Browser, lab: Lab) -> None:

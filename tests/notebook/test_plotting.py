@@ -305,6 +305,15 @@ def test_given_axes_are_drawn_into():
     assert plt.get_fignums() == [figure.number]
 
 
+def test_an_operation_called_ranks_is_an_operation():
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M", origin="ranks")
+    found = survey(env, "N", "M", range(4))
+    assert [kind.label for kind in categories([found], found.blames)] == ["fails at ranks"]
+    refused = survey(sb.broadcast("N", "N, M", rule="none"), "N", "M", range(4))
+    assert [kind.label for kind in categories([refused], refused.blames)] == ["fails by the ranks"]
+
+
 def test_plots_beside_each_other_share_legend_and_scale():
     axes = plots(TWO_AXES, "N", "M", range(6), each={"K": (1, 2, 3)})
     figure = axes[0].figure

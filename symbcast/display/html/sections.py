@@ -8,7 +8,7 @@ from symbcast.display.html.elements import cell, code, row, table, text
 from symbcast.explaining.sections import Phrase, Section
 
 _LABEL = "padding:2px 16px 2px 0;text-align:left;vertical-align:top;white-space:nowrap;opacity:.75"
-_BODY = "padding:2px 0;text-align:left;vertical-align:top;white-space:normal"
+_BODY = "padding:2px 0;text-align:left;vertical-align:top;white-space:normal;overflow-wrap:anywhere"
 
 
 def section_table(sections: Sequence[Section], label: str = "the answer") -> str:

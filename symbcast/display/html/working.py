@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from symbcast.explaining.working import Step, Working
 
 _HEAD = "padding:1px 12px;text-align:left;vertical-align:baseline;white-space:nowrap;opacity:.75"
-_CELL = f"padding:1px 12px;text-align:left;vertical-align:baseline;white-space:pre-wrap;{MONO};font-size:.95em"
+_PLAIN = f"padding:1px 12px;text-align:left;vertical-align:baseline;{MONO};font-size:.95em"
+_CELL = f"{_PLAIN};white-space:pre"
+_OUTCOME = f"{_PLAIN};white-space:pre-wrap"
 _ABOVE = f"border-top:1px solid {RULE}"
 
 
@@ -23,15 +25,13 @@ def working_table(working: Working) -> str:
 
 
 def _parts(working: Working) -> Iterator[str]:
-    if working.problem:
-        yield element("div", f"{_mark(Mark.IMPOSSIBLE)} {text(working.problem)}", "margin:4px 0")
-        return
     if working.steps:
         heads = ("axis", *working.operands, "", "output")
         rows = [row(cell(text(h), _HEAD, "th", scope="col") for h in heads), *map(_row, working.steps)]
         yield scrolling(table(rows, "the axes at these sizes", "border-collapse:collapse"))
     if working.shape is None:
-        yield element("div", f"{_mark(Mark.IMPOSSIBLE)} the shapes do not broadcast at these sizes", "margin:6px 0 0")
+        said = working.problem or "the shapes do not broadcast at these sizes"
+        yield element("div", f"{_mark(Mark.IMPOSSIBLE)} {text(said)}", "margin:6px 0 0")
     else:
         yield element("div", f"{_mark(Mark.FINE)} output {code(str(working.shape))}", "margin:6px 0 0")
 
@@ -40,7 +40,7 @@ def _row(step: Step) -> str:
     cells = [cell(text(step.axis), f"{_CELL};{_ABOVE}", "th", scope="row")]
     cells += [cell(text(c), f"{_CELL};{_ABOVE}") for c in step.cells]
     outcome = text(step.output or step.reason)
-    return row((*cells, cell(_mark(step.mark), f"{_CELL};{_ABOVE}"), cell(outcome, f"{_CELL};{_ABOVE}")))
+    return row((*cells, cell(_mark(step.mark), f"{_CELL};{_ABOVE}"), cell(outcome, f"{_OUTCOME};{_ABOVE}")))
 
 
 def _mark(mark: Mark) -> str:

@@ -52,10 +52,7 @@ class View {
 
   build(el) {
     const set = (name) => (event) => this.set(name, event.target.value);
-    const whole = (name, least, most) => (event) => {
-      const value = event.target.valueAsNumber;
-      if (Number.isInteger(value) && value >= least && value <= most) this.set(name, value);
-    };
+    const whole = (name, attributes) => this.number(attributes, () => this.model.get(name), (value) => this.set(name, value));
     this.shapes = element("div", { class: "shapes" });
     this.add = element("button", { type: "button", class: "add", onclick: () => this.addShape() }, "+ shape");
     this.rule = element("select", { id: `${this.id}-rule`, onchange: (event) => this.chooseRule(event.target.value) });
@@ -63,9 +60,8 @@ class View {
     this.summary = element("span", { class: "hint" });
     this.attributes = element("div", { class: "attributes" });
     this.assume = this.input("assume", "such as N >= 2 and M % 8 == 0", set("assume"));
-    this.minSize = element("input", { id: `${this.id}-min`, type: "number", min: 0, onchange: whole("min_size", 0, 1e9) });
-    this.minSize.addEventListener("input", whole("min_size", 0, 1e9));
-    this.upTo = element("input", { id: `${this.id}-upto`, type: "number", min: 1, max: 32, oninput: whole("up_to", 1, 32) });
+    this.minSize = whole("min_size", { id: `${this.id}-min`, max: 1e9 });
+    this.upTo = whole("up_to", { id: `${this.id}-upto`, min: 1, max: 32, title: "the largest size on the map, from 1 to 32" });
     this.said = element("div", { class: "said", role: "status", "aria-live": "polite" });
     this.answer = element("div", { class: "answer" });
     this.mapControls = element("div", { class: "map-controls" });
@@ -114,6 +110,10 @@ class View {
         this.copied,
       ),
     );
+    // JupyterLab takes plain keys for its own commands where they are not typed into an editor: b would add a cell.
+    this.root.addEventListener("keydown", (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+    });
     el.append(this.root);
   }
 
@@ -135,11 +135,19 @@ class View {
       autocapitalize: "off",
       oninput: listener,
     });
-    // JupyterLab takes keys for its own commands where they are not typed into an editor of its own.
-    made.addEventListener("keydown", (event) => event.stopPropagation());
     made.addEventListener("scroll", () => {
       const carets = made.parentElement.querySelector(".carets");
       if (carets) carets.style.transform = `translateX(${-made.scrollLeft}px)`;
+    });
+    return made;
+  }
+
+  /** A field of a whole number. What it may not hold is marked while it is typed, and then gives way to what is held. */
+  number(attributes, held, listener) {
+    const made = element("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, required: true, ...attributes });
+    made.addEventListener("input", () => made.validity.valid && listener(made.valueAsNumber));
+    made.addEventListener("change", () => {
+      if (!made.validity.valid) made.value = held();
     });
     return made;
   }
@@ -309,8 +317,7 @@ class View {
       this.call.textContent = checked.call;
       this.showMap(checked);
       this.showSliders(checked);
-      const sizes = checked.sizes.map(([name, size]) => `${name} = ${size}`).join(", ");
-      this.bound.textContent = sizes ? `Worked out at ${sizes}` : "Worked out";
+      this.bound.textContent = checked.bound ? `Worked out at ${checked.bound}` : "Worked out";
       this.working.innerHTML = checked.working;
       this.showState();
     }
@@ -339,13 +346,36 @@ class View {
 
   showMap({ map, sizes }) {
     this.root.classList.toggle("no-map", map === null);
-    const drawn = JSON.stringify([map, sizes]);
-    if (map === null || drawn === this.drawn) return;
-    this.drawn = drawn;
+    if (map === null) return;
     this.showMapControls(map, sizes);
+    const [xs, ys = []] = map.sizes;
+    const [i, j] = map.axes.map((name) => this.chosen(name));
+    const focused = this.focused(this.map) !== null;
+    const drawn = JSON.stringify(map);
+    if (drawn !== this.drawn) this.drawMap(map);
+    this.drawn = drawn;
+    this.choose(xs.indexOf(i), map.axes.length > 1 ? ys.indexOf(j) : 0, focused);
+  }
+
+  /** The size that a symbol is set to here: an answer on its way back may still be about the one before. */
+  chosen(name) {
+    return this.model.get("sizes")[name] ?? Number(this.checked.sizes.find(([found]) => found === name)[2]);
+  }
+
+  /** What has the focus within a part of the page, null where nothing has. */
+  focused(part) {
+    const focused = part.getRootNode().activeElement;
+    return part.contains(focused) ? focused : null;
+  }
+
+  /** What a symbol is called on the page: a name may be long, or hold characters that do not print. */
+  label(name) {
+    return this.checked.sizes.find(([found]) => found === name)[1];
+  }
+
+  drawMap(map) {
     const [xs, ys = [null]] = map.sizes;
-    const chosen = Object.fromEntries(sizes);
-    const focused = this.map.contains(this.map.getRootNode().activeElement);
+    const [x, y] = map.axes.map((name) => this.label(name));
     this.cells = map.rows.map((row, j) => row.map((cell, i) => this.cell(map, cell, xs[i], ys[j])));
     const rows = this.cells.map((row, j) => {
       const head = ys[j] === null ? "" : String(ys[j]);
@@ -353,24 +383,23 @@ class View {
     });
     const ticks = xs.map((x) => element("div", { class: "tick" }, String(x)));
     const bottom = element("div", { class: "row", "aria-hidden": "true" }, element("div", { class: "tick y" }), ...ticks);
-    const [x, y] = map.axes;
-    const grid = element("div", { class: "grid", role: "grid", "aria-label": `sizes of ${map.axes.join(" and ")}` });
+    const label = `sizes of ${y === undefined ? x : `${x} and ${y}`}`;
+    const grid = element("div", { class: "grid", role: "grid", "aria-label": label });
     grid.append(...rows.reverse(), bottom);
     const below = element("div", { class: "axis-name" }, x);
     const beside = y === undefined ? [] : [element("div", { class: "axis-name y" }, y)];
     this.map.replaceChildren(...beside, element("div", {}, grid, below));
-    this.choose(xs.indexOf(chosen[x]), y === undefined ? 0 : ys.indexOf(chosen[y]), focused);
     this.showLegend(map);
   }
 
   cell(map, [outcome, value, shape], x, y) {
-    const names = y === null ? `${map.axes[0]}=${x}` : `${map.axes[0]}=${x}, ${map.axes[1]}=${y}`;
+    const names = map.axes.map((name, n) => `${this.label(name)}=${[x, y][n]}`).join(", ");
     const made = element("div", { class: `cell ${outcome}`, role: "gridcell", tabindex: -1, "data-x": x, "data-y": y });
     let said;
     if (outcome === "works") {
       const order = this.order(map);
       made.style.setProperty("--level", order.size < 2 ? 0.5 : order.get(value) / (order.size - 1));
-      made.textContent = value === null ? "✓" : String(value);
+      made.textContent = value ?? "✓";
       said = `works, output ${shape}`;
     } else if (outcome === "fails") {
       made.dataset.blame = value % 6;
@@ -378,7 +407,7 @@ class View {
       said = map.blames[value].label;
     } else {
       made.textContent = "·";
-      said = "excluded by the assumptions";
+      said = "excluded by what is assumed";
     }
     made.setAttribute("aria-label", `${names}: ${said}`);
     made.title = `${names}: ${said}`;
@@ -392,7 +421,7 @@ class View {
     if (this.ordered?.map !== map) {
       const found = new Set();
       for (const row of map.rows) for (const [outcome, value] of row) if (outcome === "works") found.add(value);
-      const places = [...found].sort((a, b) => a - b).map((value, place) => [value, place]);
+      const places = [...found].sort((a, b) => Number(a) - Number(b)).map((value, place) => [value, place]);
       this.ordered = { map, places: new Map(places) };
     }
     return this.ordered.places;
@@ -409,7 +438,7 @@ class View {
   }
 
   bind(map, x, y) {
-    const sizes = { ...Object.fromEntries(this.checked.sizes), [map.axes[0]]: x };
+    const sizes = { ...this.model.get("sizes"), [map.axes[0]]: x };
     if (y !== null) sizes[map.axes[1]] = y;
     this.choose(map.sizes[0].indexOf(x), y === null ? 0 : map.sizes[1].indexOf(y), true);
     this.set("sizes", sizes);
@@ -420,7 +449,6 @@ class View {
     const step = steps[event.key];
     if (!step) return;
     event.preventDefault();
-    event.stopPropagation();
     const { x, y } = event.target.dataset;
     const [xs, ys = []] = map.sizes;
     const i = xs.indexOf(Number(x)) + step[0];
@@ -446,7 +474,7 @@ class View {
       chosen[place] = event.target.value;
       this.set("over", chosen);
     };
-    const named = names.map((name) => [name, name]);
+    const named = sizes.map(([name, label]) => [name, label]);
     const parts = [];
     if (names.length > 1) {
       parts.push(...choice("across", named, map.axes[0], axes(0)), ...choice("up", named, map.axes[1], axes(1)));
@@ -456,7 +484,9 @@ class View {
       parts.push(...choice("shade by", ranks, map.shade, (event) => this.set("shade", Number(event.target.value))));
     }
     parts.push(element("label", { for: this.upTo.id }, "up to"), this.upTo);
+    const focused = this.focused(this.mapControls)?.id;
     this.mapControls.replaceChildren(...parts);
+    parts.find((part) => part.id && part.id === focused)?.focus();
   }
 
   showLegend(map) {
@@ -475,7 +505,7 @@ class View {
     map.blames.forEach(({ label, mark }, n) => {
       parts.push(swatch("fails", label, { blame: n, mark: `×${map.blames.length > 1 ? mark : ""}` }));
     });
-    if (kinds.has("excluded")) parts.push(swatch("excluded", "excluded by the assumptions", { mark: "·" }));
+    if (kinds.has("excluded")) parts.push(swatch("excluded", "excluded by what is assumed", { mark: "·" }));
     this.legend.replaceChildren(...parts);
   }
 
@@ -485,29 +515,25 @@ class View {
     const names = JSON.stringify(sizes.map(([name]) => name));
     if (this.sliders.dataset.names !== names) {
       this.sliders.dataset.names = names;
-      this.sliders.replaceChildren(...sizes.map(([name], n) => this.slider(name, n)));
+      this.sliders.replaceChildren(...sizes.map(([name, label], n) => this.slider(name, label, n)));
     }
     const most = this.model.get("up_to");
-    sizes.forEach(([, size], n) => {
+    sizes.forEach(([name], n) => {
       const [range, number] = this.sliders.children[n].querySelectorAll("input");
+      const size = this.chosen(name);
       range.max = Math.max(most, size);
       if (range.valueAsNumber !== size) range.value = size;
-      if (number.valueAsNumber !== size) number.value = size;
+      if (number.valueAsNumber !== size && !number.matches(":focus:invalid")) number.value = size;
     });
   }
 
-  slider(name, n) {
-    const listener = (event) => {
-      const size = event.target.valueAsNumber;
-      if (Number.isInteger(size) && size >= 0) {
-        this.set("sizes", { ...Object.fromEntries(this.checked.sizes), [name]: size });
-      }
-    };
+  slider(name, label, n) {
+    const set = (size) => this.set("sizes", { ...this.model.get("sizes"), [name]: size });
+    const held = () => this.chosen(name);
     const id = `${this.id}-size-${n}`;
-    const range = element("input", { id, type: "range", min: 0, step: 1, oninput: listener });
-    const number = element("input", { type: "number", min: 0, step: 1, "aria-label": `size of ${name}`, oninput: listener });
-    for (const control of [range, number]) control.addEventListener("keydown", (event) => event.stopPropagation());
-    return element("div", { class: "line" }, element("label", { class: "label", for: id }, name), range, number);
+    const range = element("input", { id, type: "range", min: 0, oninput: (event) => set(event.target.valueAsNumber) });
+    const number = this.number({ "aria-label": `size of ${label}` }, held, set);
+    return element("div", { class: "line" }, element("label", { class: "label", for: id }, label), range, number);
   }
 
   // The call.

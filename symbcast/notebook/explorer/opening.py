@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.errors import MissingExtraError, UnknownRuleError
+from symbcast.binding import read_size
+from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
 from symbcast.notebook.explorer.question import Question
 from symbcast.result import Result, broadcast
-from symbcast.rules import Rule, rules
+from symbcast.rules import Rule
+from symbcast.rules.base import find_rule
 from symbcast.shapes import ShapeLike
 
 if TYPE_CHECKING:
@@ -34,21 +36,22 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 ) -> Explorer:
     """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
 
-    Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; text is
-    shown as it is, right or wrong. ``sizes`` are those that the sliders start at, ``over`` the one or two symbols of
-    the map, whose sizes go ``up_to`` (at most 32), and ``shade`` the output axis that it is shaded by.
+    Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
+    and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
+    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32), and ``shade`` the output axis
+    that it is shaded by.
 
-    Raises a `SymbcastError` for what is not text and not a shape, and `MissingExtraError` without the extra
-    ``notebook``.
+    Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
+    what are no sizes, and `MissingExtraError` without the extra ``notebook``.
     """
     try:
-        from symbcast.notebook.explorer.widget import LARGEST_MAP, Explorer
+        from symbcast.notebook.explorer.widget import LARGEST_MAP, LARGEST_SIZE, Explorer
     except ImportError as error:
         raise MissingExtraError("symbcast.notebook.explore", "notebook") from error
     question = _question(shapes, rule, assume, min_size, attributes)
     return Explorer(
         question,
-        sizes={_name(size): int(given) for size, given in (sizes or {}).items()},
+        sizes=_sizes(sizes, LARGEST_SIZE),
         over=[_name(symbol) for symbol in over],
         up_to=min(max(1, up_to), LARGEST_MAP),
         shade=shade,
@@ -62,7 +65,7 @@ def question_of(result: Result) -> Question:
     Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
              min_size=0)
     """
-    texts = {name: _attribute_text(value) for name, value in result.rule.attributes().items()}
+    texts = _attribute_texts(result.rule)
     if result.scope is None:
         return Question(tuple(map(_shape_text, result.operands)), result.rule.name, texts)
     from symbcast.deciding.normal import put_in_dim
@@ -78,29 +81,36 @@ def question_of(result: Result) -> Question:
 def _question(
     shapes: Sequence[Any], rule: str | Rule, assume: Any, min_size: int, attributes: Mapping[str, Any]
 ) -> Question:
-    if len(shapes) == 1 and isinstance(shapes[0], Result):
+    is_alone = (rule, assume, min_size, attributes) == ("numpy", (), 0, {})
+    if len(shapes) == 1 and isinstance(shapes[0], Result) and is_alone:
         return question_of(shapes[0])
     assumed = [assume] if isinstance(assume, str) else assume
     is_text = isinstance(assumed, Iterable) and all(isinstance(t, str) for t in (*shapes, *assumed))
     if not is_text or isinstance(rule, Rule):
         return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
-    texts = {name: _attribute_text(value) for name, value in attributes.items()}
+    found = find_rule(rule, dict(attributes))
     joined = assumed[0] if len(assumed) == 1 else " and ".join(f"({text})" for text in assumed)
-    return Question(tuple(shapes) or _EXAMPLE, _rule_name(rule), texts, joined, min_size)
+    return Question(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
 
 
-def _rule_name(name: str) -> str:
-    """Return the name of a rule by its name or an alias."""
-    found = next((r.name for r in rules() if name in (r.name, *r.aliases)), None)
-    if found is None:
-        raise UnknownRuleError(name, [r.name for r in rules()])
-    return found
+def _sizes(given: Mapping[Any, int] | None, largest: int) -> dict[str, int]:
+    """Return sizes by name; raise `BindingError` for what are none, or more than a page counts."""
+    if given is not None and not isinstance(given, Mapping):
+        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
+    sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
+    for name, size in sizes.items():
+        if size > largest:
+            raise BindingError(f"{name}={size} is more than a page counts", f"the largest is {largest}")
+    return sizes
+
+
+def _attribute_texts(rule: Rule) -> dict[str, str]:
+    """Return what the fields of a rule's attributes hold, of those that are not as they would be anyway."""
+    return {name: _attribute_text(value) for name, value in rule.attributes().items()}
 
 
 def _attribute_text(value: Any) -> str:
-    if value is None:
-        return ""
-    return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    return (", ".join(map(str, value)) or "()") if isinstance(value, tuple) else str(value)
 
 
 def _shape_text(dims: Sequence[Dim]) -> str:

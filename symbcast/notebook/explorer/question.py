@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from symbcast.errors import AssumptionError, RuleArgumentError, ShapeSyntaxError, SymbcastError
+from symbcast.errors import (
+    AssumptionError,
+    DimensionError,
+    RuleArgumentError,
+    ShapeSyntaxError,
+    SymbcastError,
+    UnknownRuleError,
+)
 from symbcast.result import Result, broadcast
 from symbcast.rules import REQUIRED, Parameter, RuleInfo, rules
 from symbcast.scope import check_min_size, read_assumptions
-from symbcast.shapes import shape
+from symbcast.shapes import Shape, shape
 
 
 class Fault(NamedTuple):
@@ -41,7 +48,7 @@ class Question:
         """
         faults: dict[str, Fault] = {}
         for n, text in enumerate(self.shapes):
-            _try(f"shape {n}", faults, shape, text)
+            _try(f"shape {n}", faults, _read_shape, text)
         _try("assume", faults, read_assumptions, self._assumptions())
         _try("min_size", faults, check_min_size, self.min_size)
         attributes = {
@@ -80,7 +87,8 @@ class Question:
         try:
             assume, min_size = self._assumptions(), self.min_size
             return broadcast(*self.shapes, rule=self.rule, assume=assume, min_size=min_size, **attributes), {}
-        except AssumptionError as error:
+        except (AssumptionError, DimensionError) as error:
+            # The shapes were read by themselves: a dimension that cannot be used is one of the assumptions'.
             return None, {"assume": Fault(str(error))}
         except SymbcastError as error:
             # The rule's own words for a number of shapes, or an attribute, that it does not take.
@@ -90,7 +98,7 @@ class Question:
         return self.assume if self.assume.strip() else ()  # as typed, so that a fault is told where it is
 
     def _parameter(self, name: str) -> Parameter | None:
-        return next((p for p in _info(self.rule).parameters if p.name == name), None)
+        return next((p for p in rule_info(self.rule).parameters if p.name == name), None)
 
 
 def read_attribute(rule: str, parameter: Parameter, text: str) -> Any:
@@ -122,8 +130,23 @@ def _integer(rule: str, name: str, text: str) -> int:
         raise RuleArgumentError(rule, f"{name}={text.strip()!r:.40} is not an integer") from None
 
 
-def _info(rule: str) -> RuleInfo:
-    return next(r for r in rules() if rule in (r.name, *r.aliases))
+def rule_info(rule: str) -> RuleInfo:
+    """Return what there is to know of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
+    found = next((r for r in rules() if rule in (r.name, *r.aliases)), None)
+    if found is None:
+        raise UnknownRuleError(rule, [r.name for r in rules()])
+    return found
+
+
+def _read_shape(text: str) -> Shape:
+    """Return the shape that text means; each dimension is read to its end here, which a decision else does later."""
+    found = shape(text)
+    if not found.is_concrete:
+        from symbcast.reading import term
+
+        for dim in found:
+            term(dim)
+    return found
 
 
 def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:

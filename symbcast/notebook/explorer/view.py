@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
-from symbcast.explaining.naming import listed
+from symbcast.display.text import visible
+from symbcast.explaining.naming import cut, listed, sizes_text
 from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out
 from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.explorer.question import quoted
+from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
 from symbcast.rules import REQUIRED, Parameter, rules
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.question import Fault, Question
     from symbcast.result import Result
+
+_NAME = 40
+"""How many characters of a symbol's name are shown."""
 
 
 def rules_data() -> list[dict[str, Any]]:
@@ -62,15 +67,17 @@ class Looking(NamedTuple):
 def looked_at(result: Result, looking: Looking, decided: bool) -> dict[str, Any]:
     """Return the sliders, the map of sizes, and the binding that the sliders make worked out.
 
-    What is chosen is chosen better once the answer is decided.
+    A slider is a name, what that is shown as, and the size. Sizes are text, since a page's numbers are exact to 2**53
+    only. What is chosen is chosen better once the answer is decided.
     """
     names = list(result.scope.names.values()) if result.scope is not None else []
     own = telling_names(result.scope.names, result.clauses if decided else ()) if result.scope is not None else []
-    axes = [name for name in looking.over if name in names][:2]
+    axes = [name for name in dict.fromkeys(looking.over) if name in names][:2]
     axes += [name for name in (*own, *names) if name not in axes][: min(2, len(names)) - len(axes)]
     sizes = _sizes(result, looking, axes, (result.witness() if decided else None) or {})
     return {
-        "sizes": [[name, sizes[name]] for name in names],
+        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in names],
+        "bound": visible(sizes_text(sizes)),
         "map": _map(result, axes, sizes, looking) if axes else None,
         "working": working_table(worked_out(result, sizes)),
     }
@@ -126,7 +133,9 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
         else:
             text = repr(value)
         more.append(f"{name}={text}")
-    return f"sb.notebook.explore({', '.join([*question.arguments(), *more])})"
+    # No shapes at all would be the example's: there, the answer says the question.
+    asked = question.arguments() if question.shapes else [question.call()]
+    return f"sb.notebook.explore({', '.join([*asked, *more])})"
 
 
 def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking: Looking) -> dict[str, Any]:
@@ -159,7 +168,7 @@ def _cell(cell: Cell, axis: int | None, kinds: dict[tuple[int, ...], int]) -> li
     match cell.outcome:
         case Outcome.WORKS:
             assert cell.shape is not None
-            return ["works", cell.shape[axis] if axis is not None else None, str(cell.shape)]
+            return ["works", str(cell.shape[axis]) if axis is not None else None, str(cell.shape)]
         case Outcome.FAILS:
             return ["fails", kinds.setdefault(cell.blamed, len(kinds))]
         case Outcome.EXCLUDED:
@@ -173,6 +182,7 @@ def _blames(found: Survey, kinds: Iterable[Sequence[int]]) -> list[dict[str, Any
     for blamed in kinds:
         blames = [found.blames[n] for n in blamed]
         axis = blames[0].axis if len(blames) == 1 else None
-        label = f"{listed([b.label for b in blames], limit=4)} {'fails' if len(blames) == 1 else 'fail'}"
+        is_one = len(blames) == 1 and blames[0] is not RANKS
+        label = f"{listed([b.label for b in blames], limit=4)} {'fails' if is_one else 'fail'}"
         made.append({"label": label, "mark": next(letters) if axis is None else str(axis)})
     return made

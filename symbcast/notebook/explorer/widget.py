@@ -10,12 +10,14 @@ import traitlets
 from anywidget import AnyWidget
 
 from symbcast.explain import one_line
-from symbcast.notebook.explorer.question import Question
+from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
 from symbcast.result import Result
 
 MAP_UP_TO = 12
 LARGEST_MAP = 32
+LARGEST_SIZE = 2**53 - 1
+"""What a page counts exactly."""
 
 _HERE = Path(__file__).parent
 
@@ -39,7 +41,8 @@ class Explorer(AnyWidget):
     attributes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(**_FIELD)
     assume = traitlets.Unicode("").tag(**_FIELD)
     min_size = traitlets.Int(0).tag(**_FIELD)
-    sizes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(**_FIELD)
+    sizes = traitlets.Dict(value_trait=traitlets.Int(min=0, max=LARGEST_SIZE), key_trait=traitlets.Unicode())
+    sizes.tag(**_FIELD)
     over = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
     up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(**_FIELD)
     shade = traitlets.Int(None, allow_none=True).tag(**_FIELD)
@@ -68,6 +71,10 @@ class Explorer(AnyWidget):
         import_module("symbcast.deciding.smt")
         self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
+
+    @traitlets.validate("rule")
+    def _rule_name(self, proposal: Any) -> str:
+        return rule_info(proposal["value"]).name
 
     @property
     def result(self) -> Result | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from symbcast.explaining.naming import clipped, listed
+from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Blame, Outcome, Survey
 
 MOST = 6
@@ -52,15 +53,15 @@ def categories(surveys: Iterable[Survey], blames: Sequence[Blame]) -> list[Categ
 def _label(blamed: Sequence[Blame]) -> str:
     """Return what a legend says of a set of blamed: "fails on axes 0 and 1"."""
     axes = [b for b in blamed if b.axis is not None]
-    others = [b.label for b in blamed if b.axis is None]
+    others = [b.label for b in blamed if b.axis is None and b is not RANKS]
     places = []
     if len(axes) == 1:
         places.append(f"on {axes[0].label}")
     elif axes:
         places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
-    if others == ["ranks"]:
+    if any(b is RANKS for b in blamed):
         places.insert(0, "by the ranks")
-    elif others:
+    if others:
         places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
     return clipped(f"fails {' and '.join(places)}", _WIDEST)
 
