@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -272,7 +273,7 @@ def test_python_sets_what_the_page_shows() -> None:
         "serial": serial + 1,
         "faults": {"shape 1": ["the text ends too early; expected a dimension", 1, 1]},
     }
-    assert repr(explorer) == "<Explorer numpy of 'N', '(': cannot be read>"
+    assert repr(explorer) == "<Explorer numpy of 'N', '('; shape 1: the text ends too early; expected a dimension>"
     explorer.shapes = ["N", "1"]
     assert explorer.answer["verdict"] == "always"
     assert explorer.answer["serial"] == explorer.checked["serial"] == serial + 2
@@ -299,3 +300,12 @@ def test_what_goes_to_the_page_is_json() -> None:
     assert "<b>" not in explorer.answer["html"]
     assert "&lt;b&gt;" in explorer.answer["html"]
     assert "<b>" not in explorer.checked["working"]
+
+
+def test_without_anywidget_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("symbcast.notebook.explorer.widget")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    for ask in (lambda: sb.notebook.explore("N", "M"), lambda: sb.notebook.Explorer):
+        with pytest.raises(sb.MissingExtraError, match=r"pip install 'symbcast\[notebook\]'"):
+            ask()

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from symbcast.notebook.explorer.opening import explore
+from symbcast.notebook.explorer.opening import explore, explorer_class
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.widget import Explorer
@@ -11,9 +11,6 @@ __all__ = ["Explorer", "explore"]
 
 
 def __getattr__(name: str) -> Any:
-    # The class needs anywidget; `explore` says so where it is not installed.
     if name != "Explorer":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from symbcast.notebook.explorer.widget import Explorer
-
-    return Explorer
+    return explorer_class()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.binding import read_size
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question
 from symbcast.result import Result, broadcast
 from symbcast.rules import Rule
@@ -30,7 +31,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     min_size: int = 0,
     sizes: Mapping[Any, int] | None = None,
     over: Sequence[Any] = (),
-    up_to: int = 12,
+    up_to: int = MAP_UP_TO,
     shade: int | None = None,
     **attributes: Any,
 ) -> Explorer:
@@ -44,18 +45,24 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
     what are no sizes, and `MissingExtraError` without the extra ``notebook``.
     """
-    try:
-        from symbcast.notebook.explorer.widget import LARGEST_MAP, LARGEST_SIZE, Explorer
-    except ImportError as error:
-        raise MissingExtraError("symbcast.notebook.explore", "notebook") from error
+    made = explorer_class("explore")
     question = _question(shapes, rule, assume, min_size, attributes)
-    return Explorer(
+    return made(
         question,
-        sizes=_sizes(sizes, LARGEST_SIZE),
+        sizes=_sizes(sizes),
         over=[_name(symbol) for symbol in over],
         up_to=min(max(1, up_to), LARGEST_MAP),
         shade=shade,
     )
+
+
+def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
+    """Return the class of explorers; raise `MissingExtraError` without the extra ``notebook``."""
+    try:
+        from symbcast.notebook.explorer.widget import Explorer
+    except ImportError as error:
+        raise MissingExtraError(f"symbcast.notebook.{asked_for}", "notebook") from error
+    return Explorer
 
 
 def question_of(result: Result) -> Question:
@@ -93,14 +100,14 @@ def _question(
     return Question(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
 
 
-def _sizes(given: Mapping[Any, int] | None, largest: int) -> dict[str, int]:
+def _sizes(given: Mapping[Any, int] | None) -> dict[str, int]:
     """Return sizes by name; raise `BindingError` for what are none, or more than a page counts."""
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
     sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
     for name, size in sizes.items():
-        if size > largest:
-            raise BindingError(f"{name}={size} is more than a page counts", f"the largest is {largest}")
+        if size > LARGEST_SIZE:
+            raise BindingError(f"{name}={size} is more than a page counts", f"the largest is {LARGEST_SIZE}")
     return sizes
 
 

@@ -9,15 +9,13 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
+from symbcast.display.text import visible
 from symbcast.explain import one_line
+from symbcast.explaining.naming import clipped
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
 from symbcast.result import Result
-
-MAP_UP_TO = 12
-LARGEST_MAP = 32
-LARGEST_SIZE = 2**53 - 1
-"""What a page counts exactly."""
 
 _HERE = Path(__file__).parent
 
@@ -119,5 +117,7 @@ class Explorer(AnyWidget):
 
     def __repr__(self) -> str:
         if self._result is None:
-            return f"<Explorer {self.rule} of {', '.join(map(repr, self.shapes))}: cannot be read>"
+            field, (message, *_) = next(iter(self.checked["faults"].items()))
+            asked = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
+            return visible(f"<Explorer {clipped(asked, 120)}; {field}: {clipped(message, 80)}>")
         return f"<Explorer {one_line(self._result)}>"
