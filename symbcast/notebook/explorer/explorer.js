@@ -480,7 +480,7 @@ class View {
       parts.push(...choice("across", named, map.axes[0], axes(0)), ...choice("up", named, map.axes[1], axes(1)));
     }
     if (map.rank > 1) {
-      const ranks = Array.from({ length: map.rank }, (_, n) => [n, `axis ${n} of the output`]);
+      const ranks = Array.from({ length: map.rank }, (_, n) => [n, `output axis ${n}`]);
       parts.push(...choice("shade by", ranks, map.shade, (event) => this.set("shade", Number(event.target.value))));
     }
     parts.push(element("label", { for: this.upTo.id }, "up to"), this.upTo);
