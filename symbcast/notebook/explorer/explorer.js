@@ -291,8 +291,7 @@ class View {
 
   faultParts(control, [message, start, stop]) {
     const said = element("span", { class: "message" }, message);
-    if (control.tagName !== "INPUT" || (start === 0 && stop === 0 && !control.value)) return [said];
-    if (start === 0 && stop === 0) return [said];
+    if (control.tagName !== "INPUT" || (start === 0 && stop === 0)) return [said];
     // The text before the carets is there, unseen, so that they stand under what they are about in any script.
     const characters = Array.from(control.value);
     const before = element("span", { class: "unseen" }, characters.slice(0, start).join(""));
@@ -480,7 +479,7 @@ class View {
       parts.push(...choice("across", named, map.axes[0], axes(0)), ...choice("up", named, map.axes[1], axes(1)));
     }
     if (map.rank > 1) {
-      const ranks = Array.from({ length: map.rank }, (_, n) => [n, `axis ${n} of the output`]);
+      const ranks = Array.from({ length: map.rank }, (_, n) => [n, `output axis ${n}`]);
       parts.push(...choice("shade by", ranks, map.shade, (event) => this.set("shade", Number(event.target.value))));
     }
     parts.push(element("label", { for: this.upTo.id }, "up to"), this.upTo);
