@@ -126,6 +126,11 @@ class Alignment:
                 return Mark.CONDITIONAL
         return Mark.UNDECIDED
 
+    @staticmethod
+    def _is_no_question(constraint: Constraint) -> bool:
+        requirement = constraint.requirement
+        return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
+
     def verdict(self, constraints: Sequence[Constraint]) -> Verdict:
         """Return the verdict on some of the result's constraints alone."""
         requirements = [c.requirement for c in constraints]
@@ -133,5 +138,8 @@ class Alignment:
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
         from symbcast.deciding.decide import Decision
 
+        asked = set(requirements)
+        if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
+            return self.result.verdict  # the very question that was decided
         assert self.result.scope is not None and self.result.scope.knowledge is not None
         return Decision(self.result.scope.knowledge, requirements).verdict

@@ -194,6 +194,13 @@ def test_sizes_that_a_page_cannot_count_are_told_exactly() -> None:
     assert row[3] == ["works", str(3 * large), f"({3 * large},)"]
 
 
+@pytest.mark.parametrize("moved", "NMK")
+def test_sizes_that_are_equal_move_together(moved: str) -> None:
+    checked = sb.notebook.explore("N, M", "K, 1", assume="N == M and M == K", sizes={moved: 5}).checked
+    assert checked["bound"] == "N=5, M=5, K=5"
+    assert "output <code" in checked["working"]
+
+
 def test_names_that_do_not_print() -> None:
     turned, long = sympy.Symbol("\u202eN\n"), sympy.Symbol("long" * 40)
     checked = sb.notebook.explore((turned, long)).checked

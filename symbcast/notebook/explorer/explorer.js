@@ -291,8 +291,7 @@ class View {
 
   faultParts(control, [message, start, stop]) {
     const said = element("span", { class: "message" }, message);
-    if (control.tagName !== "INPUT" || (start === 0 && stop === 0 && !control.value)) return [said];
-    if (start === 0 && stop === 0) return [said];
+    if (control.tagName !== "INPUT" || (start === 0 && stop === 0)) return [said];
     // The text before the carets is there, unseen, so that they stand under what they are about in any script.
     const characters = Array.from(control.value);
     const before = element("span", { class: "unseen" }, characters.slice(0, start).join(""));

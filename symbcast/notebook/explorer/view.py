@@ -93,12 +93,16 @@ def _sizes(result: Result, looking: Looking, axes: Sequence[str], witness: Mappi
         return {}
     names, known = result.scope.names, result.scope.knowledge
     found: dict[str, int] = {}
+    # What the assumptions say is equal moves with the one that is set.
+    moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
     for symbol, name in names.items():
         value = known.values.get(symbol)
         if name in looking.sizes:
             found[name] = looking.sizes[name]
         elif isinstance(value, int):
             found[name] = value
+        elif known.values.get(symbol, symbol) in moved:
+            found[name] = moved[known.values.get(symbol, symbol)]
         elif name not in axes and name in witness:
             found[name] = witness[name]
         elif value is not None:
