@@ -287,6 +287,12 @@ def test_python_sets_what_the_page_shows() -> None:
     assert repr(explorer) == "<Explorer numpy: always (N,)>"
 
 
+def test_the_map_is_where_sizes_can_be() -> None:
+    explorer = sb.notebook.explore("N", "M", assume="N >= 64 and M == 100", up_to=4)
+    assert explorer.checked["map"]["sizes"] == [[64, 65, 66, 67, 68], [100, 101, 102, 103, 104]]
+    assert {name: size for name, _, size in explorer.checked["sizes"]} == {"N": "64", "M": "100"}
+
+
 def test_no_symbols_no_map() -> None:
     explorer = sb.notebook.explore("2, 3", "4, 1")
     assert explorer.checked["map"] is None

@@ -39,8 +39,8 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
     and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
-    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32), and ``shade`` the output axis
-    that it is shaded by.
+    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32; as many from the least size on
+    where that is larger), and ``shade`` the output axis that it is shaded by.
 
     Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
     what are no sizes, and `MissingExtraError` without the extra ``notebook``.

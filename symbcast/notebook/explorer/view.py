@@ -144,7 +144,9 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
 
 def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking: Looking) -> dict[str, Any]:
     fixed = {name: size for name, size in sizes.items() if name not in axes}
-    found = survey(result, axes[0], axes[1] if len(axes) > 1 else None, range(looking.up_to + 1), fixed=fixed)
+    x, y = (*axes, None)[:2]
+    ranges = [_range(result, name, looking.up_to) for name in axes]
+    found = survey(result, x, y, ranges[0], y_sizes=ranges[1] if y else None, fixed=fixed)
     kinds: dict[tuple[int, ...], int] = {}
     axis = _shaded(found, looking.shade)
     rows = [[_cell(cell, axis, kinds) for cell in row] for row in found.rows]
@@ -156,6 +158,17 @@ def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking:
         "shade": axis,
         "rank": next((len(c.shape) for row in found.rows for c in row if c.shape is not None), 0),
     }
+
+
+def _range(result: Result, name: str, up_to: int) -> range:
+    """Return the sizes along the map: from 0, or as many from the least on where that is beyond."""
+    assert result.scope is not None
+    known = result.scope.knowledge
+    symbol = next(s for s, called in result.scope.names.items() if called == name)
+    value = known.values.get(symbol, symbol)
+    least = value if isinstance(value, int) else known.domains[value].least() or 0
+    start = least if least > up_to else 0
+    return range(start, start + up_to + 1)
 
 
 def _shaded(found: Survey, shade: int | None) -> int | None:
