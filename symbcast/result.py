@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symbcast.certificate import Certificate
     from symbcast.deciding.decide import Decision
     from symbcast.dims import Dim
+    from symbcast.explaining.fixes import Fix
     from symbcast.formulas import Formula
     from symbcast.scope import Assumption, Scope
 
@@ -78,6 +79,7 @@ class Result:
         "_conflict",
         "_decision",
         "_emission",
+        "_fixes",
         "_output",
         "operands",
         "rule",
@@ -94,6 +96,7 @@ class Result:
         self._condition: Boolean | None = None
         self._conflict: tuple[Constraint, ...] | None = None
         self._certificate: Certificate | None = None
+        self._fixes: tuple[Fix, ...] | None = None
         rule.check_shapes(operands)
         if scope is None:
             output = rule.concrete(operands)

@@ -590,6 +590,18 @@ def test_a_conjunct_fails_at_the_smallest_sizes(assumed, required):
         )
 
 
+ALONE = ["a == c", "a == c or b == 1", "a + 1 == max(b, c) or a == 0", "b < a", "a*b == c"]
+
+
+@pytest.mark.parametrize("required", ALONE)
+def test_an_only_conjunct_fails_where_the_condition_does(required):
+    env = sb.ShapeEnv()
+    env.broadcast("c, b, a", "1")
+    env.require(required)
+    (clause,) = env.clauses
+    assert env.counterexample(clause) == env.counterexample()
+
+
 def test_what_an_assumption_implies_fails_nowhere():
     env = sb.ShapeEnv(assume="N >= 3")
     env.require("N != 1")

@@ -252,6 +252,20 @@ def test_most_calls_have_a_fix():
     assert sum(fix(r) is not None for r in open_ones) >= 0.8 * len(open_ones)
 
 
+def test_the_fix_is_looked_for_once(monkeypatch):
+    result = ask(("N, 3", "M, 1"), {})
+    text = explain(result)
+    monkeypatch.setattr("symbcast.explaining.fixes.Fix.ask", lambda *_: pytest.fail("asked again"))
+    assert explain(result) == text
+    assert fix(result).text in headline(result)
+
+
+def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
+    monkeypatch.setattr("symbcast.deciding.smt.Session.check", lambda *_: pytest.fail("the solver was asked"))
+    result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
+    assert fix(result).text.startswith('assume "compatible(N0, N1, ')
+
+
 def test_many_operands_and_axes_are_elided():
     operands = ask([*["N"] * 500, "3", *["4"] * 499], {})
     text = explain(operands)

@@ -40,10 +40,12 @@ def breaking(decision: Decision, clause: Formula) -> dict[sympy.Symbol, int] | N
 
 
 def _alone(
-    knowledge: Knowledge, clause: Formula, others: Iterable[Formula], symbols: Iterable[sympy.Symbol]
+    knowledge: Knowledge, clause: Formula, others: Iterable[Formula], symbols: Sequence[sympy.Symbol]
 ) -> dict[sympy.Symbol, int] | None:
     """Return the smallest sizes of a clause's own symbols that break it, if all others may be their least then."""
-    broken = _smallest(knowledge, tuple(symbols_in(clause)), [negate(clause)])
+    own = symbols_in(clause)
+    # Of equal sums the first sizes in order of appearance are the smallest: the clause may name them in another order.
+    broken = _smallest(knowledge, [s for s in symbols if s in own], [negate(clause)])
     if broken is None:
         return None
     sizes = {s: broken[s] if s in broken else least_size(knowledge.domains[s]) or 0 for s in symbols}

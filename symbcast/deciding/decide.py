@@ -191,7 +191,8 @@ class Decision:
                 if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
             }
             if not sizes:
-                return tied
+                # What is assumed word for word holds: that is not for a solver to find out.
+                return [clause for clause in tied if clause not in knowledge.given]
             self.values.update(sizes)
             pending = flattened(put_in(c, sizes) for c in tied)
 

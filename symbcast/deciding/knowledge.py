@@ -25,7 +25,7 @@ class Knowledge:
 
     ``domains`` holds for each remaining symbol the set that it lies in; ``values`` what the other symbols are equal
     to (a size, or the symbol that stands for them); ``others`` the assumptions that tie several symbols together;
-    ``weights`` how many symbols each remaining one stands for.
+    ``given`` the same as a set; ``weights`` how many symbols each remaining one stands for.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Knowledge:
         if any(not domain for domain in self.domains.values()):
             raise ContradictionError
         self._check_others()
+        self.given = frozenset(self.others)
 
     def _check_others(self) -> None:
         """Raise `ContradictionError` if the assumptions that tie symbols together are proved not to hold."""

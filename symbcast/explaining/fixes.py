@@ -53,8 +53,15 @@ class Fix:
 def fix(result: Result) -> Fix | None:
     """Return a change with which the shapes always broadcast; for shapes that never do, failing that, sometimes.
 
-    None where none was found: every fix is one that was asked again.
+    None where none was found: every fix is one that was asked again. The result keeps it, as it keeps all else.
     """
+    if result._fixes is None:
+        found = _found(result)
+        result._fixes = () if found is None else (found,)
+    return next(iter(result._fixes), None)
+
+
+def _found(result: Result) -> Fix | None:
     verdict = result.verdict
     if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
         return None
