@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from symbcast.errors import BindingError
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     from sympy import Symbol
@@ -127,6 +127,6 @@ def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | Non
         return known[dim] if dim.is_Symbol else value_function(dim, symbols)(*values)
 
     try:
-        return tuple(Shape(map(size, operand)) for operand in result.operands)
+        return tuple(shape_of(map(size, operand)) for operand in result.operands)
     except (ZeroDivisionError, UndefinedError):
         return None

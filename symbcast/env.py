@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.programs.op import Op
 from symbcast.rules.base import Rule, find_rule
-from symbcast.shapes import Shape, ShapeLike, from_dim, shape
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.sizes import check_size
 from symbcast.verdicts import Verdict
 
@@ -381,5 +381,5 @@ def _as_shape(value: Any) -> Shape:
     dims: tuple[Dim, ...]
     if isinstance(value, int) or hasattr(value, "free_symbols"):
         dims = (from_dim(value),)
-        return Shape(dims)
+        return shape_of(dims)
     return shape(value)

@@ -9,7 +9,7 @@ from symbcast.constraints import Constraint, Origin
 from symbcast.errors import ConditionalBroadcastError, IncompatibleShapesError, UndecidedError
 from symbcast.formulas import holds
 from symbcast.rules.base import Emission, Joined, Rule, find_rule
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Result:
         if scope is None:
             output = rule.concrete(operands)
             if output is not None:
-                self._output = Shape(output)
+                self._output = shape_of(output)
 
     @property
     def verdict(self) -> Verdict:
@@ -116,7 +116,7 @@ class Result:
     def shape(self) -> Shape | None:
         """The output shape wherever the condition holds; None when there is no such place."""
         if self._output is None and self.verdict is not Verdict.NEVER:
-            self._output = Shape(self._output_dim(d) for d in self.emission.output)
+            self._output = shape_of(self._output_dim(d) for d in self.emission.output)
         return self._output
 
     @property

@@ -19,7 +19,7 @@ from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
 from symbcast.reading import symbols_of
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
@@ -110,7 +110,7 @@ class Scope:
         """Put in what some symbols are to be replaced by; return the symbols then."""
         bound = self._bindings(given, fresh)
         if bound:
-            self.shapes = tuple(Shape(put_in_dim(d, bound) for d in s) for s in self.shapes)
+            self.shapes = tuple(shape_of(put_in_dim(d, bound) for d in s) for s in self.shapes)
             renamed = [Assumption(put_in(a.formula, bound), a.text) for a in self.assumptions]
             self.assumptions = [*renamed, *_bounds_brought(bound)]
         return tuple(dict.fromkeys(bound.get(s, s) for s in given))

@@ -44,6 +44,13 @@ class Shape(tuple["Dim", ...]):
 
     __slots__ = ()
 
+    def __new__(cls, value: ShapeLike = ()) -> Shape:
+        """Return what `shape` does: a shape is made of dimensions only, and ``Shape('(N, 3)')`` is what repr shows."""
+        return shape(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return shape_of, (tuple(self),)
+
     @property
     def rank(self) -> int:
         """The number of axes."""
@@ -151,11 +158,16 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         raise ShapeTypeError(value, _WANTED, f"its .shape is {inner!r}; {_HINT}") from None
 
 
+def shape_of(dims: Iterable[Dim]) -> Shape:
+    """Return the shape of dimensions that are such already: nothing is read or checked."""
+    return tuple.__new__(Shape, dims)
+
+
 def from_text(text: str, dialect: str | None = None) -> Shape:
     """Return the shape written in ``text``, every ``?`` in it a fresh unknown."""
     from symbcast.parsing import parse_shape
 
-    return Shape(parse_shape(text, dialect))
+    return shape_of(parse_shape(text, dialect))
 
 
 def from_dims(dims: Iterable[Any]) -> Shape:
@@ -165,11 +177,11 @@ def from_dims(dims: Iterable[Any]) -> Shape:
         if type(dim) is not int or not 0 <= dim <= MAX_SIZE:
             break
     else:
-        return Shape(found)
+        return shape_of(found)
     made: list[Dim] = []
     for dim in found:
         made.append(from_dim(dim, unknowns=len(made)))
-    return Shape(made)
+    return shape_of(made)
 
 
 def from_dim(value: Any, unknowns: int = 0) -> Dim:

@@ -5,6 +5,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import symbcast as sb
 from symbcast.dims import Unknown, broadcast, floordiv, mod, symbol
 from symbcast.formulas import (
     FALSE,
@@ -235,3 +236,13 @@ def test_parse_after_print_is_the_same_formula(formula):
 
 def test_a_shape_is_its_text():
     assert str(Shape(parse_shape("N, 2*N + 1"))) == "(N, 2*N + 1)"
+
+
+@pytest.mark.parametrize("text", ["N, 3", "()", "2*N + 1, M//2", "'a b', 5"])
+def test_a_shape_is_made_of_what_its_repr_shows(text):
+    shape = sb.shape(text)
+    assert eval(repr(shape), {"Shape": sb.Shape}) == shape
+    assert sb.Shape(tuple(shape)) == sb.Shape(text) == shape
+    assert all(not isinstance(dim, str) for dim in sb.Shape(("N", 3)))
+    with pytest.raises(sb.ShapeTypeError):
+        sb.Shape(3)

@@ -29,7 +29,7 @@ from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
 from symbcast.formulas import AllOf, Comparison, Formula, dims_of
 from symbcast.parsing import parse_dim, parse_formula
 from symbcast.reading import symbols_of, term
-from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import check_size
 from symbcast.terms import Kind
 
@@ -41,7 +41,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?![\w(])")
 
 def read(value: Any) -> Shape:
     """Return the shape of an array, a `jax.ShapeDtypeStruct`, or a sequence of sizes and symbolic dimensions."""
-    return Shape(from_dim(_size(d)) for d in _dims(value))
+    return shape_of(from_dim(_size(d)) for d in _dims(value))
 
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:

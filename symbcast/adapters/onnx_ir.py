@@ -24,7 +24,7 @@ from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.printing import dim_text
 from symbcast.reading import check_dim, symbols_of, term
-from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.shapes import shape as read_shape
 from symbcast.sizes import check_size
 from symbcast.terms import Operation, as_term, substitute
@@ -34,7 +34,7 @@ _UNKNOWN = ("", "?", "-1")
 
 def read(value: Any) -> Shape:
     """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor that has one, or of a sequence of dimensions."""
-    return Shape(from_dim(d, n) for n, d in enumerate(_dims(value)))
+    return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:

@@ -21,7 +21,7 @@ from symbcast.booleans import to_sympy
 from symbcast.dims import Dim, Unknown
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import at_most
-from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import check_size
 
 # A Symbol is known as long as the dimension that it was read as: that one holds it, so no other takes its address.
@@ -35,7 +35,7 @@ _symbols_by_name: dict[sympy.Symbol, Any] = {}
 
 def read(value: Any) -> Shape:
     """Return the shape of a `PartialShape`, or of anything of OpenVINO that has one."""
-    return Shape(from_dim(d, n) for n, d in enumerate(_dims(value)))
+    return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:

@@ -25,7 +25,7 @@ from symbcast.booleans import to_sympy
 from symbcast.dims import Dim, Unknown, symbol
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.reading import term
-from symbcast.shapes import Shape, ShapeLike, from_dim
+from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import MAX_SIZE, check_size
 
 _scopes = Scopes()
@@ -33,7 +33,7 @@ _scopes = Scopes()
 
 def read(value: Any) -> Shape:
     """Return the shape of a tensor, or of a sequence of sizes, `SymInt` and `torch.export.Dim`."""
-    return Shape(_dim(d, n) for n, d in enumerate(_dims(value)))
+    return shape_of(_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
 def read_inputs(program: Any) -> dict[str, Shape]:

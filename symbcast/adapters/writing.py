@@ -17,7 +17,7 @@ from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.formulas import Formula, equal
 from symbcast.reading import symbols_of
 from symbcast.scope import Scope, check_min_size, read_assumptions
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.sizes import MAX_SIZE
 from symbcast.terms import Kind, Operation, Term
 
@@ -80,7 +80,7 @@ def settle(shapes: Iterable[ShapeLike], assume: Any, min_size: int) -> Settled:
     fresh = [not isinstance(s, Shape) for s in given]
     scope = Scope(operands, fresh, read_assumptions(assume), check_min_size(min_size))
     known = scope.knowledge
-    put_in = tuple(Shape(put_in_dim(d, known.values) for d in s) for s in scope.shapes)
+    put_in = tuple(shape_of(put_in_dim(d, known.values) for d in s) for s in scope.shapes)
     present = dict.fromkeys(symbols_of([d for s in put_in for d in s]))
     others = tuple(f for f in known.others if not present.keys().isdisjoint(symbols_in(f)))
     present.update(dict.fromkeys(s for f in others for s in symbols_in(f)))

@@ -205,8 +205,6 @@ class Decision:
 
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
-        known = set(self.knowledge.others)
-        tied = [formula for formula in tied if formula not in known]  # what is assumed as it stands is not asked
         groups = Ties(self.knowledge.domains)
         groups.tie(tied)
         groups.tie(self.knowledge.others)

@@ -11,7 +11,7 @@ from symbcast.errors import SymbcastError
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
 from symbcast.formulas import Comparison, Compatible, Formula, equal, literals
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _candidates(result: Result) -> Iterator[Fix]:
 
 def _with(result: Result, text: str, position: int, dims: Sequence[Any]) -> Fix:
     operands = list(result.operands)
-    operands[position] = Shape(dims)
+    operands[position] = shape_of(dims)
     return Fix(text, tuple(operands), result.rule)
 
 
@@ -198,7 +198,7 @@ def _filled_in(result: Result) -> Iterator[Fix]:
                 sizes.setdefault(pair[0], pair[1])
                 break
     if sizes:
-        shapes = tuple(Shape(put_in_dim(d, sizes) for d in s) for s in result.operands)
+        shapes = tuple(shape_of(put_in_dim(d, sizes) for d in s) for s in result.operands)
         texts = [f"{namer.dim(value)} for {namer.dim(unknown)}" for unknown, value in sizes.items()]
         known = "that is its size" if len(texts) == 1 else "those are their sizes"
         yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)

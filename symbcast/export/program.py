@@ -18,7 +18,7 @@ from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.rules.base import find_rule
 from symbcast.scope import check_min_size
-from symbcast.shapes import Shape, shape
+from symbcast.shapes import Shape, shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def program_from_dict(data: Any) -> ShapeEnv:
     if on_conflict not in ("raise", "record"):
         raise ExchangeError("data.on_conflict", f"is {on_conflict!r:.40}, not 'raise' or 'record'")
     names = Names()
-    symbols = Shape(_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols")))
+    symbols = shape_of(_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols")))
     if len(set(map(str, symbols))) < len(symbols):
         raise ExchangeError("symbols", "name a size twice")
     names.bind(symbols, is_fresh=False)

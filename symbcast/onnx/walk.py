@@ -13,7 +13,7 @@ from symbcast.onnx.functions import body_of
 from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.registry import operators
 from symbcast.onnx.requiring.asking import Asker, Place
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
@@ -257,4 +257,4 @@ def _missing(node: Any, inputs: Sequence[Value | None]) -> str:
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
     """Return the shapes of values by name."""
-    return {name: None if v.shape is None else Shape(v.shape) for name, v in values.items()}
+    return {name: None if v.shape is None else shape_of(v.shape) for name, v in values.items()}

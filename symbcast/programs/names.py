@@ -11,7 +11,7 @@ from symbcast.dims import Unknown, symbol
 from symbcast.errors import AssumptionError
 from symbcast.formulas import Formula
 from symbcast.scope import own_set
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
@@ -85,7 +85,7 @@ class Names:
         if all(type(d) is int or d in self.sizes for d in shape):
             return shape
         replaced = self._bindings(shape.symbols, is_fresh)
-        found = Shape(put_in_dim(d, replaced) for d in shape) if replaced else shape
+        found = shape_of(put_in_dim(d, replaced) for d in shape) if replaced else shape
         self.sizes.update(dict.fromkeys(d for d in found if type(d) is not int))
         return found
 
@@ -96,7 +96,7 @@ class Names:
             if s.name not in self._labels:
                 self._meet(s, is_fresh=False)
         replaced = {s: self._labels[s.name] for s in unknowns if self._labels[s.name] is not s}
-        return Shape(put_in_dim(d, replaced) for d in shape) if replaced else shape
+        return shape_of(put_in_dim(d, replaced) for d in shape) if replaced else shape
 
     def bind_formula(self, formula: Formula) -> Formula:
         """Return a formula with this program's sizes in place of others of their names.

@@ -15,7 +15,7 @@ from symbcast.printing import formula_text
 from symbcast.programs.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.programs.op import Kind, Op
 from symbcast.programs.trace import Trace
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
@@ -43,7 +43,7 @@ class Recording:
     def of(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols: Iterable[sympy.Symbol]) -> Recording:
         """Return a recording of operations, as they were recorded elsewhere, over the given sizes first."""
         made = Recording(min_size, on_conflict)
-        made._trace.bound([(Shape(symbols), False)])
+        made._trace.bound([(shape_of(symbols), False)])
         made._trace = Trace.replayed(ops, min_size, made._trace.names)
         check_sizes(made._trace, 0)
         check_assumptions(made._trace)

@@ -19,7 +19,7 @@ from symbcast.programs.op import Op
 from symbcast.programs.operations import columns_and_asked, size_needs
 from symbcast.rules.base import Joined, OutputDim
 from symbcast.scope import Assumption
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
@@ -68,9 +68,9 @@ class Trace:
         pairs = self._pairs
         try:
             if lead == 0:
-                return Shape([pairs[pair] for pair in zip(left, right)])  # noqa: B905 - equally long, and strict costs
+                return shape_of([pairs[pair] for pair in zip(left, right)])  # noqa: B905 - equally long, and strict costs
             alone = [d if type(d) is int else self._alone[d] for d in left[:lead]]
-            return Shape([*alone, *[pairs[pair] for pair in zip(left[lead:], right)]])  # noqa: B905
+            return shape_of([*alone, *[pairs[pair] for pair in zip(left[lead:], right)]])  # noqa: B905
         except KeyError:
             return None
 
@@ -91,7 +91,7 @@ class Trace:
         can_hold = self._admit(op, columns, asked)
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
-            output = Shape(self._output(column, can_hold) for column in columns)
+            output = shape_of(self._output(column, can_hold) for column in columns)
         if output is not None and len(output) != len(columns):
             raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
         self.ops.append(op._replace(output=output))

@@ -18,7 +18,7 @@ from symbcast.onnx.knowing.contents import Elements
 from symbcast.onnx.reporting.binding import Sizes, completed, dims_at
 from symbcast.onnx.reporting.blaming import broken
 from symbcast.onnx.reporting.running import FILLED, Feed, Ran, run_all
-from symbcast.shapes import Shape
+from symbcast.shapes import shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _outputs(report: ModelReport, sizes: Sizes, found: Ran) -> Iterator[tuple[st
         real = (found.shapes or {}).get(name)
         if shape is None or real is None:
             continue
-        told = tuple(dims_at(Shape(shape), own))
+        told = tuple(dims_at(shape_of(shape), own))
         if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
             yield name, told, real
 

@@ -31,7 +31,7 @@ from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_wh
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
 from symbcast.scope import Assumption
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
@@ -56,7 +56,7 @@ class Place(NamedTuple):
     def operands(self) -> tuple[tuple[str, Shape | None], ...]:
         """The inputs that are given, by name, with their shapes."""
         pairs = zip(self.node.input, self.inputs, strict=True)
-        return tuple((n, None if v.shape is None else Shape(v.shape)) for n, v in pairs if v is not None)
+        return tuple((n, None if v.shape is None else shape_of(v.shape)) for n, v in pairs if v is not None)
 
 
 class Asker:
