@@ -36,6 +36,9 @@ def breaking(decision: Decision, clause: Formula) -> dict[sympy.Symbol, int] | N
         found = found or _smallest(knowledge, part.symbols, [*beside, negate(clause)])
     if found is None:
         return None
+    rest = decision.witness()
+    if rest is not None:
+        return decision.whole([rest, found])
     return decision.whole([p.witness() or p.base() if p is not part else found for p in decision.parts])
 
 

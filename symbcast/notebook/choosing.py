@@ -24,8 +24,8 @@ def telling_names(names: Mapping[sympy.Symbol, str], condition: Sequence[Formula
     >>> telling_names(result.scope.names, result.clauses)
     ['T', 'S']
     """
-    about = [set(symbols_in(clause)) for clause in condition]
-    found = [[s for s in names if s in mentioned] for mentioned in about]
+    place = {s: n for n, s in enumerate(names)}
+    found = [sorted((s for s in symbols_in(clause) if s in place), key=place.__getitem__) for clause in condition]
     tied = [symbols for symbols in found if len(symbols) > 1]
     ranked = dict.fromkeys([*(tied[0] if tied else ()), *(s for symbols in found for s in symbols), *names])
     chosen = set(islice(ranked, 2))

@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.patches import PathPatch
+from matplotlib.transforms import Bbox
 
 from symbcast.notebook import plot, plots
 from symbcast.notebook.plotting.categories import MOST, categories
@@ -312,6 +313,94 @@ def test_an_operation_called_ranks_is_an_operation():
     assert [kind.label for kind in categories([found], found.blames)] == ["fails at ranks"]
     refused = survey(sb.broadcast("N", "N, M", rule="none"), "N", "M", range(4))
     assert [kind.label for kind in categories([refused], refused.blames)] == ["fails by the ranks"]
+
+
+def around(ax):
+    """Return all that a plot takes up: its axes with titles and legend, and its colour bar."""
+    ax.figure.draw_without_rendering()
+    bars = [o for o in ax.figure.axes if getattr(o, "_colorbar_info", {}).get("parents") == [ax]]
+    return Bbox.union([part.get_tightbbox() for part in (ax, *bars)])
+
+
+@pytest.mark.parametrize("size", [(8, 7), (14, 6)], ids=str)
+def test_given_axes_give_room_where_there_is_no_layout(size):
+    figure, grid = plt.subplots(2, 2, figsize=size)
+    subjects = [FIRST, TWO_AXES, sb.broadcast("N", "M", assume=["N >= 2", "M % 2 == 0"]), FIRST]
+    for ax, subject in zip(grid.flat, subjects, strict=True):
+        plot(subject, "N", "M", ax=ax)
+    assert inside(figure)
+    boxes = [around(ax) for ax in grid.flat]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    figure.tight_layout()
+    assert inside(figure)
+
+
+def test_a_colour_bar_is_as_high_as_its_axes():
+    for layout in (None, "constrained"):
+        figure, (ax, _) = plt.subplots(1, 2, layout=layout)
+        plot(FIRST, ax=ax)
+        figure.draw_without_rendering()
+        (bar,) = [other for other in figure.axes if other.get_ylabel().startswith("size of")]
+        assert bar.get_window_extent().height == pytest.approx(ax.get_window_extent().height, rel=0.1)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1.5), (3, 2)], ids=str)
+def test_small_axes_keep_half_of_their_height(size):
+    _, ax = plt.subplots(figsize=size)
+    before = ax.get_window_extent()
+    plot(TWO_AXES, ax=ax)
+    after = ax.get_window_extent()
+    assert after.height >= 0.49 * before.height
+    assert after.width >= 0.49 * before.width
+
+
+NO_AXES = {
+    "polar": lambda: plt.figure().add_subplot(projection="polar"),
+    "3d": lambda: plt.figure().add_subplot(projection="3d"),
+    "figure": plt.figure,
+    "list": lambda: list(plt.subplots(1, 2)[1]),
+    "name": lambda: "ax",
+}
+
+
+@pytest.mark.parametrize("kind", NO_AXES)
+def test_what_cannot_be_drawn_into(kind):
+    with pytest.raises(sb.ShapeTypeError, match="is not axes to draw a grid in"):
+        plot(FIRST, ax=NO_AXES[kind]())
+
+
+def test_given_axes_need_not_be_fresh():
+    _, ax = plt.subplots(layout="constrained")
+    ax.set(xscale="log", yscale="log")
+    ax.invert_xaxis()
+    with mpl.rc_context({"pcolor.shading": "gouraud"}):
+        plot(FIRST, "N", "M", range(4), ax=ax)
+    assert (ax.get_xlim(), ax.get_ylim()) == ((-0.5, 3.5), (-0.5, 3.5))
+    assert list(ax.get_xticks()) == list(ax.get_yticks()) == [0, 1, 2, 3]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")
+
+
+@pytest.mark.parametrize("count", [1, 3, 6, 7])
+def test_title_and_legend_begin_where_the_first_axes_do(count):
+    axes = plots(TWO_AXES, "N", "M", range(5), each={"K": range(count)})
+    figure = axes[0].figure
+    assert inside(figure)
+    left = axes[0].get_window_extent().x0
+    (legend,) = figure.legends
+    assert figure._suptitle.get_window_extent().x0 == pytest.approx(left, abs=3)
+    assert legend.get_window_extent().x0 == pytest.approx(left, abs=3)
+    assert not any(legend.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
+    assert not any(figure._suptitle.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
+
+
+def test_every_column_of_plots_has_its_sizes():
+    axes = plots(TWO_AXES, "N", "M", range(5), each={"K": range(6)})
+    assert [ax.get_xlabel() for ax in axes] == ["", "", "N", "N", "N", "N"]
+    assert [ax.get_ylabel() for ax in axes] == ["M", "", "", "", "M", ""]
+    for ax in axes:
+        ax.figure.draw_without_rendering()
+        assert ax.xaxis.get_tick_params()["labelbottom"] is bool(ax.get_xlabel())
+        assert ax.yaxis.get_tick_params()["labelleft"] is bool(ax.get_ylabel())
 
 
 def test_plots_beside_each_other_share_legend_and_scale():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from time import perf_counter
 
 import numpy as np
 import programs
@@ -303,6 +304,16 @@ def test_without_names_the_condition_says_which_symbols():
     assert survey(result, fixed={"T": 3}).names == ("batch", "S")
     assert survey(result, "S", range(3)) == survey(result, "S", None, range(3))
     assert survey(result, "S", range(3)).sizes == ((0, 1, 2),)
+
+
+def test_the_symbols_of_a_large_program_are_chosen_at_once():
+    env = sb.ShapeEnv()
+    for n in range(3000):
+        env.broadcast(f"a{n}, T", f"b{n}, 1", origin=f"op{n}")
+    assert env.witness() is not None
+    start = perf_counter()
+    assert survey(env, sizes=range(3)).names == ("a0", "b0")
+    assert perf_counter() - start < 5
 
 
 def test_the_largest_survey():

@@ -8,7 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.binding import read_size, read_sizes
-from symbcast.errors import BindingError, MissingExtraError
+from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveying import SIZES, Survey, survey
 
@@ -46,10 +46,11 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))
 
-    Raises `MissingExtraError` without matplotlib, and `BindingError` for symbols, sizes and axes that the answer does
-    not have.
+    Raises `MissingExtraError` without matplotlib, `BindingError` for symbols, sizes and axes that the answer does not
+    have, and `ShapeTypeError` for an ``ax`` that is no plain axes.
     """
     _require_matplotlib("plot")
+    _check_axes(ax)
     from symbcast.notebook.plotting.drawing import draw_one
 
     found = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
@@ -98,6 +99,13 @@ def _require_matplotlib(function: str) -> None:
         import matplotlib.pyplot  # noqa: F401 - it has to be there
     except ImportError as error:
         raise MissingExtraError(f"symbcast.notebook.{function}", "notebook") from error
+
+
+def _check_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if ax is not None and not (isinstance(ax, Axes) and ax.name == "rectilinear"):
+        raise ShapeTypeError(ax, "axes to draw a grid in", "make some: figure, ax = plt.subplots()")
 
 
 def _each(subject: Any, each: Any) -> dict[str, list[int]]:

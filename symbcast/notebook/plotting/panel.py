@@ -108,7 +108,8 @@ def _draw_works(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> No
     if works.any():
         values = np.ma.masked_array(sizes, ~works)
         many = works.size > 5000
-        ax.pcolormesh(across, along, values, cmap=shading.cmap, norm=shading.norm, rasterized=many)
+        ax.pcolormesh(across, along, values, cmap=shading.cmap, norm=shading.norm, rasterized=many, shading="flat")
+    ax.set(xscale="linear", yscale="linear")
     ax.set_xlim(across[0], across[-1])
     ax.set_ylim(along[0], along[-1])
 
