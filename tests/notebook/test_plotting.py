@@ -593,6 +593,16 @@ def test_any_style_will_do(style):
     assert to_rgb(borders.get_colors()[0]) == to_rgb(background)
 
 
+@pytest.mark.parametrize("points", [6, 16, 24])
+def test_letters_of_any_size_leave_room_for_the_cells(points, recwarn):
+    with mpl.rc_context({"font.size": points}):
+        for ax in (plot(FIRST), plot(FIRST, "N", range(9)), plots(TWO_AXES, each={"K": (1, 2)})[0]):
+            assert inside(ax.figure)
+            assert not any(a.overlaps(b) for a, b in pairwise([t.get_window_extent() for t in ax.get_xticklabels()]))
+            assert ax.get_window_extent().width > 0.25 * ax.figure.bbox.width
+    assert not recwarn.list
+
+
 def test_numbers_in_cells_are_legible():
     for page in COLOURS.values():
         found = survey(FIRST, "N", "M", range(17))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 from matplotlib import rcParams
 from matplotlib.colors import to_rgb
-from matplotlib.font_manager import FontProperties
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
@@ -17,7 +16,7 @@ from symbcast.notebook.plotting.legends import draw_legend, handles
 from symbcast.notebook.plotting.palette import Page
 from symbcast.notebook.plotting.panel import Look, draw
 from symbcast.notebook.plotting.shading import LOWEST, Shading, size_text
-from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, question_text
+from symbcast.notebook.plotting.titles import assumed_text, condition_text, fit, fixed_text, points_of, question_text
 from symbcast.notebook.surveying import Survey
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
     legend = _draw_legend_below(ax, patches, 72 * width)
     below = _high(legend) + 2 * GAP
     legend.remove()
-    above = (_points("small") + 1.2 * _points("large") + 9) / 72
+    above = (points_of("small") + 1.2 * points_of("large") + 9) / 72
     share = min(1.0, 0.5 * height / (above + below))
     heights = share * above, height - share * (above + below), share * below
     spec = ax.get_subplotspec()
@@ -113,16 +112,21 @@ def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
     is_strip = len(survey.names) == 1
     left = _left(survey)
     largest = max((c.shape[axis] for row in survey.rows for c in row if c.shape), default=0) if axis is not None else 0
-    right = 0.1 if axis is None else 0.65 + 0.09 * len(size_text(largest))
+    right = 0.1 if axis is None else _larger() * (0.65 + 0.09 * len(size_text(largest)))
     width = max(width, 4.6 - left - right)
-    size = (left + width + right, height + (1.25 if is_strip else 1.5))
+    size = (left + width + right, height + _larger() * (1.25 if is_strip else 1.5))
     _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax, (width, height), 72 * (size[0] - left)
 
 
 def _left(survey: Survey) -> float:
     """Return about how many inches the sizes and the name of the second symbol take beside axes."""
-    return 0.2 if len(survey.names) == 1 else 0.5 + 0.09 * len(str(max(survey.sizes[1])))
+    return 0.2 if len(survey.names) == 1 else _larger() * (0.5 + 0.09 * len(str(max(survey.sizes[1]))))
+
+
+def _larger() -> float:
+    """Return how much larger letters are than usual; what they take of a figure grows with them."""
+    return max(1.0, float(rcParams["font.size"]) / 10)
 
 
 def draw_many(
@@ -197,7 +201,7 @@ def _inches(survey: Survey, widest: float, highest: float) -> Inches:
 
 def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
     """Write two lines above axes, at the left: the question, and smaller the sizes and the condition."""
-    small = _points("small")
+    small = points_of("small")
     title = ax.set_title("", loc="left", pad=small + 9, fontsize="large", parse_math=False, usetex=False)
     fit(title, question, room)
     line = ax.annotate(
@@ -217,10 +221,6 @@ def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
 
 def _below(ax: Axes) -> float:
     """Return how many points below the axes a legend clears their ticks and label."""
-    ticks = _points(rcParams["xtick.labelsize"]) + ax.xaxis.get_tick_padding()
-    label = _points(rcParams["axes.labelsize"]) + ax.xaxis.labelpad
+    ticks = points_of(rcParams["xtick.labelsize"]) + ax.xaxis.get_tick_padding()
+    label = points_of(rcParams["axes.labelsize"]) + ax.xaxis.labelpad
     return 1.2 * (ticks + label) + 8
-
-
-def _points(size: Any) -> float:
-    return float(FontProperties(size=size).get_size_in_points())

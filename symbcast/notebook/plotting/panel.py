@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.collections import LineCollection
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
@@ -15,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from symbcast.notebook.plotting.categories import Category
 from symbcast.notebook.plotting.palette import MARKS, Colour, Mark, Page, ink_on
 from symbcast.notebook.plotting.shading import Shading, as_float, size_text
-from symbcast.notebook.plotting.titles import fit
+from symbcast.notebook.plotting.titles import fit, points_of
 from symbcast.notebook.surveying import Cell, Outcome, Survey
 
 if TYPE_CHECKING:
@@ -146,10 +147,10 @@ def _draw_borders(ax: Axes, frame: _Frame, page: Page) -> None:
 
 
 def _name_axes(ax: Axes, survey: Survey, frame: _Frame) -> None:
-    frame.across.set_ticks(ax.xaxis, int(frame.inches[0] * 12))
+    frame.across.set_ticks(ax.xaxis, int(frame.inches[0] * 120 / points_of(rcParams["xtick.labelsize"])))
     fit(ax.set_xlabel("", parse_math=False, usetex=False), survey.names[0], 72 * frame.inches[0])
     if len(survey.names) > 1:
-        lines = int(frame.inches[1] * 5)
+        lines = int(frame.inches[1] * 50 / points_of(rcParams["ytick.labelsize"]))
         frame.along.set_ticks(ax.yaxis, lines * (len(str(max(frame.along.sizes))) + 1))
         fit(ax.set_ylabel("", parse_math=False, usetex=False), survey.names[1], 72 * frame.inches[1])
     else:

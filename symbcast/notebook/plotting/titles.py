@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from matplotlib.font_manager import FontProperties
+
 from symbcast.env import ShapeEnv
 from symbcast.explaining.naming import Namer, rule_text
 from symbcast.formulas import FALSE, Formula, all_of
@@ -57,6 +59,11 @@ def fit(text: Text, words: str, points: float) -> None:
     while len(words) > 8 and (wide := max(text.get_window_extent().size) * scale) > points:
         words = f"{words[: max(5, min(len(words) - 4, int(len(words) * points / wide) - 3))].rstrip()}..."
         text.set_text(words)
+
+
+def points_of(size: str | float) -> float:
+    """Return a size of letters, such as "small", in points."""
+    return float(FontProperties(size=size).get_size_in_points())
 
 
 def plain(words: str) -> str:
