@@ -124,6 +124,20 @@ CARET_OFFSET = """() => {
 }"""
 
 
+def test_it_opens_on_what_cannot_be_read(browser: Browser, lab: Lab) -> None:
+    url = lab.write("faulty.ipynb", 'import symbcast as sb\nsb.notebook.explore("N, (", "M")')
+    with page_of(browser, url) as page:
+        page.wait_for_selector(".symbcast-explorer[data-state=faulty]", timeout=60_000)
+        explored = page.locator(".symbcast-explorer")
+        assert explored.locator(".said").inner_text() == "This cannot be read yet."
+        assert not explored.locator(".columns").is_visible()
+        explored.get_by_label("shape of A").fill("N, 1")
+        answered(page, "always")
+        assert explored.locator(".columns").is_visible()
+        explored.get_by_label("shape of A").fill("N, (")
+        expect_text(explored.locator(".said"), "below is the last answer")
+
+
 def test_the_keyboard_is_enough(browser: Browser, lab: Lab) -> None:
     with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1", sizes={"N": 2, "M": 3})') as (page, explored):
         explored.get_by_label("shape of A").focus()

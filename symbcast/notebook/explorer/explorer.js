@@ -310,7 +310,7 @@ class View {
     this.showFaults(faults);
     if (Object.keys(faults).length) {
       this.root.dataset.state = "faulty";
-      this.said.textContent = "This cannot be read yet; below is the last answer.";
+      this.said.textContent = `This cannot be read yet${this.checked ? "; below is the last answer" : ""}.`;
     } else {
       this.checked = checked;
       this.call.textContent = checked.call;
@@ -320,6 +320,7 @@ class View {
       this.working.innerHTML = checked.working;
       this.showState();
     }
+    this.root.classList.toggle("unanswered", !this.checked);
     this.root.dataset.serial = checked.serial;
   }
 
