@@ -35,8 +35,16 @@ AS_LATEX = "from IPython.display import Latex, display\n" + "\n".join(
 )
 
 KINDS = """
+import onnx
 import symbcast as sb
 from IPython.display import display
+
+model = onnx.parser.parse_model(
+    '<ir_version: 8, opset_import: ["" : 17]> '
+    'halves (float[N, H, 3] x, float[N, M, 1] y) => (z) { h = MaxPool<kernel_shape = [2], strides = [2]>(x) '
+    'z = Add(h, y) }'
+)
+display(sb.onnx.check(model))
 
 display(sb.broadcast("batch, heads, T, T", "batch, 1, 1, S", assume="T >= 1"))
 display(sb.broadcast("N, 3", "N, 1"))
