@@ -614,3 +614,13 @@ def test_what_the_condition_implies_comes_from_operations():
     env.require("N == M", origin="first")
     env.require("M == K", origin="second")
     assert [op.origin for op in env.requirement(sb.Condition("N == K").formula).origins] == ["first", "second"]
+
+
+def test_assumptions_that_contradict_what_was_refused_are_an_error():
+    env = sb.ShapeEnv(on_conflict="record")
+    env.broadcast("0", "a")
+    env.assume("a >= 2")
+    with pytest.raises(sb.AssumptionError, match="contradict"):
+        env.assume("2*a <= a")
+    assert [a.text for a in env.assumptions] == ["a >= 2"]
+    assert env.verdict is sb.Verdict.NEVER

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
-from symbcast.deciding.normal import flattened, symbols_in
+from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.naming import axis_text
-from symbcast.formulas import FALSE, Compatible, Formula, dims_of, equal
-from symbcast.programs.operations import needs, size_needs
+from symbcast.formulas import FALSE, Formula, dims_of, equal
+from symbcast.programs.operations import needs
 from symbcast.result import Result
 from symbcast.scope import own_set
 from symbcast.verdicts import Verdict
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.dims import Dim
     from symbcast.onnx.reporting.report import ModelReport
-    from symbcast.programs.op import Op
     from symbcast.rules.base import OutputDim
 
 
@@ -143,38 +142,17 @@ def _axis_label(axis: int, rank: int) -> str:
     return f"axis {axis} ({'past the end' if axis >= rank else 'before the front'})"
 
 
-class _Asking(NamedTuple):
-    """What an operation asks, and what its operands rest on, as positions among all that is asked."""
-
-    blame: int
-    asked: frozenset[int]
-    rests_on: frozenset[int]
-
-
 def _of_program(env: ShapeEnv) -> Subject:
     asking = [(op, asked) for op in env.operations if (asked := needs(op))]
     formulas = list(dict.fromkeys(f for _, asked in asking for f in asked))
-    first: dict[Hashable, int] = {}
-    place = {f: first.setdefault(_key(f), n) for n, f in enumerate(formulas)}
-    labels = list(dict.fromkeys(op.name for op, _ in asking))
+    place = {f: n for n, f in enumerate(formulas)}
+    labels = {op.name: None for op, _ in asking}
     number = {label: n for n, label in enumerate(labels)}
-    operations = [
-        _Asking(number[op.name], frozenset(place[f] for f in asked), frozenset(_resting_on(op, first)))
-        for op, asked in asking
-    ]
+    operations = [(number[op.name], {place[f] for f in asked}) for op, asked in asking]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
-        # An operation whose operands have no shape because another failed is not reached, and so not to blame.
-        broken = {place[formulas[n]] for n in failing}
-        known: set[int] = set()
-        found: dict[int, None] = {}
-        for operation in operations:
-            fails = operation.asked & broken
-            if fails:
-                if operation.rests_on.isdisjoint(known):
-                    found[operation.blame] = None
-                known |= fails
-        return tuple(found)
+        # A program that runs stops at the first operation that refuses: those after it are not reached.
+        return next(((blame,) for blame, asked in operations if not asked.isdisjoint(failing)), ())
 
     return Subject(
         names=env.names,
@@ -185,21 +163,6 @@ def _of_program(env: ShapeEnv) -> Subject:
         blamed=blamed,
         condition=lambda: env.clauses,
     )
-
-
-def _resting_on(op: Op, known: Mapping[Hashable, int]) -> Iterable[int]:
-    """Yield what makes the operands of an operation sizes, as far as some operation asks that."""
-    dims = [d for operand in op.operands for d in operand]
-    if op.formula is not None:
-        dims.extend(dims_of(op.formula))
-    for formula in flattened(size_needs(dims)):
-        if _key(formula) in known:
-            yield known[_key(formula)]
-
-
-def _key(formula: Formula) -> Hashable:
-    """Return what is alike for formulas that say the same in another order."""
-    return frozenset(formula.dims) if isinstance(formula, Compatible) else formula
 
 
 def _of_report(report: Any) -> Subject:

@@ -52,8 +52,7 @@ class Cell(NamedTuple):
     """What is so at some sizes.
 
     ``shape`` is the output where it works, None for a program; ``blamed`` are the positions, among the survey's
-    ``blames``, of all that fail. The first operation that is blamed is the one that refuses its operands; those after
-    it fail by the shapes that their operands have where it holds, and are not blamed where there are none.
+    ``blames``, of all axes that fail, or of the operation that a program stops at.
     """
 
     outcome: Outcome

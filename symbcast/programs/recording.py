@@ -110,10 +110,11 @@ class Recording:
         """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
         trace = self.trace
         can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
+        if op.kind == "assume" and trace.refused:
+            # What was refused before, and recorded, is no fact: whether it can be beside this one is still to be asked.
+            check_assumptions(trace)
         if can_hold:
             return trace.ops[-1]
-        if op.kind == "assume":
-            check_assumptions(trace)
         if self.on_conflict == "record":
             return trace.ops[-1]
         assumptions = [a.text for a in trace.assumptions]

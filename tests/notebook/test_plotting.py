@@ -251,7 +251,7 @@ def test_programs_and_models():
     env.broadcast("N", "4", origin="bias")
     ax = plot(env, "N", "M", range(6))
     assert ax.get_title("left") == "2 operations over 2 sizes"
-    assert legend_texts(ax) == ["works", "fails at add_3", "fails at add_3 and bias", "fails at bias"]
+    assert legend_texts(ax) == ["works", "fails at add_3", "fails at bias"]
     assert ax.figure.axes == [ax]
     pytest.importorskip("onnx")
     report = sb.onnx.check(small_models.small_model("mask"), assume="C >= 2")
