@@ -1,8 +1,8 @@
-"""Which symbols a picture is drawn over, where nobody says."""
+"""Which symbols a picture is drawn over, and which axis of the output it shows, where nobody says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -30,3 +30,16 @@ def telling_names(names: Mapping[sympy.Symbol, str], condition: Sequence[Formula
     ranked = dict.fromkeys([*(tied[0] if tied else ()), *(s for symbols in found for s in symbols), *names])
     chosen = set(islice(ranked, 2))
     return [name for s, name in names.items() if s in chosen]
+
+
+def telling_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | None:
+    """Return the first output axis that varies within a picture, given the shapes in each; None without any axis.
+
+    Between pictures their own sizes vary: numbers are to tell something within one.
+
+    >>> telling_axis([{(1, 2), (1, 3)}, {(4, 2)}]), telling_axis([{(1, 2)}, {(4, 2)}]), telling_axis([{()}])
+    (1, 0, None)
+    """
+    rank = len(next((shape for shapes in pictures for shape in shapes), ()))
+    varying = (n for n in range(rank) if any(len({shape[n] for shape in shapes}) > 1 for shapes in pictures))
+    return next(varying, 0 if rank else None)

@@ -75,6 +75,11 @@ class Survey:
     blames: tuple[Blame, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    @property
+    def shapes(self) -> set[tuple[int, ...]]:
+        """The output shapes that occur."""
+        return {cell.shape for row in self.rows for cell in row if cell.shape is not None}
+
 
 def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     subject: Result | ShapeEnv | ModelReport,

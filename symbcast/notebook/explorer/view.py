@@ -11,7 +11,7 @@ from symbcast.display.text import visible
 from symbcast.explaining.naming import cut, listed, sizes_text
 from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out
-from symbcast.notebook.choosing import telling_names
+from symbcast.notebook.choosing import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
@@ -96,17 +96,17 @@ def _sizes(result: Result, looking: Looking, axes: Sequence[str], witness: Mappi
     # What the assumptions say is equal moves with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
     for symbol, name in names.items():
-        value = known.values.get(symbol)
+        stands = known.values.get(symbol, symbol)
         if name in looking.sizes:
             found[name] = looking.sizes[name]
-        elif isinstance(value, int):
-            found[name] = value
-        elif known.values.get(symbol, symbol) in moved:
-            found[name] = moved[known.values.get(symbol, symbol)]
+        elif isinstance(stands, int):
+            found[name] = stands
+        elif stands in moved:
+            found[name] = moved[stands]
         elif name not in axes and name in witness:
             found[name] = witness[name]
-        elif value is not None:
-            found[name] = found[names[value]]  # the assumptions say that they are equal; that one came before
+        elif stands is not symbol:
+            found[name] = found[names[stands]]  # the assumptions say that they are equal; that one came before
         else:
             domain = known.domains[symbol]
             wanted = min(2 + axes.index(name), looking.up_to) if name in axes else 1
@@ -148,7 +148,8 @@ def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking:
     ranges = [_range(result, name, looking.up_to) for name in axes]
     found = survey(result, x, y, ranges[0], y_sizes=ranges[1] if y else None, fixed=fixed)
     kinds: dict[tuple[int, ...], int] = {}
-    axis = _shaded(found, looking.shade)
+    rank = len(next(iter(found.shapes), ()))
+    axis = looking.shade if looking.shade in range(rank) else telling_axis([found.shapes])
     rows = [[_cell(cell, axis, kinds) for cell in row] for row in found.rows]
     return {
         "axes": list(found.names),
@@ -156,7 +157,7 @@ def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking:
         "rows": rows,
         "blames": _blames(found, kinds),
         "shade": axis,
-        "rank": next((len(c.shape) for row in found.rows for c in row if c.shape is not None), 0),
+        "rank": rank,
     }
 
 
@@ -169,15 +170,6 @@ def _range(result: Result, name: str, up_to: int) -> range:
     least = value if isinstance(value, int) else known.domains[value].least() or 0
     start = least if least > up_to else 0
     return range(start, start + up_to + 1)
-
-
-def _shaded(found: Survey, shade: int | None) -> int | None:
-    """Return the output axis to shade by: the one asked for, else the first that varies over the map."""
-    shapes = {cell.shape for row in found.rows for cell in row if cell.shape is not None}
-    rank = len(next(iter(shapes), ()))
-    if shade is not None and 0 <= shade < rank:
-        return shade
-    return next((n for n in range(rank) if len({shape[n] for shape in shapes}) > 1), 0 if rank else None)
 
 
 def _cell(cell: Cell, axis: int | None, kinds: dict[tuple[int, ...], int]) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.binding import read_size, read_sizes
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
+from symbcast.notebook.choosing import telling_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveying import SIZES, Survey, survey
 
@@ -141,10 +142,7 @@ def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | No
             return range(len(output))[index(axis)] if not isinstance(axis, bool) else _no_axis(axis, len(output))
         except (TypeError, IndexError):
             return _no_axis(axis, len(output))
-    # Between pictures their own sizes vary: numbers are to tell something within one.
-    shown = [{c.shape for row in s.rows for c in row if c.shape is not None} for s in surveys]
-    varying = (n for n in range(len(output or ())) if any(len({shape[n] for shape in shapes}) > 1 for shapes in shown))
-    return next(varying, 0 if output else None)
+    return telling_axis([s.shapes for s in surveys])
 
 
 def _no_axis(axis: Any, rank: int) -> NoReturn:
