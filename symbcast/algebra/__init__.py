@@ -1,0 +1,1 @@
+"""Sizes and the arithmetic on them: interned terms, without sympy."""
