@@ -1,0 +1,365 @@
+"""Sets of residues, kept modulus by modulus.
+
+By the Chinese remainder theorem a residue modulo a product of coprime moduli is one residue for each of them, chosen
+freely. So a set of sizes that repeats is a set of tuples, one entry for each prime power, and is held here as a
+decision diagram over these entries: the primes in ascending order, one node for what one prime decides. The product
+of the moduli is never expanded; eight congruences are eight nodes. Diagrams are reduced and shared: equal sets are
+one object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from math import prod
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+MAX_PERIOD = 4096
+"""The longest period that is looked at residue by residue."""
+
+MAX_MODULUS = 2**16
+"""The largest prime power held."""
+
+MAX_STEPS = 200_000
+"""The pairs of branches, or the residues, that one operation may look at."""
+
+
+class PeriodTooLongError(Exception):
+    """An operation would need a modulus, or a number of steps, above the limits."""
+
+
+class Node:
+    """What the residue modulo ``modulus``, a power of ``prime``, decides.
+
+    ``branches`` are pairs of a mask of residues and what the larger primes must satisfy there; the masks are a
+    partition of the residues and no two branches lead to the same. Make nodes with `node`, which keeps them reduced.
+    """
+
+    __slots__ = ("__weakref__", "_children", "_hash", "branches", "modulus", "prime")
+
+    def __init__(self, prime: int, modulus: int, branches: tuple[tuple[int, Pattern], ...]) -> None:
+        self.prime = prime
+        self.modulus = modulus
+        self.branches = branches
+        self._hash = hash((modulus, branches))
+        self._children: list[Pattern] | None = None
+
+    def child(self, residue: int) -> Pattern:
+        """Return what the larger primes must satisfy beside a residue."""
+        if self._children is None:
+            self._children = [False] * self.modulus
+            for mask, child in self.branches:
+                for n in bits(mask):
+                    self._children[n] = child
+        return self._children[residue]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Node) or self._hash != other._hash:
+            return False
+        return self.modulus == other.modulus and self.branches == other.branches
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _shared, (self.prime, self.modulus, self.branches)
+
+    def __repr__(self) -> str:
+        return f"Node({self.modulus}, {self.branches})"
+
+
+Pattern: TypeAlias = Node | bool
+"""A diagram, or whether all residues are in the set or none is."""
+
+_SHARED: WeakValueDictionary[tuple[int, tuple[tuple[int, Pattern], ...]], Node] = WeakValueDictionary()
+
+
+def _shared(prime: int, modulus: int, branches: tuple[tuple[int, Pattern], ...]) -> Node:
+    found = _SHARED.get((modulus, branches))
+    if found is None:
+        found = _SHARED[modulus, branches] = Node(prime, modulus, branches)
+    return found
+
+
+def node(prime: int, modulus: int, masks: Mapping[Pattern, int]) -> Pattern:
+    """Return the pattern that for the residues of each mask is what the mask is given for."""
+    if len(masks) == 1:
+        return next(iter(masks))
+    while modulus > prime and all(_repeats(mask, modulus // prime, modulus) for mask in masks.values()):
+        modulus //= prime
+        masks = {child: mask & ((1 << modulus) - 1) for child, mask in masks.items()}
+    branches = sorted(((mask, child) for child, mask in masks.items()), key=lambda b: b[0] & -b[0])
+    return _shared(prime, modulus, tuple(branches))
+
+
+def _repeats(mask: int, shorter: int, longer: int) -> bool:
+    return tiled(shorter, mask & ((1 << shorter) - 1), longer) == mask
+
+
+def tiled(period: int, mask: int, longer: int) -> int:
+    """Return the mask of a period written out for a multiple of it."""
+    return mask if period == longer else mask * (((1 << longer) - 1) // ((1 << period) - 1))
+
+
+def bits(mask: int) -> list[int]:
+    """Return the positions of the bits of a mask, ascending."""
+    if not mask & (mask - 1):
+        return [mask.bit_length() - 1] if mask else []
+    return [n for n, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
+
+
+@lru_cache(maxsize=4096)
+def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
+    """Return the primes of a number in ascending order, each with its highest power in it.
+
+    Raises `PeriodTooLongError` where a power is above `MAX_MODULUS`.
+
+    >>> prime_powers(360)
+    ((2, 8), (3, 9), (5, 5))
+    """
+    found: list[tuple[int, int]] = []
+    divisor = 2
+    while divisor * divisor <= number and divisor <= MAX_MODULUS:
+        power = 1
+        while number % divisor == 0:
+            number //= divisor
+            power *= divisor
+        if power > 1:
+            found.append((divisor, power))
+        divisor += 1 if divisor == 2 else 2
+    if number > 1:
+        found.append((number, number))
+    if any(power > MAX_MODULUS for _, power in found):
+        raise PeriodTooLongError(max(power for _, power in found))
+    return tuple(found)
+
+
+def divisors(number: int) -> list[int]:
+    """Return the divisors of a number, ascending.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    found = [1]
+    for prime, power in prime_powers(number):
+        powers = [1]
+        while powers[-1] < power:
+            powers.append(powers[-1] * prime)
+        found = [divisor * p for divisor in found for p in powers]
+    return sorted(found)
+
+
+@lru_cache(maxsize=4096)
+def of_mask(period: int, mask: int) -> Pattern:
+    """Return the pattern of the residues modulo ``period`` whose bits are set."""
+    if not mask:
+        return False
+    if mask.bit_count() == period:
+        return True
+    prime, power = prime_powers(period)[0]
+    rest = period // power
+    masks: dict[Pattern, int] = {}
+    if rest == 1:
+        masks = {True: mask, False: ~mask & ((1 << period) - 1)}
+        return node(prime, power, masks)
+    parts = [0] * power
+    for residue in bits(mask):
+        parts[residue % power] |= 1 << (residue % rest)
+    for residue, part in enumerate(parts):
+        child = of_mask(rest, part)
+        masks[child] = masks.get(child, 0) | 1 << residue
+    return node(prime, power, masks)
+
+
+def of_residue(period: int, residue: int) -> Pattern:
+    """Return the pattern of one residue class; the period may be long, its prime powers not."""
+    found: Pattern = True
+    for prime, power in reversed(prime_powers(period)):
+        own = 1 << (residue % power)
+        found = node(prime, power, {found: own, False: ~own & ((1 << power) - 1)})
+    return found
+
+
+def contains(pattern: Pattern, value: int) -> bool:
+    """Return whether a size has residues of the pattern."""
+    while isinstance(pattern, Node):
+        pattern = pattern.child(value % pattern.modulus)
+    return pattern
+
+
+def inverse(pattern: Pattern) -> Pattern:
+    """Return the pattern of all other residues."""
+    return _inverse(pattern, {})
+
+
+def _inverse(pattern: Pattern, known: dict[Node, Pattern]) -> Pattern:
+    if not isinstance(pattern, Node):
+        return not pattern
+    if pattern not in known:
+        masks = {_inverse(child, known): mask for mask, child in pattern.branches}
+        known[pattern] = node(pattern.prime, pattern.modulus, masks)
+    return known[pattern]
+
+
+@lru_cache(maxsize=8192)
+def meet(left: Pattern, right: Pattern) -> Pattern:
+    """Return the pattern of the residues that both hold."""
+    return _Combination(False).of(left, right)
+
+
+@lru_cache(maxsize=8192)
+def join(left: Pattern, right: Pattern) -> Pattern:
+    """Return the pattern of the residues that one of the two holds."""
+    return _Combination(True).of(left, right)
+
+
+class _Combination:
+    """One operation on two patterns, its steps counted and each pair of nodes met once.
+
+    What is known is kept for the one operation alone: so whether the limit is reached depends on the two patterns,
+    and not on what was asked before.
+    """
+
+    def __init__(self, is_join: bool) -> None:
+        self.is_join = is_join
+        self.known: dict[tuple[Node, Node], Pattern] = {}
+        self.steps = 0
+
+    def of(self, left: Pattern, right: Pattern) -> Pattern:
+        if not isinstance(left, Node):
+            return left if left is self.is_join else right
+        if not isinstance(right, Node):
+            return right if right is self.is_join else left
+        if left is right:
+            return left
+        found = self.known.get((left, right))
+        if found is None:
+            found = self.known[left, right] = self._of_nodes(left, right)
+        return found
+
+    def _of_nodes(self, left: Node, right: Node) -> Pattern:
+        if left.prime > right.prime:
+            left, right = right, left
+        masks: dict[Pattern, int] = {}
+        if left.prime < right.prime:
+            self._count(len(left.branches))
+            for mask, child in left.branches:
+                found = self.of(child, right)
+                masks[found] = masks.get(found, 0) | mask
+            return node(left.prime, left.modulus, masks)
+        modulus = max(left.modulus, right.modulus)
+        for (child, other), mask in self._pairs(left, right, modulus).items():
+            found = self.of(child, other)
+            masks[found] = masks.get(found, 0) | mask
+        return node(left.prime, modulus, masks)
+
+    def _pairs(self, left: Node, right: Node, modulus: int) -> dict[tuple[Pattern, Pattern], int]:
+        """Return what two nodes of one prime lead to together, with the residues that do."""
+        pairs: dict[tuple[Pattern, Pattern], int] = {}
+        if len(left.branches) * len(right.branches) <= modulus:
+            self._count(len(left.branches) * len(right.branches))
+            others = [(tiled(right.modulus, mask, modulus), child) for mask, child in right.branches]
+            for short, child in left.branches:
+                mask = tiled(left.modulus, short, modulus)
+                pairs.update(((child, other), mask & both) for both, other in others if mask & both)
+            return pairs
+        self._count(modulus)
+        for residue in range(modulus):
+            pair = left.child(residue % left.modulus), right.child(residue % right.modulus)
+            pairs[pair] = pairs.get(pair, 0) | 1 << residue
+        return pairs
+
+    def _count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise PeriodTooLongError(f"more than {MAX_STEPS} steps")
+
+
+def moduli(pattern: Pattern) -> dict[int, int]:
+    """Return the primes that a pattern looks at, ascending, each with the power of it."""
+    found: dict[int, int] = {}
+    for visited in nodes(pattern):
+        found[visited.prime] = max(visited.modulus, found.get(visited.prime, 1))
+    return dict(sorted(found.items()))
+
+
+def nodes(pattern: Pattern) -> Iterator[Node]:
+    """Yield the nodes of a pattern, each once."""
+    seen: set[Node] = set()
+    pending = [pattern]
+    while pending:
+        present = pending.pop()
+        if isinstance(present, Node) and present not in seen:
+            seen.add(present)
+            yield present
+            pending.extend(child for _, child in present.branches)
+
+
+@lru_cache(maxsize=4096)
+def period_of(pattern: Pattern) -> int:
+    """Return the least period of a pattern."""
+    return prod(moduli(pattern).values())
+
+
+def without(pattern: Pattern, primes: Iterable[int]) -> Pattern:
+    """Return the projection: what the other moduli can be where the pattern holds."""
+    for prime in primes:
+        pattern = _without(pattern, prime, {})
+    return pattern
+
+
+def _without(pattern: Pattern, prime: int, known: dict[Node, Pattern]) -> Pattern:
+    if not isinstance(pattern, Node) or pattern.prime > prime:
+        return pattern
+    if pattern.prime == prime:
+        found: Pattern = False
+        for _, child in pattern.branches:
+            found = join(found, child)
+        return found
+    if pattern not in known:
+        masks: dict[Pattern, int] = {}
+        for mask, child in pattern.branches:
+            rest = _without(child, prime, known)
+            masks[rest] = masks.get(rest, 0) | mask
+        known[pattern] = node(pattern.prime, pattern.modulus, masks)
+    return known[pattern]
+
+
+def mask_of(pattern: Pattern, period: int) -> int:
+    """Return the residues modulo ``period``, of any length worth writing out, that sizes of the pattern can have."""
+    if not isinstance(pattern, Node):
+        return (1 << period) - 1 if pattern else 0
+    wanted = dict(prime_powers(period))
+    pattern = without(pattern, [prime for prime in moduli(pattern) if prime not in wanted])
+    full = 1
+    for prime, power in moduli(pattern).items():
+        full *= max(1, power // wanted[prime])
+    found = 0
+    for residue in range(period):
+        if full == 1:
+            present = contains(pattern, residue)
+        else:
+            present = any(contains(pattern, residue + period * n) for n in range(full))
+        found |= present << residue
+    return found
+
+
+def boxes(pattern: Pattern, most: int) -> list[list[tuple[int, int]]]:
+    """Return disjoint products of masks, as pairs of modulus and mask, that make up the pattern.
+
+    Raises `PeriodTooLongError` where there are more than ``most``.
+    """
+    found: list[list[tuple[int, int]]] = []
+    pending: list[tuple[Pattern, list[tuple[int, int]]]] = [(pattern, [])]
+    while pending:
+        present, chosen = pending.pop()
+        if isinstance(present, Node):
+            pending.extend((child, [*chosen, (present.modulus, mask)]) for mask, child in present.branches)
+        elif present:
+            found.append(chosen)
+        if len(found) > most:
+            raise PeriodTooLongError(f"{most} products of residues")
+    return found
