@@ -36,8 +36,8 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast import adapters, notebook
+    from symbcast.algebra.symbols import Unknown, symbol
     from symbcast.conditions import Condition
-    from symbcast.dims import Unknown, symbol
 
 __version__ = "0.1.0"
 

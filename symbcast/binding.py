@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
-from symbcast.errors import BindingError
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.errors import BindingError, DimensionError
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
-    from sympy import Symbol
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.result import Result
 
 
@@ -33,7 +32,7 @@ def bind(result: Result, given: Mapping[Any, Any] | None, named: Mapping[str, An
     """
     names = {} if result.scope is None else result.scope.names
     sizes = read_sizes(names, given, named)
-    needed = [names[s] for operand in result.operands for s in operand.symbols]
+    needed = [names[s] for s in symbols_of(d for operand in result.operands for d in operand.dims)]
     missing = [name for name in dict.fromkeys(needed) if name not in sizes]
     if missing:
         raise missing_sizes(missing, "evaluate")
@@ -54,7 +53,7 @@ def read_sizes(
     by_form = {normalize("NFKC", name): name for name in wanted}
     sizes: dict[str, int] = {}
     for key, value in (*(given or {}).items(), *named.items()):
-        name = names.get(key, key if isinstance(key, str) else str(key))
+        name = key if isinstance(key, str) else _name_of(key, names)
         name = name if name in wanted else by_form.get(name, name)
         if name not in wanted:
             raise unknown_name(name, wanted)
@@ -62,6 +61,21 @@ def read_sizes(
         if sizes.setdefault(name, size) != size:
             raise BindingError(f"{name} is given twice, as {sizes[name]} and {size}", "give it once")
     return sizes
+
+
+def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
+    """Return the name of a size that is given as a symbol, sympy's or one of our own."""
+    if isinstance(key, Symbol):
+        return names.get(key, key.name)
+    if not hasattr(type(key), "free_symbols"):
+        return str(key)
+    from symbcast.algebra.door import from_sympy
+
+    try:
+        found = from_sympy(key)
+    except DimensionError:
+        return str(key)
+    return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
 def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
@@ -72,6 +86,8 @@ def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
     """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
+    import difflib  # for a message only
+
     close = difflib.get_close_matches(name, wanted, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is called {name!r}", hint)
@@ -91,9 +107,9 @@ def read_size(name: str, value: Any) -> int:
 def _check_assumptions(result: Result, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
+    from symbcast.assumptions import own_set
     from symbcast.deciding.compiled import predicate
     from symbcast.deciding.normal import symbols_in
-    from symbcast.scope import own_set
 
     names = result.scope.names
     for symbol, name in names.items():
@@ -119,7 +135,7 @@ def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | Non
     for constraint in result.size_constraints():
         if not predicate(constraint.requirement, symbols)(*values):
             return None
-    known = dict(zip(symbols, values, strict=True))
+    known: dict[Any, int] = dict(zip(symbols, values, strict=True))
 
     def size(dim: Dim) -> int:
         if isinstance(dim, int):
@@ -127,6 +143,6 @@ def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | Non
         return known[dim] if dim.is_Symbol else value_function(dim, symbols)(*values)
 
     try:
-        return tuple(shape_of(map(size, operand)) for operand in result.operands)
+        return tuple(shape_of(map(size, operand.dims)) for operand in result.operands)
     except (ZeroDivisionError, UndefinedError):
         return None

@@ -7,11 +7,14 @@ from functools import lru_cache
 from typing import Any
 
 import sympy
+from sympy.core.basic import Basic
 from sympy.core.relational import Relational
 from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
-from symbcast.dims import Dim, broadcast, guarded_broadcast, plain
+from symbcast.algebra import door
+from symbcast.algebra.terms import Dim
+from symbcast.dims import SympyDim, broadcast, guarded_broadcast
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import (
     FALSE,
@@ -28,7 +31,6 @@ from symbcast.formulas import (
     expand,
     negate,
 )
-from symbcast.reading import check_dim
 
 
 class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name
@@ -54,7 +56,7 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
         return rf"\operatorname{{compatible}}\left({', '.join(map(printer._print, self.args))}\right)"
 
     def _eval_rewrite_as_And(self, *args: sympy.Expr, **_: Any) -> Boolean:
-        return to_sympy(expand(Compatible(tuple(map(plain, args)))))
+        return to_sympy(expand(Compatible(tuple(map(door.from_sympy, args)))))
 
     def to_nnf(self, simplify: bool = True) -> Boolean:
         """Return the pairs spelled out: negation normal form knows no n-ary compatibility."""
@@ -64,11 +66,11 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
 _TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def to_sympy(formula: Formula) -> Boolean:
     """Return a formula as a sympy Boolean.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> to_sympy(Compatible((symbol("N"), symbol("M"))))
     Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
@@ -76,39 +78,79 @@ def to_sympy(formula: Formula) -> Boolean:
         case Comparison(operator, left, right):
             return _relation(operator, left, right)
         case Compatible(dims) if len(dims) > 2:
-            return compatible(*dims)
+            return _compatible(dims)
         case Clashing(dims) if len(dims) > 2:
-            return sympy.Not(compatible(*dims))
+            return sympy.Not(_compatible(dims))
         case Compatible() | Clashing():
             return to_sympy(expand(formula))
         case AllOf(parts):
-            return sympy.And(*map(to_sympy, parts))
+            return _lattice(sympy.And, map(to_sympy, parts))
         case AnyOf(parts):
-            return sympy.Or(*map(to_sympy, parts))
+            return _lattice(sympy.Or, map(to_sympy, parts))
 
 
-def _relation(operator: Operator, left: Dim, right: Dim) -> Boolean:
-    left, right = _guarded(left), _guarded(right)
+def _compatible(dims: tuple[Dim, ...]) -> Boolean:
+    members = dict.fromkeys(map(_guarded, dims))
+    if any(isinstance(m, int) for m in members):
+        return compatible(*members)
+    # In order and distinct: there is nothing that `eval` would change.
+    made: Boolean = compatible(*sorted(members, key=default_sort_key), evaluate=len(members) < 2)
+    return made
+
+
+def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
+    """Return a conjunction or disjunction as sympy would make it, but for what it would find out about its parts.
+
+    Nothing is to be found: what follows from other parts is left out before. sympy negates each relation and compares
+    it with each other one, which takes most of the time that a condition takes.
+    """
+    distinct: dict[Boolean, None] = {}
+    for part in parts:
+        if part is kind.zero:
+            return part
+        if part is not kind.identity:
+            distinct.update(dict.fromkeys(part.args if isinstance(part, kind) else (part,)))
+    if len(distinct) < 2:
+        return next(iter(distinct), kind.identity)
+    made = Basic.__new__(kind, *sorted(distinct, key=_place))
+    made._argset = frozenset(distinct)
+    return made
+
+
+def _place(part: Boolean) -> tuple[Any, ...]:
+    """Return what sympy sorts parts by: how large they are, and then its own key."""
+    return _nodes(part), default_sort_key(part)
+
+
+@lru_cache(maxsize=4096)
+def _nodes(expression: Basic) -> int:
+    return 1 + sum(map(_nodes, expression.args))
+
+
+def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
+    left, right = _guarded(left_dim), _guarded(right_dim)
     if isinstance(left, int) and not isinstance(right, int):
         # 2 <= N reads better as N >= 2.
         turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
-        return turned(right, sympy.Integer(left), evaluate=right.is_Symbol)
-    # Between terms sympy looks for milliseconds whether it can tell, and that was decided already.
-    evaluate = left == right or all(isinstance(d, int) or d.is_Symbol for d in (left, right))
+        return turned(right, sympy.Integer(left), evaluate=right.is_Symbol and operator in ("<=", "<"))
+    # sympy looks for long whether it can tell, for milliseconds between terms; that was decided already.
+    numbers = all(isinstance(d, int) for d in (left, right))
+    plain = operator in ("<=", "<") and all(isinstance(d, int) or d.is_Symbol for d in (left, right))
+    evaluate = left == right or numbers or plain
     return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right), evaluate=evaluate)
 
 
-def _guarded(dim: Dim) -> Dim:
-    """Return a dimension whose joins leave alone what they cannot evaluate."""
-    if isinstance(dim, int) or dim.is_Symbol or not dim.has(broadcast):
-        return dim
-    return plain(dim.replace(lambda e: type(e) is broadcast, lambda e: guarded_broadcast(*e.args)))
+def _guarded(dim: Dim) -> SympyDim:
+    """Return a dimension in sympy whose joins leave alone what they cannot evaluate."""
+    found = door.to_sympy(dim)
+    if isinstance(found, int) or found.is_Symbol or not found.has(broadcast):
+        return found
+    return door.plain(found.replace(lambda e: type(e) is broadcast, lambda e: guarded_broadcast(*e.args)))
 
 
 def conjunction(clauses: Iterable[Formula]) -> Boolean:
     """Return the clauses of a condition as one sympy Boolean."""
-    found = [to_sympy(c) for c in clauses]
-    return found[0] if len(found) == 1 else sympy.And(*found)
+    return _lattice(sympy.And, map(to_sympy, clauses))
 
 
 def from_sympy(value: Any) -> Formula:
@@ -156,4 +198,4 @@ def _from_relation(value: Relational) -> Formula:
 
 def _side(value: Any) -> Dim:
     """Return a side of a relation: any integer expression, negative numbers included."""
-    return int(value) if isinstance(value, sympy.Integer) else check_dim(value)
+    return int(value) if isinstance(value, sympy.Integer) else door.check_dim(value)

@@ -56,11 +56,12 @@ def certify(result: Result) -> Certificate:
         return _concrete(result)
     from symbcast.deciding.smt import Session, on_worker
 
+    scope = result.scope
     assumed = [a.formula for a in result.assumptions]
     raw = [c.requirement for c in result.constraints]
 
     def prove() -> list[Claim]:
-        session = Session(result.symbols, [*assumed, *_own_bounds(result)])
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
         return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
 
     claims = on_worker(prove)
@@ -80,7 +81,7 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
         sizes = [c.requirement for c in result.size_constraints()]
         yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
     elif result.shape is not None:
-        for axis, (dim, emitted) in enumerate(zip(result.shape, result.emission.output, strict=True)):
+        for axis, (dim, emitted) in enumerate(zip(result.shape.dims, result.emission.output, strict=True)):
             members = emitted if isinstance(emitted, Joined) else (emitted,)
             # The join o of the members: each is 1 or o, and o is 1 or one of them.
             bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
@@ -91,11 +92,11 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
 
 
 def _own_bounds(result: Result) -> list[Formula]:
+    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
-    from symbcast.scope import own_set
 
     assert result.scope is not None
-    return [describe(s, own_set(s, result.scope.min_size)) for s in result.symbols]
+    return [describe(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
 
 
 def _never(session: object, formulas: list[Formula]) -> Proof:
@@ -113,8 +114,8 @@ def _evidence(result: Result, raw: Sequence[Formula]) -> list[Claim]:
     from symbcast.deciding.compiled import predicate
 
     assert result.scope is not None
-    test = predicate(all_of(raw), result.symbols)
-    assumed = predicate(all_of([*(a.formula for a in result.assumptions), *_own_bounds(result)]), result.symbols)
+    test = predicate(all_of(raw), result.scope.symbols)
+    assumed = predicate(all_of([*(a.formula for a in result.assumptions), *_own_bounds(result)]), result.scope.symbols)
     claims = []
     for word, sizes, wanted in (
         ("witness", result.witness(), True),

@@ -1,35 +1,26 @@
-"""Dimensions: an ``int`` or a sympy expression over non-negative integer symbols.
+"""Dimensions as sympy shows them: its symbols, and the functions that sympy lacks.
 
-This module needs sympy; nothing that answers a concrete question imports it.
+This is the outside of the door: nothing is decided with these. See `symbcast.algebra.door`.
 """
 
 from __future__ import annotations
 
-import itertools
-import secrets
-from bisect import bisect_left
-from collections.abc import Iterable
-from functools import cache, lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import sympy
 from sympy.core.sorting import default_sort_key
 from sympy.printing.precedence import PRECEDENCE
 
+from symbcast.algebra import symbols
 from symbcast.errors import DimensionError
 
-Dim: TypeAlias = int | sympy.Expr
-
-# Rising, so that unknowns are ordered by age on every run, from a start of this process's own: an unknown that was
-# pickled elsewhere is none of those made here.
-_unknown_numbers = itertools.count(secrets.randbits(64) << 32)
+SympyDim: TypeAlias = int | sympy.Expr
 
 
-@cache
 def symbol(name: str) -> sympy.Symbol:
     """Return the size called ``name``: one sympy symbol, a non-negative integer.
 
-    >>> symbol("N") is symbol("N"), symbol("N").is_nonnegative
+    >>> symbol("N") == symbol("N"), symbol("N").is_nonnegative
     (True, True)
     """
     return sympy.Symbol(name, integer=True, nonnegative=True)
@@ -43,10 +34,12 @@ class Unknown(sympy.Dummy):
 
     lower: int
     upper: int | None
+    within: Any = None
+    """What keeps the unknown that it shows as long as it lives itself."""
 
     def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
         # The default numbering of Dummy draws from a random base; a counter of our own keeps runs alike.
-        fresh = next(_unknown_numbers) if number is None else number
+        fresh = symbols.next_number() if number is None else number
         made: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
         made.lower = lower
         made.upper = upper
@@ -62,10 +55,6 @@ class Unknown(sympy.Dummy):
         from symbcast.display.latex.names import name_latex
 
         return name_latex(self.name)
-
-    def renamed(self, label: str) -> Unknown:
-        """Return a new, different unknown with the same bounds and another label."""
-        return Unknown(label, self.lower, self.upper)
 
 
 class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
@@ -141,6 +130,8 @@ class guarded_broadcast(broadcast):  # noqa: N801 - shown as what it is, a join
     clause is false.
     """
 
+    is_number: ClassVar[bool] = False  # of integers it stays only where it has no value: see `floordiv`
+
     @classmethod
     def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
         return None
@@ -150,11 +141,13 @@ guarded_broadcast.__name__ = "broadcast"
 
 
 class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this name
-    """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.arithmetic`.
+    """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.algebra.door`.
 
     >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
     3
     """
+
+    is_number: ClassVar[bool] = False  # by 0 it has no value, which sympy's Max and Min refuse to compare as a number
 
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
@@ -180,6 +173,8 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
     3
     """
 
+    is_number: ClassVar[bool] = False  # see `floordiv`
+
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
         return sympy.Integer(int(dividend) % int(divisor)) if _are_integers(dividend, divisor) else None
@@ -202,55 +197,3 @@ def _raised(latex: str, exponent: str | None) -> str:
 
 def _are_integers(dividend: sympy.Expr, divisor: sympy.Expr) -> bool:
     return bool(dividend.is_Integer and divisor.is_Integer and divisor != 0)
-
-
-def join(members: Iterable[Dim]) -> Dim:
-    """Return the join of the members as a plain dimension; see `broadcast`."""
-    return _cached_join(frozenset(members))
-
-
-@lru_cache(maxsize=4096)
-def join_members(dim: Dim) -> tuple[Dim, ...]:
-    """Return the members of a join; any other dimension is its own only one.
-
-    >>> join_members(broadcast(symbol("N"), symbol("M"))), join_members(3)
-    ((M, N), (3,))
-    """
-    return tuple(map(plain, dim.args)) if isinstance(dim, broadcast) else (dim,)
-
-
-@lru_cache(maxsize=4096)
-def join_with(joined: sympy.Expr, member: sympy.Expr) -> sympy.Expr:
-    """Return the join of a dimension, perhaps a join, with one more that is neither; the first is not sorted anew.
-
-    It is what ``broadcast(joined, member)`` is, but a chain of a thousand joins takes a thousand steps.
-    """
-    members = joined.args if isinstance(joined, broadcast) else (joined,)
-    place = bisect_left(members, _order(member), key=_order)
-    if place < len(members) and members[place] == member:
-        return joined
-    made: sympy.Expr = sympy.Expr.__new__(broadcast, *members[:place], member, *members[place:])
-    made.nargs = sympy.S.Naturals0
-    return made
-
-
-_order = lru_cache(maxsize=16384)(default_sort_key)
-
-
-def undefined_join(members: Iterable[Dim]) -> Dim:
-    """Return the join of sizes that do not broadcast, left as it is: it has no value, and equals nothing.
-
-    Sizes put in for symbols can make one inside a larger dimension; that it is undefined is then a constraint's to say.
-    """
-    unevaluated: sympy.Expr = broadcast(*map(sympy.sympify, members), evaluate=False)
-    return unevaluated
-
-
-@lru_cache(maxsize=4096)
-def _cached_join(members: frozenset[Dim]) -> Dim:
-    return plain(broadcast(*members)) if members else 1
-
-
-def plain(expression: sympy.Basic) -> Dim:
-    """Return an ``int`` for a sympy integer and the expression itself otherwise."""
-    return int(expression) if isinstance(expression, sympy.Integer) else expression

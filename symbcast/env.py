@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.assumptions import Assumption
     from symbcast.export.guards import Guard
     from symbcast.formulas import Formula
-    from symbcast.programs.answers import Answers, Requirement
+    from symbcast.programs.answers import Requirement
     from symbcast.programs.recording import OnConflict
     from symbcast.programs.trace import Trace
-    from symbcast.scope import Assumption
 
 
 class ShapeEnv:
@@ -33,8 +34,9 @@ class ShapeEnv:
     no error. An operation that no sizes allow beside those before it raises `IncompatibleProgramError`, which names
     the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
 
-    ``assume`` and ``min_size`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in text
-    (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a time.
+    ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
+    text (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a
+    time.
 
     >>> env = ShapeEnv(assume=["batch >= 1"])
     >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")
@@ -46,14 +48,23 @@ class ShapeEnv:
     (Shape('(T,)'), Shape('(T, T)'))
     """
 
-    def __init__(self, assume: Any = (), min_size: int = 0, *, on_conflict: OnConflict = "raise") -> None:
+    def __init__(
+        self,
+        assume: Any = (),
+        min_size: int = 0,
+        *,
+        on_conflict: OnConflict = "raise",
+        budget: float | None = None,
+    ) -> None:
+        from symbcast.assumptions import check_min_size
+        from symbcast.deciding.budget import check_budget
         from symbcast.programs.recording import Recording
-        from symbcast.scope import check_min_size
 
         if on_conflict not in ("raise", "record"):
             raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
-        self._recording = Recording(check_min_size(min_size), on_conflict)
-        self.assume(assume)
+        self._recording = Recording(check_min_size(min_size), on_conflict, check_budget(budget))
+        if type(assume) is not tuple or assume:
+            self.assume(assume)
 
     # What the program does.
 
@@ -65,18 +76,24 @@ class ShapeEnv:
         Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
         allow it beside what there is already, and other `SymbcastError` for wrong input.
         """
-        _check_origin(origin)
+        if origin is not None:
+            _check_origin(origin)
+        recording = self._recording
+        if recording.plain is not None and rule == "numpy" and not attributes:
+            output = recording.plain.broadcast(shapes, origin)
+            if output is not None:
+                return output
         found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
         if found is _NUMPY and len(shapes) == 2:
             left, right = shapes
             if type(left) is Shape and type(right) is Shape:
-                trace = self._trace
+                trace = recording.trace
                 output = trace.known(left, right)
                 if output is not None:
                     trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                     return output
         operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
-        found.check_shapes([s for s, _ in operands])
+        found.check_shapes([s.dims for s, _ in operands])
         return self._recording.add_shapes("broadcast", origin, operands, found)
 
     def equal(self, left: Any, right: Any, *, origin: str | None = None) -> Shape:
@@ -94,7 +111,7 @@ class ShapeEnv:
 
         Unlike an assumption, a requirement is part of the condition.
         """
-        from symbcast.scope import read_assumptions
+        from symbcast.assumptions import read_assumptions
 
         _check_origin(origin)
         for read in [a for given in requirements for a in read_assumptions(given)]:
@@ -106,16 +123,22 @@ class ShapeEnv:
         Raises `AssumptionError` where they contradict what was assumed before, and `IncompatibleProgramError` where
         they rule out what was asked.
         """
-        from symbcast.scope import read_assumptions
+        from symbcast.assumptions import read_assumptions
 
         for read in [a for given in assumptions for a in read_assumptions(given)]:
             self._recording.add_formula("assume", None, read)
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the size that a name means here; one of ``?`` and letters is an unknown."""
+        from symbcast.algebra.door import symbol_to_sympy
+
+        return symbol_to_sympy(self.named(name))
+
+    def named(self, name: str) -> Symbol:
+        """Return the size that a name means here, as it is within."""
         if not isinstance(name, str) or name in ("", "?"):
             raise ShapeTypeError(name, "a name", "write a name such as 'N', a label such as '?a', or fresh()")
-        return self._trace.names.named(name)
+        return self._recording.named(name)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
         """Return a new unknown size, with inclusive bounds.
@@ -127,7 +150,9 @@ class ShapeEnv:
         low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
-        return self._recording.fresh(low, high)
+        from symbcast.algebra.door import symbol_to_sympy
+
+        return symbol_to_sympy(self._recording.fresh(low, high))
 
     # Branches.
 
@@ -157,7 +182,7 @@ class ShapeEnv:
     @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown (then `reason` says why)."""
-        return self._answered.verdict
+        return self._recording.ask(lambda answers: answers.verdict)
 
     @property
     def condition(self) -> Boolean:
@@ -169,22 +194,21 @@ class ShapeEnv:
     @property
     def clauses(self) -> tuple[Formula, ...]:
         """The conjuncts of the condition; none when it is true."""
-        return tuple(self._answered.decision.clauses)
+        return tuple(self._recording.ask(lambda answers: answers.clauses))
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
         """The conjuncts of which it was not decided whether the others imply them."""
-        unproven = self._answered.decision.unproven
-        return tuple(c for c in self.clauses if c in unproven)
+        return self._recording.ask(lambda answers: tuple(c for c in answers.clauses if c in answers.unproven))
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        return self._answered.decision.reason
+        return self._recording.reason
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None where there are none."""
-        return self._answered.named(self._answered.decision.witness())
+        return self._recording.ask(lambda answers: answers.witness())
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none.
@@ -192,21 +216,21 @@ class ShapeEnv:
         Of a conjunct of the condition, those at which it does not hold, and the others do where that can be.
         """
         if clause is not None:
-            return self._answered.breaking(clause)
-        return self._answered.named(self._answered.decision.counterexample())
+            return self._recording.ask_all(lambda answers: answers.breaking(clause))
+        return self._recording.ask(lambda answers: answers.counterexample())
 
     @property
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
-        return self._answered.conflict
+        return self._recording.ask(lambda answers: answers.conflict)
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
-        return self._answered.requirements
+        return self._recording.ask_all(lambda answers: answers.requirements)
 
     def requirement(self, clause: Formula) -> Requirement:
         """Return something that the condition implies, with the operations that it comes from."""
-        return self._answered.requirement(clause)
+        return self._recording.ask_all(lambda answers: answers.requirement(clause))
 
     def explain(self) -> str:
         """Return the answer in words: each condition and where it comes from first, an example, a failure."""
@@ -217,37 +241,50 @@ class ShapeEnv:
     @property
     def operations(self) -> tuple[Op, ...]:
         """What was done, in order; assumptions too."""
-        return tuple(self._trace.ops)
+        return tuple(self._recording.ops)
 
     @property
     def symbols(self) -> tuple[sympy.Symbol, ...]:
         """The sizes in order of appearance."""
-        return tuple(self._trace.names.order)
+        from symbcast.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, self.shown))
 
     @property
     def names(self) -> dict[sympy.Symbol, str]:
         """What each size is called in witnesses, guards and words."""
-        return dict(self._trace.names.shown)
+        from symbcast.algebra.door import symbol_to_sympy
+
+        return {symbol_to_sympy(s): name for s, name in self.shown.items()}
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size, as it is within, is called."""
+        return self._recording.shown
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What is assumed."""
-        return tuple(self._trace.assumptions)
+        return tuple(self._recording.assumptions)
 
     @property
     def min_size(self) -> int:
         """The least size of all symbols."""
-        return self._trace.min_size
+        return self._recording.min_size
 
     @property
     def on_conflict(self) -> OnConflict:
         """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
         return self._recording.on_conflict
 
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._recording.budget
+
     def __repr__(self) -> str:
-        trace = self._trace
-        count = sum(op.kind != "assume" for op in trace.ops)
-        sizes = len(trace.names.order)
+        count = sum(op.kind != "assume" for op in self._recording.ops)
+        sizes = len(self.shown)
         plurals = ["" if n == 1 else "s" for n in (count, sizes)]
         return f"<ShapeEnv of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
 
@@ -274,31 +311,31 @@ class ShapeEnv:
         """
         from symbcast.export.guards import python_guard
 
-        return python_guard(self._guarded(with_assumptions), self.names)
+        return python_guard(self._guarded(with_assumptions), self.shown)
 
     def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
         from symbcast.export.guards import python_source
 
-        return python_source(self._guarded(with_assumptions), self.names, name)
+        return python_source(self._guarded(with_assumptions), self.shown, name)
 
     def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
         from symbcast.export.guards import cpp_source
 
-        return cpp_source(self._guarded(with_assumptions), self.names, name)
+        return cpp_source(self._guarded(with_assumptions), self.shown, name)
 
     def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
         from symbcast.export.guards import smtlib_source
 
-        return smtlib_source(self._guarded(with_assumptions), self.names, name)
+        return smtlib_source(self._guarded(with_assumptions), self.shown, name)
 
     def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
         from symbcast.export.guards import mlir_source
 
-        return mlir_source(self._guarded(with_assumptions), self.names, name)
+        return mlir_source(self._guarded(with_assumptions), self.shown, name)
 
     # Exchange.
 
@@ -326,18 +363,13 @@ class ShapeEnv:
         return json_schema()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        trace = self._trace
-        return restored, (tuple(trace.ops), trace.min_size, self._recording.on_conflict, tuple(trace.names.order))
+        return restored, (self.operations, self.min_size, self.on_conflict, tuple(self.shown), self.budget)
 
     # Inside.
 
     @property
     def _trace(self) -> Trace:
         return self._recording.trace
-
-    @property
-    def _answered(self) -> Answers:
-        return self._recording.answers
 
     def _guarded(self, with_assumptions: bool) -> Formula:
         from symbcast.formulas import all_of
@@ -346,19 +378,25 @@ class ShapeEnv:
 
     def _assumed(self) -> list[Formula]:
         """Return all that is assumed: in so many words, and of each symbol by itself."""
+        from symbcast.assumptions import own_set
         from symbcast.deciding.describing import describe
-        from symbcast.scope import own_set
 
-        own = [describe(s, own_set(s, self.min_size)) for s in self.symbols]
+        own = [describe(s, own_set(s, self.min_size)) for s in self.shown]
         return [*own, *(a.formula for a in self.assumptions)]
 
 
-def restored(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols: Iterable[sympy.Symbol]) -> ShapeEnv:
+def restored(
+    ops: Iterable[Op],
+    min_size: int,
+    on_conflict: OnConflict,
+    symbols: Iterable[Symbol],
+    budget: float | None = None,
+) -> ShapeEnv:
     """Return an environment with recorded operations, over the given sizes."""
     from symbcast.programs.recording import Recording
 
     made = ShapeEnv.__new__(ShapeEnv)
-    made._recording = Recording.of(ops, min_size, on_conflict, symbols)
+    made._recording = Recording.of(ops, min_size, on_conflict, symbols, budget)
     return made
 
 
@@ -379,7 +417,7 @@ def _as_bound(value: Any) -> int:
 def _as_shape(value: Any) -> Shape:
     """Return a shape, or the one of a single dimension."""
     dims: tuple[Dim, ...]
-    if isinstance(value, int) or hasattr(value, "free_symbols"):
+    if isinstance(value, int) or hasattr(type(value), "free_symbols"):
         dims = (from_dim(value),)
         return shape_of(dims)
     return shape(value)

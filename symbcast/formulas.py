@@ -6,11 +6,11 @@ no algebra: dimensions are opaque here except that an ``int`` is a size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
 
@@ -192,6 +192,19 @@ def expand(formula: Compatible | Clashing) -> Formula:
     return any_of(all_of((different(a, b), different(a, 1), different(b, 1))) for a, b in pairs)
 
 
+def with_dims(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
+    """Return a formula with each dimension changed, its parts flattened again."""
+    match formula:
+        case Comparison(operator, left, right):
+            return Comparison(operator, change(left), change(right))
+        case Compatible(dims) | Clashing(dims):
+            return type(formula)(tuple(map(change, dims)))
+        case AllOf(parts):
+            return all_of(with_dims(p, change) for p in parts)
+        case AnyOf(parts):
+            return any_of(with_dims(p, change) for p in parts)
+
+
 def clauses(formula: Formula) -> tuple[Formula, ...]:
     """Return the conjuncts of a formula."""
     return formula.parts if isinstance(formula, AllOf) else (formula,)
@@ -230,12 +243,16 @@ def holds(formula: Formula) -> bool:
             return any(map(holds, parts))
 
 
-def _compare(operator: Operator, left: Dim, right: Dim) -> bool:
-    if operator == "==":
-        return left == right
-    if operator == "!=":
-        return left != right
-    return bool(left <= right) if operator == "<=" else bool(left < right)
+def _compare(operator: Operator, left: Any, right: Any) -> bool:
+    match operator:
+        case "==":
+            return bool(left == right)
+        case "!=":
+            return bool(left != right)
+        case "<=":
+            return bool(left <= right)
+        case _:
+            return bool(left < right)
 
 
 def _pairs(dims: tuple[Dim, ...]) -> Iterator[tuple[Dim, Dim]]:

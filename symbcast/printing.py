@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import sympy
-
-from symbcast.dims import Dim, Unknown, broadcast, floordiv, mod
+from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.terms import Dim
+from symbcast.algebra.text import TermWriter
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 Labels: TypeAlias = Mapping[Unknown, str]
 
-_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
-_MAX_EXPONENT = 16
-_MAX_EXPANDED = 100_000
-_KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
 _LABEL = re.compile(r"\?\w+")
 _LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
 _MIRRORED = {"<=": ">=", "<": ">"}
@@ -73,11 +68,6 @@ def formula_text(formula: Formula) -> str:
     return _formula(formula, labels_of(dims_of(formula)))[0]
 
 
-def in_order(expression: sympy.Add) -> list[tuple[bool, sympy.Expr]]:
-    """Return the terms of a sum in the order text has them: whether one is taken away, and the term without sign."""
-    return [(minus, size) for minus, size, _ in _Writer(labels_of((expression,))).terms(expression)]
-
-
 def _dim_texts(dims: Sequence[Dim]) -> list[str]:
     labels = labels_of(dims)
     if not labels:
@@ -126,122 +116,12 @@ def labels_of(dims: Iterable[Dim]) -> dict[Unknown, str]:
 def _unknowns(dim: Dim) -> list[Unknown]:
     if isinstance(dim, int):
         return []
-    found = [s for s in dim.free_symbols if isinstance(s, Unknown)]
-    return sorted(found, key=lambda u: int(u.dummy_index))
+    found = [s for s in dim.symbols() if isinstance(s, Unknown)]
+    return sorted(found, key=lambda u: u.number)
 
 
 def _text(dim: Dim, labels: Labels) -> str:
-    if isinstance(dim, int):
-        return str(dim)
-    if dim.has(sympy.ceiling):
-        dim = dim.rewrite(sympy.floor)
-    return _Writer(labels).write(dim, _SUM)
-
-
-class _Writer:
-    """Writes one expression, with brackets where the place it stands in binds tighter than it does."""
-
-    def __init__(self, labels: Labels) -> None:
-        self._labels = labels
-        self._written: dict[sympy.Basic, tuple[str, int]] = {}
-
-    def write(self, expression: sympy.Basic, place: int) -> str:
-        # Remembered, since a term and its negation share what is in them: without, the work doubles at every level.
-        if expression not in self._written:
-            self._written[expression] = self._node(expression)
-        text, binding = self._written[expression]
-        return f"({text})" if binding < place else text
-
-    def _node(self, expression: sympy.Basic) -> tuple[str, int]:
-        if isinstance(expression, sympy.Integer):
-            return str(int(expression)), _ATOM if expression >= 0 else _UNARY
-        if isinstance(expression, sympy.Symbol):
-            return self._labels.get(expression) or _name(expression.name), _ATOM
-        for kind, write in _WRITERS:
-            if isinstance(expression, kind):
-                return write(self, expression)
-        return str(sympy.sstr(expression)), _SUM
-
-    def _sum(self, expression: sympy.Add) -> tuple[str, int]:
-        terms = self.terms(expression)
-        rest = "".join(f" {'-' if minus else '+'} {self.write(size, _PRODUCT)}" for minus, size, _ in terms[1:])
-        return f"{self.write(terms[0][2], _PRODUCT)}{rest}", _SUM
-
-    def terms(self, expression: sympy.Add) -> list[tuple[bool, sympy.Expr, sympy.Expr]]:
-        """Return the terms of a sum in order: whether one is taken away, it without its sign, and as it is."""
-        signed = [(bool(t.as_coeff_Mul()[0].is_negative), t) for t in expression.args]
-        found = [(minus, -t if minus else t, t) for minus, t in signed]
-        return sorted(found, key=lambda f: (f[0], f[2].is_number, -_degree(f[2]), self.write(f[1], _PRODUCT)))
-
-    def _product(self, expression: sympy.Mul) -> tuple[str, int]:
-        number, factors = expression.as_coeff_mul()
-        if not number.is_Integer or any(f.is_Pow and not _is_whole_power(f) for f in factors):
-            return str(sympy.sstr(expression)), _SUM
-        texts = sorted((not f.is_Atom and not f.is_Pow, self.write(f, _POWER)) for f in factors)
-        text = "*".join(t for _, t in texts)
-        if number == -1 and texts[0][1].startswith("("):
-            # `-(N + 1)*M` would be read as (-N - 1)*M, which is the same size but another expression.
-            return f"-({text})" if len(texts) > 1 else f"-{text}", _UNARY
-        if number == 1:
-            return text, _PRODUCT
-        if number == -1:
-            return f"-{text}", _PRODUCT if len(texts) > 1 else _UNARY
-        return f"{number}*{text}", _PRODUCT
-
-    def _power(self, expression: sympy.Pow) -> tuple[str, int]:
-        base, exponent = expression.args
-        if not _is_whole_power(expression) or exponent > _MAX_EXPANDED:
-            return str(sympy.sstr(expression)), _SUM
-        # Larger exponents than the grammar takes are written as a product.
-        whole, rest = divmod(int(exponent), _MAX_EXPONENT)
-        text = self.write(base, _ATOM)
-        powers = [f"{text}**{_MAX_EXPONENT}"] * whole
-        if rest:
-            powers.append(f"{text}**{rest}" if rest > 1 else text)
-        return "*".join(powers), _POWER if len(powers) == 1 else _PRODUCT
-
-    def _floor(self, expression: sympy.Expr) -> tuple[str, int]:
-        numerator, denominator = expression.args[0].as_numer_denom()
-        return f"{self._dividend(numerator)}//{self.write(denominator, _POWER)}", _PRODUCT
-
-    def _division(self, expression: sympy.Expr) -> tuple[str, int]:
-        dividend, divisor = expression.args
-        operator = "//" if isinstance(expression, floordiv) else " % "
-        return f"{self._dividend(dividend)}{operator}{self.write(divisor, _POWER)}", _PRODUCT
-
-    def _dividend(self, expression: sympy.Basic) -> str:
-        # `M*N//2` reads from the left; a division within a dividend gets brackets to be read at all.
-        nested = isinstance(expression, (sympy.floor, sympy.Mod, floordiv, mod))
-        return self.write(expression, _ATOM if nested else _PRODUCT)
-
-    def _call(self, expression: sympy.Expr) -> tuple[str, int]:
-        texts = sorted((a.is_number, not a.is_Atom, self.write(a, _SUM)) for a in expression.args)
-        return f"{type(expression).__name__.lower()}({', '.join(t[-1] for t in texts)})", _ATOM
-
-
-_WRITERS: tuple[tuple[Any, Callable[[_Writer, sympy.Expr], tuple[str, int]]], ...] = (
-    (sympy.Add, _Writer._sum),
-    (sympy.Mul, _Writer._product),
-    (sympy.Pow, _Writer._power),
-    (sympy.floor, _Writer._floor),
-    (sympy.Mod, _Writer._division),
-    ((floordiv, mod), _Writer._division),
-    ((sympy.Min, sympy.Max, broadcast), _Writer._call),
-)
-
-
-def _is_whole_power(expression: sympy.Basic) -> bool:
-    exponent = expression.args[1]
-    return bool(exponent.is_Integer and exponent > 0)
-
-
-def _degree(term: sympy.Expr) -> int:
-    """Return the degree of a product of powers, so that ``N**2`` goes before ``N``."""
-    return sum(int(f.exp) if f.is_Pow and _is_whole_power(f) else 1 for f in term.as_coeff_mul()[1])
-
-
-def _name(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) and name not in _KEYWORDS else repr(name)
+    return TermWriter(labels).dim(dim)
 
 
 def _formula(formula: Formula, labels: Labels) -> tuple[str, str]:
@@ -286,7 +166,11 @@ def _pair(left: str, right: str, operator: str) -> Iterator[str]:
     """Yield the three ways two dimensions are compatible, less the ones a number settles."""
     if left.isdecimal():
         left, right = right, left
+    if right.isdecimal():
+        # As conditions have it: read back, it is the same formula.
+        yield f"{left} {operator} 1"
+        yield f"{left} {operator} {right}"
+        return
     yield f"{left} {operator} {right}"
     yield f"{left} {operator} 1"
-    if not right.isdecimal():
-        yield f"{right} {operator} 1"
+    yield f"{right} {operator} 1"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.sizes import MAX_SIZE, check_size
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.dims import Dim
 
 ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Any"
 """What `shape` accepts: text, a tuple or list of dimensions, or an object with a ``.shape``."""
@@ -30,11 +30,32 @@ _WANTED = "a shape"
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
 
 
-class Shape(tuple["Dim", ...]):
+class Deferred:
+    """A size that is worked out when it is first looked at: a program makes joins of thousands of names, one by one."""
+
+    __slots__ = ("_dim", "_make", "_of")
+
+    def __init__(self, make: Callable[[int], Dim], of: int) -> None:
+        self._make = make
+        self._of = of
+        self._dim: Dim | None = None
+
+    @property
+    def dim(self) -> Dim:
+        """The size."""
+        if self._dim is None:
+            self._dim = self._make(self._of)
+        return self._dim
+
+
+class Shape(tuple["int | sympy.Expr", ...]):
     """The sizes of the axes, outermost first: each an ``int`` or a sympy expression. Rank 0 is ``()``.
 
     ``==`` is structural, and unknown sizes (``?``) are told apart by place alone: two shapes are equal when
     they are written the same. Whether sizes agree is a question for a condition, not for ``==``.
+
+    ``dims`` are the same sizes as they are within: integers and terms. What is taken out of the shape is a sympy
+    expression, made at that moment.
 
     >>> shape("N, 3"), shape("()"), shape("N, 3").rank
     (Shape('(N, 3)'), Shape('()'), 2)
@@ -49,7 +70,21 @@ class Shape(tuple["Dim", ...]):
         return shape(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return shape_of, (tuple(self),)
+        return shape_of, (self.dims,)
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The sizes as they are within."""
+        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        if Deferred in map(type, found):
+            return tuple([d.dim if type(d) is Deferred else d for d in found])
+        return found
+
+    @property
+    def raw(self) -> tuple[Any, ...]:
+        """The sizes as they are within, those that are deferred too."""
+        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        return found
 
     @property
     def rank(self) -> int:
@@ -59,7 +94,7 @@ class Shape(tuple["Dim", ...]):
     @property
     def is_concrete(self) -> bool:
         """Whether every dimension is an ``int``."""
-        for dim in self:  # noqa: SIM110 - twice as fast as all(), on the path of every call
+        for dim in tuple.__iter__(self):  # noqa: SIM110 - twice as fast as all(), on the path of every call
             if type(dim) is not int:
                 return False
         return True
@@ -69,14 +104,42 @@ class Shape(tuple["Dim", ...]):
         """The symbols of the shape in order of first appearance."""
         if self.is_concrete:
             return ()
-        from symbcast.reading import symbols_of
+        from symbcast.algebra.door import symbol_to_sympy
 
-        return symbols_of(self)
+        return tuple(map(symbol_to_sympy, symbols_of(self.dims)))
+
+    def __iter__(self) -> Iterator[int | sympy.Expr]:
+        return tuple.__iter__(self) if self.is_concrete else map(_to_sympy(), self.dims)
+
+    def __getitem__(self, place: Any) -> Any:
+        if self.is_concrete:
+            return tuple.__getitem__(self, place)
+        found = self.dims[place]
+        return tuple(map(_to_sympy(), found)) if isinstance(found, tuple) else _to_sympy()(found)
+
+    def __contains__(self, dim: object) -> bool:
+        return any(d == dim for d in self)
+
+    def index(self, dim: Any, *bounds: Any) -> int:
+        """Return the first axis of a size."""
+        return tuple(self).index(dim, *bounds)
+
+    def count(self, dim: Any) -> int:
+        """Return how many axes have a size."""
+        return tuple(self).count(dim)
+
+    def __add__(self, other: Any) -> Any:
+        return tuple(self) + tuple(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return tuple(other) + tuple(self)
 
     def __eq__(self, other: object) -> bool:
         if tuple.__eq__(self, other) is True:
-            return True
-        if not isinstance(other, Shape) or len(self) != len(other) or self.is_concrete or other.is_concrete:
+            return True  # the very same sizes
+        if not isinstance(other, Shape):
+            return isinstance(other, tuple) and len(self) == len(other) and tuple(self) == other
+        if len(self) != len(other) or self.is_concrete or other.is_concrete:
             return False
         return self._key() == other._key()
 
@@ -84,14 +147,19 @@ class Shape(tuple["Dim", ...]):
         return not self == other
 
     def __hash__(self) -> int:
-        return tuple.__hash__(self if self.is_concrete else self._key())
+        if self.is_concrete:
+            return tuple.__hash__(self)
+        if any(s.is_Dummy for s in symbols_of(self.dims)):
+            # By their keys: what stands for the unknowns goes when nobody holds it, and the next is another object.
+            return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
+        return hash(tuple(self))
 
     def __str__(self) -> str:
         if self.is_concrete:
             return str(tuple(self))
         from symbcast.printing import shape_text
 
-        return shape_text(self)
+        return shape_text(self.dims)
 
     def __repr__(self) -> str:
         return f"Shape({str(self)!r})"
@@ -99,23 +167,32 @@ class Shape(tuple["Dim", ...]):
     def _repr_html_(self) -> str:
         from symbcast.display.html.values import shape_html
 
-        return shape_html(self)
+        return shape_html(self.dims)
 
     def _repr_latex_(self) -> str:
         from symbcast.display.latex.values import shape_display
 
-        return shape_display(self)
+        return shape_display(self.dims)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
-        from symbcast.dims import Unknown
+        from symbcast.algebra.arithmetic import replaced
+        from symbcast.algebra.symbols import Unknown
 
-        unknowns = {u: n for n, u in enumerate(u for u in self.symbols if isinstance(u, Unknown))}
-        if not unknowns:
-            return tuple(self)
-        names = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for u, n in unknowns.items()}
-        bounds = tuple((u.lower, u.upper) for u in unknowns)
-        return (bounds, *(d if isinstance(d, int) else d.xreplace(names) for d in self))
+        unknowns = [s for s in symbols_of(self.dims) if isinstance(s, Unknown)]
+        # Numbers below 0 are nobody's: they tell the places apart.
+        placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
+        dims = self.dims
+        return tuple(replaced(d, placed) for d in dims) if unknowns else dims
+
+
+_WHOLE = slice(None)
+
+
+def _to_sympy() -> Callable[[Dim], Any]:
+    from symbcast.algebra.door import to_sympy
+
+    return to_sympy
 
 
 def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
@@ -137,7 +214,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_text(value, dialect)
     if isinstance(value, (tuple, list)):
         return from_dims(value)
-    if type(value).__module__.startswith(_TOLD_BY_MODULE):
+    if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
         if _framework(value) in _OWN_SHAPES:
             found: Shape = _adapter(value).read(value)
             return found
@@ -156,6 +233,12 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         if isinstance(error, ShapeTypeError):
             raise
         raise ShapeTypeError(value, _WANTED, f"its .shape is {inner!r}; {_HINT}") from None
+
+
+def sizes_of(shape: Shape) -> tuple[int, ...]:
+    """Return the sizes of a shape that has integers only."""
+    found: Any = shape.dims
+    return tuple(found)
 
 
 def shape_of(dims: Iterable[Dim]) -> Shape:
@@ -189,7 +272,7 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
     if type(value) is int and value != -1:
         return check_size(value)
     if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
-        from symbcast.dims import Unknown
+        from symbcast.algebra.symbols import Unknown
 
         return Unknown(f"?{unknowns}")
     if isinstance(value, str):
@@ -205,7 +288,11 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
 
 
 def _from_object(value: Any, unknowns: int) -> Dim:
-    if type(value).__module__.startswith(_ADAPTERS) and _framework(value) in _ADAPTERS:
+    if type(value).__module__ == "sympy.core.symbol":
+        from symbcast.algebra.door import from_sympy
+
+        return from_sympy(value)
+    if str(type(value).__module__).startswith(_ADAPTERS) and _framework(value) in _ADAPTERS:
         # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
         found: Dim | None = _adapter(value).read_dim(value, unknowns)
         if found is not None:
@@ -216,8 +303,8 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         pass
     else:
         return from_dim(number, unknowns)
-    if hasattr(value, "free_symbols"):
-        from symbcast.reading import check_dim
+    if hasattr(type(value), "free_symbols"):  # not of the value: to look for them may nest too deep
+        from symbcast.algebra.door import check_dim
 
         return check_dim(value)
     raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")

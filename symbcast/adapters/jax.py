@@ -20,18 +20,17 @@ import sympy
 
 from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.writing import Settled, cannot_join, fold, identifiers, load, settle
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.terms import Dim, Kind, symbols_of, term
 from symbcast.booleans import to_sympy
 from symbcast.deciding.describing import describe
-from symbcast.deciding.normal import put_in, put_in_dim
+from symbcast.deciding.normal import put_in
 from symbcast.deciding.sets import SizeSet
-from symbcast.dims import Dim
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
-from symbcast.formulas import AllOf, Comparison, Formula, dims_of
+from symbcast.formulas import AllOf, Comparison, Formula, at_most, dims_of
 from symbcast.parsing import parse_dim, parse_formula
-from symbcast.reading import symbols_of, term
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import check_size
-from symbcast.terms import Kind
 
 _scopes = Scopes()
 _POSITIVE = SizeSet.interval(1, None)
@@ -59,8 +58,8 @@ def assumptions(*values: Any) -> list[sympy.Basic]:
     found: dict[sympy.Basic, None] = {}
     for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
         found.update(dict.fromkeys(_constraints(scope)))
-    for s in symbols_of([d for v in values for d in read(v)]):
-        found[sympy.Ge(s, 1)] = None
+    for s in symbols_of([d for v in values for d in read(v).dims]):
+        found[to_sympy(at_most(1, s))] = None
     return [f for f in found if f != sympy.true]
 
 
@@ -77,7 +76,7 @@ def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 
     export = load("jax.export", "jax")
     settled = settle(shapes, assume, min_size)
     names = identifiers(settled.names, "jax", _RESERVED)
-    texts = [", ".join(_text(d, names) for d in s) for s in settled.shapes]
+    texts = [", ".join(_text(d, names) for d in s.dims) for s in settled.shapes]
     constraints = list(_written_constraints(settled, names))
     try:
         scope = export.SymbolicScope(constraints)
@@ -111,7 +110,7 @@ def _quoted(text: str) -> str:
 
 
 def _in_scope(dim: Dim, scope: Any) -> Dim:
-    return put_in_dim(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
+    return replaced(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
 
 
 def _constraints(scope: Any) -> Iterator[sympy.Basic]:
@@ -121,7 +120,7 @@ def _constraints(scope: Any) -> Iterator[sympy.Basic]:
         formula = parse_formula(_quoted(text))
         inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}
         yield to_sympy(put_in(formula, inside))
-        yield from (sympy.Ge(s, 1) for s in inside.values())
+        yield from (to_sympy(at_most(1, s)) for s in inside.values())
 
 
 def _text(dim: Dim, names: dict[Any, str]) -> str:

@@ -20,14 +20,17 @@ import sympy
 
 from symbcast.adapters import sympy as plain_sympy
 from symbcast.adapters.writing import cannot_join, load, operations
-from symbcast.dims import Dim, Unknown, symbol
+from symbcast.algebra.door import check_dim, from_sympy
+from symbcast.algebra.operations import substitute
+from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.algebra.terms import Dim, Operation, Term, symbols_of, term
+from symbcast.booleans import to_sympy
 from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.formulas import at_most
 from symbcast.printing import dim_text
-from symbcast.reading import check_dim, symbols_of, term
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.shapes import shape as read_shape
 from symbcast.sizes import check_size
-from symbcast.terms import Operation, as_term, substitute
 
 _UNKNOWN = ("", "?", "-1")
 
@@ -55,7 +58,8 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 def assumptions(*values: Any) -> list[sympy.Basic]:
     """Return that the names which occur within expressions are at least 1."""
     dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
-    return [sympy.Ge(s, 1) for s in symbols_of([d for d in dims if d is not None and not _is_name(d)])]
+    named = symbols_of(d for d in dims if d is not None and not _is_name(d))
+    return [to_sympy(at_most(1, s)) for s in named]
 
 
 def write(shape: ShapeLike) -> Any:
@@ -64,8 +68,8 @@ def write(shape: ShapeLike) -> Any:
     Raises `DimensionError` for what it cannot express.
     """
     onnx_ir = load("onnx_ir", "onnx-ir")
-    found = read_shape(shape)
-    uses = Counter(s for d in found if not isinstance(d, int) for s in d.free_symbols)
+    found = read_shape(shape).dims
+    uses = Counter(s for d in found if not isinstance(d, int) for s in d.symbols())
     return onnx_ir.Shape([_written(onnx_ir, d, uses) for d in found])
 
 
@@ -74,7 +78,7 @@ def _is_symbolic(value: Any) -> bool:
 
 
 def _is_name(dim: Dim) -> bool:
-    return isinstance(dim, sympy.Symbol)
+    return isinstance(dim, Symbol)
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
@@ -102,24 +106,24 @@ def _expression(value: Any) -> sympy.Expr | None:
 def _renamed(expression: sympy.Expr) -> Dim:
     """Return the dimension over our symbols, which may be 0."""
     value = term(check_dim(expression))
-    return substitute(value, {s: as_term(symbol(s.name)) for s in value.symbols()}).dim()
+    return substitute(value, {s: symbol(s.name) for s in value.symbols()}).dim()
 
 
 def _written(onnx_ir: Any, dim: Dim, uses: Counter[Any]) -> Any:
     if isinstance(dim, int):
         return dim
-    for s in dim.free_symbols:
+    for s in dim.symbols():
         _check_symbol(s, dim, uses)
     if isinstance(dim, Unknown):
         return onnx_ir.SymbolicDim(None)
-    if isinstance(dim, sympy.Symbol):
+    if isinstance(dim, Symbol):
         if dim.name.strip() in _UNKNOWN or _read_back(onnx_ir, dim.name) != dim:
             raise DimensionError(dim, "onnx-ir reads that name as something else", "give it another name")
         return onnx_ir.SymbolicDim(dim.name)
     return _written_expression(onnx_ir, dim)
 
 
-def _check_symbol(s: sympy.Symbol, dim: sympy.Expr, uses: Counter[Any]) -> None:
+def _check_symbol(s: Symbol, dim: Term, uses: Counter[Any]) -> None:
     if not isinstance(s, Unknown):
         return
     if dim is not s or uses[s] > 1:
@@ -128,25 +132,24 @@ def _check_symbol(s: sympy.Symbol, dim: sympy.Expr, uses: Counter[Any]) -> None:
         raise DimensionError(dim, "onnx-ir holds no bounds", "write '?', and keep the bounds as an assumption")
 
 
-def _written_expression(onnx_ir: Any, dim: sympy.Expr) -> Any:
-    value = term(dim)
-    for operation in operations(value):
+def _written_expression(onnx_ir: Any, dim: Term) -> Any:
+    for operation in operations(dim):
         if operation.kind == "join":
             raise cannot_join(dim, "onnx-ir")
         if operation.kind in ("//", "%"):
             _check_division(operation, dim)
-    expression = plain_sympy.write((dim,))[0].doit()  # evaluated, as it is when it is read again
+    expression = plain_sympy.write(shape_of((dim,)))[0].doit()  # evaluated, as it is when it is read again
     if expression.is_Integer:
         return check_size(int(expression))
     text = str(expression)
     found = _read_back(onnx_ir, text)
-    if term(found) != term(expression):
+    if found != from_sympy(expression):
         problem = f"onnx-ir, which takes every name to be at least 1, reads {text!r} as {dim_text(found)}"
         raise DimensionError(dim, problem, "write that if it is meant, or give the axis a name of its own")
     return onnx_ir.SymbolicDim(text)
 
 
-def _check_division(division: Operation, dim: sympy.Expr) -> None:
+def _check_division(division: Operation, dim: Term) -> None:
     dividend, divisor = division.args
     if not (divisor.is_constant and divisor.constant > 0):
         raise DimensionError(dim, "onnx-ir cancels in a division by a symbol", "divide by a number")

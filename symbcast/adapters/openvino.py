@@ -17,8 +17,9 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import sympy
 
 from symbcast.adapters.writing import load, settle
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.terms import Dim
 from symbcast.booleans import to_sympy
-from symbcast.dims import Dim, Unknown
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import at_most
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
@@ -29,8 +30,8 @@ _dims_by_symbol: WeakValueDictionary[Any, Unknown] = WeakValueDictionary()
 _symbols_by_unknown: WeakKeyDictionary[Unknown, Any] = WeakKeyDictionary()
 
 # A size with a name has one Symbol for good.
-_named: dict[Any, sympy.Symbol] = {}
-_symbols_by_name: dict[sympy.Symbol, Any] = {}
+_named: dict[Any, Symbol] = {}
+_symbols_by_name: dict[Symbol, Any] = {}
 
 
 def read(value: Any) -> Shape:
@@ -77,7 +78,7 @@ def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 
     settled = settle(shapes, assume, min_size)
     settled.refuse_others("OpenVINO")
     made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
-    return [openvino.PartialShape([_checked(d, made) for d in s]) for s in settled.shapes]
+    return [openvino.PartialShape([_checked(d, made) for d in s.dims]) for s in settled.shapes]
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
@@ -109,7 +110,7 @@ def _bounds(dimension: Any) -> tuple[int, int | None]:
     return dimension.get_min_length(), None if high < 0 else high
 
 
-def _read_symbol(held: Any, unknowns: int) -> sympy.Symbol:
+def _read_symbol(held: Any, unknowns: int) -> Symbol:
     if held in _named:
         return _named[held]
     known = _dims_by_symbol.get(held)
@@ -119,13 +120,13 @@ def _read_symbol(held: Any, unknowns: int) -> sympy.Symbol:
     return known
 
 
-def _written(openvino: Any, s: sympy.Symbol, low: int, high: int | None) -> Any:
+def _written(openvino: Any, s: Symbol, low: int, high: int | None) -> Any:
     dimension = openvino.Dimension(low, -1 if high is None else high)
     dimension.set_symbol(_symbol(openvino, s))
     return dimension
 
 
-def _symbol(openvino: Any, s: sympy.Symbol) -> Any:
+def _symbol(openvino: Any, s: Symbol) -> Any:
     if isinstance(s, Unknown):
         if s not in _symbols_by_unknown:
             held = _symbols_by_unknown[s] = openvino.Symbol()
@@ -137,10 +138,10 @@ def _symbol(openvino: Any, s: sympy.Symbol) -> Any:
     return _symbols_by_name[s]
 
 
-def _checked(dim: Dim, made: dict[sympy.Symbol, Any]) -> Any:
+def _checked(dim: Dim, made: dict[Symbol, Any]) -> Any:
     if isinstance(dim, int):
         return dim
-    if dim not in made:
+    if not isinstance(dim, Symbol):
         problem = "a PartialShape holds sizes and symbols, no arithmetic"
         raise DimensionError(dim, problem, "write '?' or a name for this axis, and keep the relation as an assumption")
     return made[dim]

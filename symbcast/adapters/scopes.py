@@ -9,6 +9,9 @@ from weakref import WeakKeyDictionary
 
 import sympy
 
+from symbcast.algebra.door import read_symbol
+from symbcast.algebra.symbols import Symbol
+
 _numbers = count(1)
 
 
@@ -38,19 +41,19 @@ class Scopes:
     """For each scope of a framework, as long as it lives, the symbol that each name in it stands for."""
 
     def __init__(self) -> None:
-        self._symbols: WeakKeyDictionary[Any, dict[str, sympy.Symbol]] = WeakKeyDictionary()
+        self._symbols: WeakKeyDictionary[Any, dict[str, Symbol]] = WeakKeyDictionary()
 
-    def symbol(self, scope: Any, name: str) -> sympy.Symbol:
+    def symbol(self, scope: Any, name: str) -> Symbol:
         """Return the symbol of a name in a scope: one and the same however often it is asked for."""
         known = self._symbols.setdefault(scope, {})
         if name not in known:
-            known[name] = ScopedSymbol(name)
+            known[name] = read_symbol(ScopedSymbol(name))
         return known[name]
 
     def __contains__(self, named: tuple[Any, str]) -> bool:
         scope, name = named
         return name in self._symbols.get(scope, {})
 
-    def record(self, scope: Any, names: Mapping[sympy.Symbol, str]) -> None:
+    def record(self, scope: Any, names: Mapping[Symbol, str]) -> None:
         """Note the symbols that a scope was written from, so that reading it gives them back."""
         self._symbols.setdefault(scope, {}).update({name: symbol for symbol, name in names.items()})

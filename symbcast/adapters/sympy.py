@@ -13,17 +13,18 @@ symbols at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import sympy
 
 from symbcast.adapters.writing import fold
-from symbcast.arithmetic import floor_divide, modulo
-from symbcast.dims import floordiv, mod, plain
+from symbcast.algebra.door import from_sympy, symbol_to_sympy, to_sympy
+from symbcast.algebra.operations import operate
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import Kind, term
+from symbcast.dims import broadcast, floordiv, mod
 from symbcast.errors import DimensionError
-from symbcast.reading import term
 from symbcast.shapes import Shape, ShapeLike, shape
-from symbcast.terms import Kind
 
 
 def read(value: Iterable[int | sympy.Expr]) -> Shape:
@@ -50,10 +51,11 @@ def write(shape_like: ShapeLike, symbols: Mapping[sympy.Symbol, sympy.Symbol] | 
     """
     put_in = symbols or {}
 
-    def leaf(symbol: sympy.Symbol) -> sympy.Expr:
-        return put_in.get(symbol, symbol)
+    def leaf(symbol: Symbol) -> sympy.Expr:
+        shown = symbol_to_sympy(symbol)
+        return put_in.get(shown, shown)
 
-    return tuple(fold(term(d), leaf, _operation, _total) for d in shape(shape_like))
+    return tuple(fold(term(d), leaf, _operation, _total) for d in shape(shape_like).dims)
 
 
 def _total(parts: Sequence[tuple[int, list[sympy.Expr]]]) -> sympy.Expr:
@@ -73,16 +75,26 @@ def _operation(kind: Kind, args: list[sympy.Expr]) -> sympy.Expr:
 
 
 def _floor(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
-    found = floor_divide(plain(dividend), plain(divisor))
-    if not isinstance(found, floordiv):
-        return sympy.sympify(found)
+    found = _exact("//", dividend, divisor)
+    if found is not None:
+        return found
     quotient = dividend / divisor
     return sympy.floor(quotient, evaluate=bool(quotient.is_number))
 
 
 def _remainder(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
-    found = modulo(plain(dividend), plain(divisor))
-    return dividend - divisor * _floor(dividend, divisor) if isinstance(found, mod) else sympy.sympify(found)
+    found = _exact("%", dividend, divisor)
+    return dividend - divisor * _floor(dividend, divisor) if found is None else found
+
+
+def _exact(kind: Literal["//", "%"], dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+    """Return a division as sympy holds it itself, or None where sympy would evaluate it wrongly."""
+    try:
+        found = operate(kind, (term(from_sympy(dividend)), term(from_sympy(divisor)))).dim()
+    except DimensionError:  # a Piecewise in it, which stands for a join
+        return None
+    written = sympy.sympify(to_sympy(found))
+    return None if written.has(floordiv, mod, broadcast) else written
 
 
 def _extremum(function: type[sympy.Expr], args: list[sympy.Expr]) -> sympy.Expr:

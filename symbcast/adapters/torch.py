@@ -21,10 +21,13 @@ import sympy
 from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.torch_expressions import read_formula, read_term
 from symbcast.adapters.writing import Settled, cannot_join, identifiers, load, operations, settle
+from symbcast.algebra.door import read_symbol
+from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.algebra.terms import Dim, Term
 from symbcast.booleans import to_sympy
-from symbcast.dims import Dim, Unknown, symbol
+from symbcast.dims import symbol as sympy_symbol
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.reading import term
+from symbcast.formulas import at_most
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import MAX_SIZE, check_size
 
@@ -50,7 +53,9 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     if not _is_export_dim(value):
         return None
     root = getattr(value, "root", None)
-    return symbol(value.__name__) if root is None else read_term(value.fn(symbol(root.__name__)), _same).dim()
+    return (
+        symbol(value.__name__) if root is None else read_term(value.fn(sympy_symbol(root.__name__)), read_symbol).dim()
+    )
 
 
 def assumptions(*values: Any) -> list[sympy.Basic]:
@@ -88,7 +93,7 @@ def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 
     settled.refuse_others("torch.export")
     names = identifiers(settled.names, "torch.export")
     made = {s: _written_symbol(export, settled, s, names[s]) for s in settled.domains}
-    return [tuple(_written(d, made) for d in s) for s in settled.shapes]
+    return [tuple(_written(d, made) for d in s.dims) for s in settled.shapes]
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
@@ -106,10 +111,6 @@ def _dim(value: Any, unknowns: int) -> Dim:
         raise DimensionError(value, "to torch.export, None is the size that the example has", "pass the example's size")
     # A number below 0 is wrong in a shape of torch, where it is an unknown in ours.
     return check_size(value) if type(value) is int else from_dim(value, unknowns)
-
-
-def _same(s: sympy.Symbol) -> sympy.Symbol:
-    return s
 
 
 def _is_export_dim(value: Any) -> bool:
@@ -148,7 +149,7 @@ def _read_symint(value: Any) -> Dim:
 def _leaf(env: Any) -> Any:
     """Return the function from the symbols of a `ShapeEnv` to ours."""
 
-    def leaf(s: sympy.Symbol) -> sympy.Symbol:
+    def leaf(s: sympy.Symbol) -> Symbol:
         held = env.var_to_range.get(s)
         if not s.is_nonnegative and (held is None or held.lower < 0):
             raise DimensionError(s, "it may be negative, so it is no size", f"call torch._check({s} >= 0) first")
@@ -189,11 +190,11 @@ def _held(env: Any) -> Iterator[Any]:
         yield from (a.expr for a in asserts)
 
 
-def _range(s: sympy.Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
+def _range(s: Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
     if low > 0:
-        yield sympy.Ge(s, int(low))
+        yield to_sympy(at_most(int(low), s))
     if high < MAX_SIZE - 1:  # one less is how torch wrote "no end" before it had an infinite integer
-        yield sympy.Le(s, int(high))
+        yield to_sympy(at_most(s, int(high)))
 
 
 def _is_program(value: Any) -> bool:
@@ -210,14 +211,14 @@ def _program_dims(program: Any) -> list[Any]:
     return [d for value in _inputs(program).values() for d in value.shape]
 
 
-def _written_symbol(export: Any, settled: Settled, s: sympy.Symbol, name: str) -> Any:
+def _written_symbol(export: Any, settled: Settled, s: Symbol, name: str) -> Any:
     if isinstance(s, Unknown):
         raise DimensionError(s, "a torch.export.Dim has a name", "write a name in place of ?")
     low, high = settled.bounds(s, "torch.export.Dim")
     return export.Dim(name, min=low, max=high)
 
 
-def _written(dim: Dim, made: dict[sympy.Symbol, Any]) -> Any:
+def _written(dim: Dim, made: dict[Symbol, Any]) -> Any:
     if isinstance(dim, int):
         return dim
     factor, s, offset = _linear(dim)
@@ -234,15 +235,14 @@ def _written(dim: Dim, made: dict[sympy.Symbol, Any]) -> Any:
     return scaled + offset if offset else scaled
 
 
-def _linear(dim: sympy.Expr) -> tuple[int, sympy.Symbol, int]:
-    """Return ``a, s, b`` for a dimension ``a*s + b``."""
-    value = term(dim)
+def _linear(value: Term) -> tuple[int, Symbol, int]:
+    """Return ``a, s, b`` of a term ``a*s + b``."""
     if any(o.kind == "join" for o in operations(value)):
-        raise cannot_join(dim, "torch.export")
+        raise cannot_join(value, "torch.export")
     monomials = [(m, c) for m, c in value.coefficients.items() if m]
     if len(monomials) == 1:
         (atoms, factor) = monomials[0]
-        if len(atoms) == 1 and isinstance(atoms[0], sympy.Symbol) and factor > 0:
+        if len(atoms) == 1 and isinstance(atoms[0], Symbol) and factor > 0:
             return factor, atoms[0], value.constant
     problem = "a torch.export.Dim is a*dim + b of one dim, with a >= 1"
-    raise DimensionError(dim, problem, "give the axis a name of its own, and leave its relation to the model")
+    raise DimensionError(value, problem, "give the axis a name of its own, and leave its relation to the model")

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symbcast.definedness import lower_bound
+from symbcast.algebra.door import MAX_POWER
+from symbcast.algebra.operations import operate
+from symbcast.algebra.terms import Kind, Term, collect, constant
 from symbcast.errors import DimensionError
 from symbcast.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
-from symbcast.reading import MAX_POWER
-from symbcast.terms import Kind, Term, as_term, collect, constant, operate
 
-Leaf: TypeAlias = Callable[[sympy.Symbol], sympy.Symbol]
+Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 
 _OPERATIONS: dict[str, Kind] = {
     "FloorDiv": "//",
@@ -41,7 +41,7 @@ def read_term(expr: Any, leaf: Leaf) -> Term:
     """Return a torch expression as a term; ``leaf`` is the symbol that stands for one of torch's."""
     kind = type(expr).__name__
     if isinstance(expr, sympy.Symbol):
-        return as_term(leaf(expr))
+        return leaf(expr)
     if isinstance(expr, sympy.Integer):
         return constant(int(expr))
     if isinstance(expr, (sympy.Add, sympy.Mul)):
@@ -97,7 +97,7 @@ def _read_rounding(kind: str, inner: Any, leaf: Leaf) -> Term:
     if kind in ("CeilToInt", "ceiling"):
         return -_read_quotient_of_negated(inner, leaf)
     found = _read_quotient(inner, leaf)
-    low = lower_bound(found)
+    low = found.lower_bound
     if kind == "TruncToInt" and (low is None or low < 0):
         raise DimensionError(inner, "rounded towards zero, it is a floor only where it is not negative")
     return found

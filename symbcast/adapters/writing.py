@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-import sympy
-
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
+from symbcast.assumptions import check_min_size, read_assumptions
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
-from symbcast.deciding.normal import put_in_dim, symbols_in
+from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.dims import Dim, Unknown
 from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.formulas import Formula, equal
-from symbcast.reading import symbols_of
-from symbcast.scope import Scope, check_min_size, read_assumptions
+from symbcast.scope import Scope
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.sizes import MAX_SIZE
-from symbcast.terms import Kind, Operation, Term
 
 T = TypeVar("T")
 
@@ -42,11 +41,11 @@ class Settled:
     """
 
     shapes: tuple[Shape, ...]
-    domains: Mapping[sympy.Symbol, SizeSet]
+    domains: Mapping[Symbol, SizeSet]
     others: tuple[Formula, ...]
-    names: Mapping[sympy.Symbol, str]
+    names: Mapping[Symbol, str]
 
-    def bounds(self, symbol: sympy.Symbol, framework: str) -> tuple[int, int | None]:
+    def bounds(self, symbol: Symbol, framework: str) -> tuple[int, int | None]:
         """Return the least and the greatest size of a symbol; raise where its sizes are not all those between."""
         members = self.domains[symbol]
         low, high = members.least() or 0, members.greatest
@@ -54,7 +53,7 @@ class Settled:
             raise DimensionError(symbol, f"{framework} holds a range of sizes, and these have gaps", "assume a range")
         return low, high if high is None or high < MAX_SIZE else None
 
-    def may_be_zero(self, symbol: sympy.Symbol) -> bool:
+    def may_be_zero(self, symbol: Symbol) -> bool:
         """Return whether a symbol may be 0, as far as can be told."""
         if 0 not in self.domains[symbol]:
             return False
@@ -80,15 +79,15 @@ def settle(shapes: Iterable[ShapeLike], assume: Any, min_size: int) -> Settled:
     fresh = [not isinstance(s, Shape) for s in given]
     scope = Scope(operands, fresh, read_assumptions(assume), check_min_size(min_size))
     known = scope.knowledge
-    put_in = tuple(shape_of(put_in_dim(d, known.values) for d in s) for s in scope.shapes)
-    present = dict.fromkeys(symbols_of([d for s in put_in for d in s]))
+    put_in = tuple(shape_of(replaced(d, known.values) for d in s.dims) for s in scope.shapes)
+    present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))
     others = tuple(f for f in known.others if not present.keys().isdisjoint(symbols_in(f)))
     present.update(dict.fromkeys(s for f in others for s in symbols_in(f)))
     domains = {s: known.domains.get(s, ALL) for s in present}
     return Settled(put_in, domains, others, {s: scope.names[s] for s in present})
 
 
-def identifiers(names: Mapping[sympy.Symbol, str], framework: str, reserved: Iterable[str] = ()) -> dict[Any, str]:
+def identifiers(names: Mapping[Symbol, str], framework: str, reserved: Iterable[str] = ()) -> dict[Any, str]:
     """Return a name for each symbol that is a Python identifier; an unknown ``?0`` becomes ``u0``."""
     found = {s: name for s, name in names.items() if not isinstance(s, Unknown)}
     for symbol, name in found.items():
@@ -109,15 +108,16 @@ def identifiers(names: Mapping[sympy.Symbol, str], framework: str, reserved: Ite
 
 def fold(
     value: Term,
-    leaf: Callable[[sympy.Symbol], T],
+    leaf: Callable[[Symbol], T],
     operation: Callable[[Kind, list[T]], T],
     total: Callable[[Sequence[tuple[int, list[T]]]], T],
 ) -> T:
     """Return what a term is in another notation: ``total`` makes it from pairs of an integer and its factors."""
 
-    def of(atom: sympy.Symbol | Operation) -> T:
-        if not isinstance(atom, Operation):
+    def of(atom: Atom) -> T:
+        if isinstance(atom, Symbol):
             return leaf(atom)
+        assert isinstance(atom, Operation)
         return operation(atom.kind, [fold(a, leaf, operation, total) for a in atom.args])
 
     return total([(c, [of(a) for a in monomial]) for monomial, c in value.coefficients.items()])

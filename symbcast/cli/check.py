@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -78,7 +78,7 @@ def check(  # noqa: PLR0913 - each is an option
     }
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
-    given = {name: value for name, value in attributes.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in attributes.items() if value is not None}
     operands = [from_text(s, dialect) if dialect else s for s in shapes]
     result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, **given)
     verdict = result.verdict

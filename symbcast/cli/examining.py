@@ -13,9 +13,9 @@ from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.onnx.formats.outcomes import Confirmed, Outcome, Problem, disagreements, notices_of
 
 if TYPE_CHECKING:
+    from symbcast.assumptions import Assumption
     from symbcast.onnx.reporting.report import ModelReport
     from symbcast.onnx.requiring.asking import Runtime
-    from symbcast.scope import Assumption
 
 
 class Job(NamedTuple):
@@ -113,9 +113,9 @@ def _names(job: Job) -> tuple[str, ...]:
 
 def _sizes(job: Job, names: tuple[str, ...]) -> list[Assumption]:
     """Return that the sizes which a model has, of those that are bound, are what they are bound to."""
-    from symbcast.dims import symbol
+    from symbcast.algebra.symbols import symbol
+    from symbcast.assumptions import Assumption
     from symbcast.formulas import equal
-    from symbcast.scope import Assumption
 
     return [Assumption(equal(symbol(n), size), f"{n} == {size}") for n, size in job.bound if n in names]
 

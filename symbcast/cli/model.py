@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from difflib import get_close_matches
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
@@ -82,6 +80,8 @@ def model(  # noqa: PLR0913 - each is an option
 
 
 def _require(*extras: str) -> None:
+    from importlib.util import find_spec
+
     for extra in extras:
         if find_spec(extra) is None:
             raise MissingExtraError("symbcast model" if extra == "onnx" else "--confirm", extra)
@@ -165,6 +165,8 @@ def _known(outcomes: Iterator[Outcome], wanted: set[str]) -> Iterator[Outcome]:
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches  # for a message only
+
     from symbcast.explaining.naming import listed
 
     close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)

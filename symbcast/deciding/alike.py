@@ -12,31 +12,30 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import symbol
+from symbcast.algebra.terms import Atom, Operation, Term, term
 from symbcast.deciding.compound import Compound
-from symbcast.deciding.normal import put_in, put_in_dim
+from symbcast.deciding.normal import put_in
 from symbcast.deciding.questions import is_linear
 from symbcast.deciding.sets import SizeSet
-from symbcast.dims import symbol
 from symbcast.formulas import Comparison, Formula, dims_of
-from symbcast.reading import term
-from symbcast.terms import Operation, Term
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 
 class Likenesses:
     """The groups decided so far, by what they have in common with others."""
 
-    def __init__(self, domains: Mapping[sympy.Symbol, SizeSet], weights: Mapping[sympy.Symbol, int]) -> None:
+    def __init__(self, domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> None:
         self.domains = domains
         self.weights = weights
         self._decided: dict[tuple[Any, ...], Once] = {}
 
     def decide(
-        self, symbols: Sequence[sympy.Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
     ) -> Compound | Renamed:
         """Return the group, or one like it with its symbols replaced."""
         key = self._key(symbols, assumptions, formulas)
@@ -48,7 +47,7 @@ class Likenesses:
         return made
 
     def _key(
-        self, symbols: Sequence[sympy.Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
     ) -> tuple[Any, ...] | None:
         if not all(symbol(s.name) is s for s in symbols) or not all(map(is_linear, (*assumptions, *formulas))):
             return None
@@ -68,17 +67,17 @@ class Once:
         self.group = group
 
     @cached_property
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """The smallest sizes that satisfy it."""
         return self.group.witness()
 
     @cached_property
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """The smallest sizes that break it."""
         return self.group.counterexample()
 
     @cached_property
-    def base(self) -> dict[sympy.Symbol, int] | None:
+    def base(self) -> dict[Symbol, int] | None:
         """The smallest sizes that its assumptions allow."""
         return self.group.base()
 
@@ -86,12 +85,12 @@ class Once:
 class Renamed:
     """A group like one that was decided; it answers by that one."""
 
-    def __init__(self, like: Once, symbols: Sequence[sympy.Symbol]) -> None:
+    def __init__(self, like: Once, symbols: Sequence[Symbol]) -> None:
         self.like = like
         self.symbols = tuple(symbols)
         theirs = like.group.symbols
-        self._ours: dict[sympy.Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
-        self._theirs: dict[sympy.Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
+        self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
+        self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
         self.satisfiable = like.group.satisfiable
         self.violable = like.group.violable
 
@@ -112,33 +111,33 @@ class Renamed:
         """Why something is undecided."""
         return self.like.group.reason
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
         return self._renamed(self.like.witness)
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a clause."""
         return self._renamed(self.like.counterexample)
 
-    def base(self) -> dict[sympy.Symbol, int] | None:
+    def base(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions."""
         return self._renamed(self.like.base)
 
     def constant(self, dim: Dim) -> int | None:
         """Return the one size that a dimension has wherever the clauses hold."""
-        return self.like.group.constant(put_in_dim(dim, self._theirs))
+        return self.like.group.constant(replaced(dim, self._theirs))
 
     def covers(self, data: Dim, target: Dim) -> bool:
         """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
-        return self.like.group.covers(put_in_dim(data, self._theirs), put_in_dim(target, self._theirs))
+        return self.like.group.covers(replaced(data, self._theirs), replaced(target, self._theirs))
 
-    def _renamed(self, sizes: Mapping[sympy.Symbol, int] | None) -> dict[sympy.Symbol, int] | None:
+    def _renamed(self, sizes: Mapping[Symbol, int] | None) -> dict[Symbol, int] | None:
         if sizes is None:
             return None
         return {ours: sizes[theirs] for ours, theirs in zip(self.symbols, self.like.group.symbols, strict=True)}
 
 
-def _shape(formula: Formula, places: Mapping[sympy.Symbol, int]) -> tuple[Any, ...]:
+def _shape(formula: Formula, places: Mapping[Symbol, int]) -> tuple[Any, ...]:
     """Return what a formula says, its symbols replaced by their places."""
     kind = formula.operator if isinstance(formula, Comparison) else type(formula).__name__
     parts = getattr(formula, "parts", None)
@@ -147,14 +146,14 @@ def _shape(formula: Formula, places: Mapping[sympy.Symbol, int]) -> tuple[Any, .
     return kind, *(dim if isinstance(dim, int) else _term_shape(term(dim), places) for dim in dims_of(formula))
 
 
-def _term_shape(value: Term, places: Mapping[sympy.Symbol, int]) -> frozenset[Any]:
+def _term_shape(value: Term, places: Mapping[Symbol, int]) -> frozenset[Any]:
     return frozenset(
         (tuple(_atom_shape(a, places) for a in monomial), coefficient)
         for monomial, coefficient in value.coefficients.items()
     )
 
 
-def _atom_shape(atom: sympy.Symbol | Operation, places: Mapping[sympy.Symbol, int]) -> Any:
+def _atom_shape(atom: Atom, places: Mapping[Any, int]) -> Any:
     if isinstance(atom, Operation):
         return atom.kind, *(_term_shape(arg, places) for arg in atom.args)
     return places[atom]

@@ -13,13 +13,12 @@ from symbcast.deciding.questions import Questions
 from symbcast.formulas import Formula, negate
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.deciding.decide import Decision
     from symbcast.deciding.knowledge import Knowledge
 
 
-def breaking(decision: Decision, clause: Formula) -> dict[sympy.Symbol, int] | None:
+def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
     """Return the smallest sizes that satisfy the assumptions, and at which a conjunct of the condition does not hold.
 
     The other conjuncts hold there, unless it can fail only together with some of them; then they count for nothing.
@@ -43,8 +42,8 @@ def breaking(decision: Decision, clause: Formula) -> dict[sympy.Symbol, int] | N
 
 
 def _alone(
-    knowledge: Knowledge, clause: Formula, others: Iterable[Formula], symbols: Sequence[sympy.Symbol]
-) -> dict[sympy.Symbol, int] | None:
+    knowledge: Knowledge, clause: Formula, others: Iterable[Formula], symbols: Sequence[Symbol]
+) -> dict[Symbol, int] | None:
     """Return the smallest sizes of a clause's own symbols that break it, if all others may be their least then."""
     own = symbols_in(clause)
     # Of equal sums the first sizes in order of appearance are the smallest: the clause may name them in another order.
@@ -56,9 +55,7 @@ def _alone(
     return sizes if all(holds_at(f, sizes) for f in (*others, *tied)) else None
 
 
-def _smallest(
-    knowledge: Knowledge, symbols: Sequence[sympy.Symbol], formulas: Sequence[Formula]
-) -> dict[sympy.Symbol, int] | None:
+def _smallest(knowledge: Knowledge, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
     """Return the smallest sizes of some symbols at which formulas hold, with what is assumed of these alone."""
     assumed = [f for f in knowledge.others if symbols_in(f).keys() <= set(symbols)]
     return Evidence(Questions(symbols, knowledge.domains, assumed, formulas), knowledge.weights).satisfying(formulas)

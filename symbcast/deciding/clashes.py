@@ -24,8 +24,7 @@ from symbcast.formulas import Formula, all_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.deciding.knowledge import Knowledge
 
 QUESTIONS = 3000
@@ -36,7 +35,7 @@ def smallest_clash(
     groups: Sequence[Sequence[Formula]],
     knowledge: Knowledge,
     required: Collection[int] = (),
-    sizes: Mapping[sympy.Symbol, int] | None = None,
+    sizes: Mapping[Symbol, int] | None = None,
 ) -> tuple[int, ...]:
     """Return the positions of the fewest groups that cannot hold together; empty where no clash is proved.
 
@@ -63,7 +62,7 @@ class _Groups:
         self,
         groups: Sequence[Sequence[Formula]],
         knowledge: Knowledge,
-        sizes: Mapping[sympy.Symbol, int],
+        sizes: Mapping[Symbol, int],
     ) -> None:
         self.groups = groups
         self.knowledge = knowledge
@@ -95,7 +94,7 @@ class _Groups:
 
     def _tied_to(self, start: int) -> set[int]:
         found, ahead = {start}, [start]
-        seen: set[sympy.Symbol] = set()
+        seen: set[Symbol] = set()
         while ahead:
             for symbol in self.network.symbols[ahead.pop()]:
                 if symbol not in seen:
@@ -105,7 +104,7 @@ class _Groups:
                     ahead.extend(new)
         return found
 
-    def clash(self, chosen: frozenset[int]) -> dict[sympy.Symbol, int] | bool:
+    def clash(self, chosen: frozenset[int]) -> dict[Symbol, int] | bool:
         """Return sizes at which the groups hold, as near to the known ones as may be; else whether they clash."""
         if any(clash <= chosen for clash in self.clashes):
             return True
@@ -125,7 +124,7 @@ class _Groups:
         formulas = [f for n in sorted(chosen) for f in self.groups[n]]
         return Decision(self.knowledge, formulas).verdict is Verdict.NEVER
 
-    def others(self, chosen: frozenset[int], sizes: dict[sympy.Symbol, int], connected: set[int]) -> frozenset[int]:
+    def others(self, chosen: frozenset[int], sizes: dict[Symbol, int], connected: set[int]) -> frozenset[int]:
         """Return the connected groups that are left when all that can is made to hold beside some chosen ones.
 
         The chosen ones hold at ``sizes``, which changes.
@@ -135,7 +134,7 @@ class _Groups:
         broken = self._broken(sorted((touched | self.out) & connected), sizes)
         return frozenset(self._grown(broken, sizes, chosen) & connected)
 
-    def _grown(self, broken: Sequence[int], sizes: dict[sympy.Symbol, int], chosen: frozenset[int]) -> set[int]:
+    def _grown(self, broken: Sequence[int], sizes: dict[Symbol, int], chosen: frozenset[int]) -> set[int]:
         """Change the sizes so that as much as can be of the broken groups holds, and return what does not.
 
         Of groups known to clash the last is left out that is not one of the chosen.
@@ -152,7 +151,7 @@ class _Groups:
                 return self._one_by_one(broken, out, sizes)
         return set()  # what is known clashes by itself
 
-    def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[sympy.Symbol, int]) -> set[int]:
+    def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[Symbol, int]) -> set[int]:
         aside = out.union(broken)
         for number in broken:
             found = self._repaired([number], aside, sizes)
@@ -163,10 +162,10 @@ class _Groups:
                     aside.discard(number)
         return {n for n in aside if self._broken([n], sizes)}
 
-    def _broken(self, numbers: Iterable[int], sizes: Mapping[sympy.Symbol, int]) -> list[int]:
+    def _broken(self, numbers: Iterable[int], sizes: Mapping[Symbol, int]) -> list[int]:
         return [n for n in numbers if not holds_at(self.network.formulas[n], sizes)]
 
-    def _repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[sympy.Symbol, int]) -> Repair:
+    def _repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
         """Return how to make the broken groups hold beside all that is not put aside."""
         self.questions += 1
         found = self.network.repaired(broken, aside, sizes)

@@ -19,9 +19,8 @@ from symbcast.formulas import Formula, equal, negate, one_or_equal
 from symbcast.sizes import MAX_SIZE
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 _MANY = 50
 """Of more formulas, only those that others do not imply are put in canonical form."""
@@ -40,11 +39,11 @@ class Compound:
 
     def __init__(
         self,
-        symbols: Sequence[sympy.Symbol],
-        domains: Mapping[sympy.Symbol, SizeSet],
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
         assumptions: Sequence[Formula],
         formulas: Sequence[Formula],
-        weights: Mapping[sympy.Symbol, int],
+        weights: Mapping[Symbol, int],
     ) -> None:
         self.symbols = tuple(symbols)
         self.domains = domains
@@ -97,18 +96,18 @@ class Compound:
         """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the formulas hold."""
         return self.implies(one_or_equal(data, target))
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which assumptions and formulas hold; of very many symbols, some such sizes."""
         if self._definitions and len(self.symbols) > _SMALLEST_OF:
             sizes = self._evidence.satisfying(self._rest)
             return None if sizes is None else completed(self._definitions, sizes)
         return self._evidence.satisfying(self.formulas)
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold and some formula does not."""
         return self._evidence.breaking(self.clauses) if self.clauses else None
 
-    def base(self) -> dict[sympy.Symbol, int] | None:
+    def base(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold."""
         return self._evidence.satisfying([])
 

@@ -7,25 +7,26 @@ decided apart, by the graph where all its formulas relate plain sizes (F1), else
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.deciding.describing import describe
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.terms import symbols_of
+from symbcast.deciding.describing import describe, shortest
 from symbcast.deciding.knowledge import Knowledge
-from symbcast.deciding.normal import as_relation, flattened, put_in, put_in_dim, symbols_in
+from symbcast.deciding.normal import as_relation, flattened, put_in, symbols_in
 from symbcast.deciding.parts import Alone, Part, Plain, cost
+from symbcast.deciding.products import split
 from symbcast.deciding.relations import Relation
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.deciding.ties import Ties
 from symbcast.formulas import FALSE, Formula
-from symbcast.reading import symbols_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.deciding.alike import Likenesses
-    from symbcast.dims import Dim
 
 
 class Decision:
@@ -38,19 +39,20 @@ class Decision:
 
     def __init__(self, knowledge: Knowledge, constraints: Iterable[Formula]) -> None:
         self.knowledge = knowledge
-        self.wanted: dict[sympy.Symbol, SizeSet] = dict(knowledge.domains)
-        self.values: dict[sympy.Symbol, int] = {}
+        self.wanted: dict[Symbol, SizeSet] = dict(knowledge.domains)
+        self.asked: dict[Symbol, list[Formula]] = {}
+        self.values: dict[Symbol, int] = {}
         self.parts: list[Part] = []
         self._groups: Likenesses | None = None
-        self.part_of: dict[sympy.Symbol, Part] = {}
+        self.part_of: dict[Symbol, Part] = {}
         tied = self._take(constraints)
         if tied is None:
             # Nothing can hold; what is assumed still says which sizes there are to fail.
             self.wanted = dict(knowledge.domains)
         self._divide(tied or [])
-        self._evidence: dict[str, dict[sympy.Symbol, int] | None] = {}
-        self._values_known: dict[sympy.Symbol, Dim] | None = None
-        self._places: dict[sympy.Symbol, int] = {}
+        self._evidence: dict[str, dict[Symbol, int] | None] = {}
+        self._values_known: dict[Symbol, Dim] | None = None
+        self._places: dict[Symbol, int] = {}
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
@@ -81,13 +83,13 @@ class Decision:
         """Why something was not decided."""
         return next((part.reason for part in self.parts if part.reason), "")
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
         if "witness" not in self._evidence:
             self._evidence["witness"] = None if self.impossible else self.whole([part.witness() for part in self.parts])
         return self._evidence["witness"]
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint.
 
         One part has to break; the others are as small as the assumptions let them.
@@ -96,7 +98,7 @@ class Decision:
             self._evidence["counterexample"] = self._counterexample()
         return self._evidence["counterexample"]
 
-    def _counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def _counterexample(self) -> dict[Symbol, int] | None:
         if not self.impossible and not any(part.violable for part in self.parts):
             return None
         bases = [part.base() for part in self.parts]
@@ -128,7 +130,7 @@ class Decision:
         """Return the dimension with every symbol that the facts decide replaced, a number where they decide all."""
         if isinstance(dim, int):
             return dim
-        dim = put_in_dim(dim, self._known())
+        dim = replaced(dim, self._known())
         if isinstance(dim, int):
             return dim
         part = self._part_of(dim)
@@ -143,10 +145,10 @@ class Decision:
         except PeriodTooLongError:
             return False
 
-    def _known(self) -> dict[sympy.Symbol, Dim]:
+    def _known(self) -> dict[Symbol, Dim]:
         """Return what each decided symbol is: its size, or the symbol that stands for it."""
         if self._values_known is None:
-            known: dict[sympy.Symbol, Dim] = {s: put_in_dim(v, self.values) for s, v in self.knowledge.values.items()}
+            known: dict[Symbol, Dim] = {s: replaced(v, self.values) for s, v in self.knowledge.values.items()}
             known.update(self.values)
             for symbol, part in self.part_of.items():
                 size = part.constant(symbol) if isinstance(part, (Plain, Alone)) else None
@@ -160,9 +162,9 @@ class Decision:
         parts = {id(self.part_of.get(s)): self.part_of.get(s) for s in symbols}
         return next(iter(parts.values())) if len(parts) == 1 else None
 
-    def whole(self, found: Sequence[Mapping[sympy.Symbol, int] | None]) -> dict[sympy.Symbol, int] | None:
+    def whole(self, found: Sequence[Mapping[Symbol, int] | None]) -> dict[Symbol, int] | None:
         """Return sizes of all symbols from those of the parts."""
-        sizes: dict[sympy.Symbol, int] = {}
+        sizes: dict[Any, int] = {}
         for part in found:
             if part is None:
                 return None
@@ -181,7 +183,8 @@ class Decision:
                 if clause == FALSE:
                     return None
                 symbols = symbols_in(clause)
-                if len(symbols) != 1 or not self._narrow(next(iter(symbols)), clause):
+                alone = len(symbols) == 1 and self._narrow(next(iter(symbols)), clause)
+                if not alone and not self._narrow_each(clause):
                     tied.append(clause)
             if any(not wanted for wanted in self.wanted.values()):
                 return None
@@ -196,12 +199,22 @@ class Decision:
             self.values.update(sizes)
             pending = flattened(put_in(c, sizes) for c in tied)
 
-    def _narrow(self, symbol: sympy.Symbol, clause: Formula) -> bool:
+    def _narrow(self, symbol: Symbol, clause: Formula) -> bool:
         narrowed = narrow(self.wanted[symbol], clause)
         if narrowed is None:
             return False
         self.wanted[symbol] = narrowed
+        self.asked.setdefault(symbol, []).append(clause)
         return True
+
+    def _narrow_each(self, clause: Formula) -> bool:
+        """Take in a clause about several symbols that is a product of sets; return whether it is."""
+        sets = split(clause, self.wanted)
+        for symbol, members in (sets or {}).items():
+            if not self.wanted[symbol] <= members:
+                self.asked.setdefault(symbol, []).append(describe(symbol, members, self.wanted[symbol]))
+                self.wanted[symbol] = members
+        return sets is not None
 
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
@@ -215,10 +228,14 @@ class Decision:
             for symbol in symbols:
                 self.part_of[symbol] = part
 
-    def _part(self, symbols: list[sympy.Symbol], formulas: list[Formula], others: list[Formula]) -> Part:
+    def _part(self, symbols: list[Symbol], formulas: list[Formula], others: list[Formula]) -> Part:
         domains, weights = self.knowledge.domains, self.knowledge.weights
         if not formulas and not others and len(symbols) == 1:
-            return Alone(symbols[0], domains[symbols[0]], self.wanted[symbols[0]])
+            (symbol,) = symbols
+            try:
+                return Alone(symbol, domains[symbol], self.wanted[symbol], self.asked.get(symbol, ()))
+            except PeriodTooLongError:
+                pass  # what is wanted and what is not make too large a pattern together
         relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
         if not others and len(relations) == len(formulas):
             try:
@@ -229,7 +246,8 @@ class Decision:
             from symbcast.deciding.alike import Likenesses
 
             self._groups = Likenesses(domains, weights)
-        sets = [describe(s, self.wanted[s], domains[s]) for s in symbols if self.wanted[s] is not domains[s]]
+        narrowed = [s for s in symbols if self.wanted[s] is not domains[s]]
+        sets = [shortest(s, self.wanted[s], domains[s], self.asked[s]) for s in narrowed]
         return self._groups.decide(symbols, others, [*sets, *formulas])
 
 
@@ -237,11 +255,11 @@ class _Break(NamedTuple):
     """A part at sizes that break it, beside its least sizes."""
 
     position: int
-    symbols: tuple[sympy.Symbol, ...]
-    base: dict[sympy.Symbol, int]
-    sizes: dict[sympy.Symbol, int]
+    symbols: tuple[Symbol, ...]
+    base: dict[Symbol, int]
+    sizes: dict[Symbol, int]
 
-    def cost(self, weights: Mapping[sympy.Symbol, int]) -> tuple[int, int]:
+    def cost(self, weights: Mapping[Symbol, int]) -> tuple[int, int]:
         """Return how many more zeros, and how much more in sum, breaking takes."""
         broken, least = (cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
         return broken[0] - least[0], broken[1] - least[1]

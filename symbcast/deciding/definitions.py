@@ -18,18 +18,18 @@ from symbcast.deciding.solving import solved_for
 from symbcast.formulas import Comparison, Formula
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 
 class Definition(NamedTuple):
     """An equation, and the symbol that it says the size of."""
 
-    symbol: sympy.Symbol
+    symbol: Symbol
     formula: Formula
 
 
 def set_aside(
-    formulas: Sequence[Formula], assumptions: Iterable[Formula], domains: Mapping[sympy.Symbol, SizeSet]
+    formulas: Sequence[Formula], assumptions: Iterable[Formula], domains: Mapping[Symbol, SizeSet]
 ) -> tuple[list[Definition], list[Formula]]:
     """Return the formulas that are definitions, each before those of the sizes that it speaks of, and the others.
 
@@ -38,11 +38,11 @@ def set_aside(
     >>> chain = [parse_formula(f) for f in ("b == a + 1", "c == 2*b", "c <= 8", "d == c//2")]
     >>> definitions, others = set_aside(chain, [], dict.fromkeys(symbols_in(chain[0]) | symbols_in(chain[3]) , ALL))
     >>> definitions, others == chain[:3]
-    ([Definition(symbol=d, formula=Comparison('==', d, floor(c/2)))], True)
+    ([Definition(symbol=d, formula=Comparison('==', d, c//2))], True)
     """
     tied = {s for f in assumptions for s in symbols_in(f)}
     symbols = [symbols_in(f) for f in formulas]
-    users: dict[sympy.Symbol, set[int]] = {}
+    users: dict[Symbol, set[int]] = {}
     for place, mentioned in enumerate(symbols):
         for symbol in mentioned:
             users.setdefault(symbol, set()).add(place)
@@ -63,7 +63,7 @@ def set_aside(
     return list(found.values()), [f for n, f in enumerate(formulas) if n not in found]
 
 
-def completed(definitions: Sequence[Definition], sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
+def completed(definitions: Sequence[Definition], sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:
     """Return sizes with those of the symbols that definitions speak of, as `set_aside` returned them."""
     found = dict(sizes)
     for symbol, formula in reversed(definitions):

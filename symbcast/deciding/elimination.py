@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.algebra.operations import Substitution
+from symbcast.algebra.terms import Operation, Term, term
 from symbcast.deciding.compiled import value_function
 from symbcast.deciding.literals import in_clauses
 from symbcast.deciding.normal import symbols_in
@@ -18,11 +20,9 @@ from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.errors import DimensionError
 from symbcast.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
-from symbcast.reading import term
-from symbcast.terms import Operation, Term, substitute
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 BRANCHES_TRIED = 64
 MODULI = (2, 3, 4, 5, 7, 8, 9)
@@ -43,12 +43,17 @@ def refuted(formulas: Sequence[Formula]) -> bool:
         if branches > BRANCHES_TRIED:
             return False
     try:
-        return all(_impossible(list(branch)) for branch in product(*map(literals, clauses)))
+        shared: Shared = {}
+        return all(_impossible(list(branch), shared) for branch in product(*map(literals, clauses)))
     except DimensionError:
         return False  # a product grew beyond what terms hold
 
 
-def _impossible(branch: list[Formula]) -> bool:
+Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
+"""The replacements of symbols: branches make the same ones in literals that they have in common."""
+
+
+def _impossible(branch: list[Formula], shared: Shared) -> bool:
     """Return whether a conjunction of literals is proved to have no solution."""
     while True:
         if FALSE in branch:
@@ -56,12 +61,14 @@ def _impossible(branch: list[Formula]) -> bool:
         solved = next(filter(None, map(_solved_for, branch)), None)
         if solved is None:
             break
-        symbol, value = solved
-        branch = _without(branch, symbol, value)
+        if solved not in shared:
+            symbol, value = solved
+            shared[solved] = Substitution({symbol: value}, of_symbols=True)
+        branch = _without(branch, *solved, shared[solved])
     return _empty_alone(branch) or _impossible_modulo(branch)
 
 
-def _solved_for(literal: Formula) -> tuple[sympy.Symbol, Term] | None:
+def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
     """Return a symbol that an equation gives, and what it equals."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
@@ -69,18 +76,19 @@ def _solved_for(literal: Formula) -> tuple[sympy.Symbol, Term] | None:
     for monomial, coefficient in difference.coefficients.items():
         if len(monomial) != 1 or abs(coefficient) != 1 or isinstance(monomial[0], Operation):
             continue
+        symbol: Any = monomial[0]
         rest = difference - Term({monomial: coefficient})
-        if monomial[0] not in rest.symbols():
-            return monomial[0], rest.scaled(-coefficient)
+        if symbol not in rest.symbols():
+            return symbol, rest.scaled(-coefficient)
     return None
 
 
-def _without(branch: Iterable[Formula], symbol: sympy.Symbol, value: Term) -> list[Formula]:
+def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitution: Substitution) -> list[Formula]:
     """Return the conjunction with a symbol replaced, and the fact that its value is a size."""
     replaced: list[Formula] = [at_most(0, value.dim())]
     for literal in branch:
         if isinstance(literal, Comparison):
-            left, right = (substitute(term(d), {symbol: value}).dim() for d in (literal.left, literal.right))
+            left, right = (substitution.term(term(d)).dim() for d in (literal.left, literal.right))
             replaced.append(Comparison(literal.operator, left, right))
         elif symbol not in symbols_in(literal):
             replaced.append(literal)
@@ -90,7 +98,7 @@ def _without(branch: Iterable[Formula], symbol: sympy.Symbol, value: Term) -> li
 
 def _empty_alone(branch: Iterable[Formula]) -> bool:
     """Return whether what the branch says of some one symbol leaves it no size."""
-    found: dict[sympy.Symbol, SizeSet] = {}
+    found: dict[Symbol, SizeSet] = {}
     for literal in branch:
         symbols = symbols_in(literal)
         if len(symbols) == 1:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.terms import Atom, Kind, Operation, Term, term
 from symbcast.deciding.compiled import UndefinedError, join_sizes
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.formulas import holds as holds_of_sizes
-from symbcast.reading import term
-from symbcast.terms import Kind, Operation, Term
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 _OPERATIONS: dict[Kind, Callable[..., int]] = {
     "//": lambda dividend, divisor: dividend // divisor,
@@ -25,10 +22,10 @@ _OPERATIONS: dict[Kind, Callable[..., int]] = {
 }
 
 
-def holds_at(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
+def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     """Return whether the formula holds at some sizes; a comparison in which something has no value does not.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> N = symbol("N")
     >>> holds_at(Comparison("<=", 2, N), {N: 3})
     True
@@ -44,29 +41,32 @@ def holds_at(formula: Formula, sizes: Mapping[sympy.Symbol, int]) -> bool:
         return False
 
 
-def _holds(formula: Comparison | Compatible | Clashing, sizes: Mapping[sympy.Symbol, int]) -> bool:
+def _holds(formula: Comparison | Compatible | Clashing, sizes: Mapping[Any, int]) -> bool:
     if isinstance(formula, Comparison):
         left, right = size_at(formula.left, sizes), size_at(formula.right, sizes)
         return holds_of_sizes(Comparison(formula.operator, left, right))
     return holds_of_sizes(type(formula)(tuple(size_at(d, sizes) for d in formula.dims)))
 
 
-def size_at(dim: Dim, sizes: Mapping[sympy.Symbol, int]) -> int:
+def size_at(dim: Dim, sizes: Mapping[Any, int]) -> int:
     """Return a dimension's value; raise `ZeroDivisionError` or `UndefinedError` where it has none."""
     if isinstance(dim, int):
         return dim
-    return sizes[dim] if dim.is_Symbol else _value(term(dim), sizes)
+    return sizes[dim] if dim.is_Symbol else _value(term(dim), sizes, {})
 
 
-def _value(value: Term, sizes: Mapping[sympy.Symbol, int]) -> int:
+def _value(value: Term, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int:
+    """Return a term's value; ``known`` are those of the operations that were worked out."""
     total = 0
     for monomial, coefficient in value.coefficients.items():
         product = coefficient
         for atom in monomial:
-            product *= _operated(atom, sizes) if isinstance(atom, Operation) else sizes[atom]
+            product *= _operated(atom, sizes, known) if isinstance(atom, Operation) else sizes[atom]
         total += product
     return total
 
 
-def _operated(operation: Operation, sizes: Mapping[sympy.Symbol, int]) -> int:
-    return _OPERATIONS[operation.kind](*(_value(arg, sizes) for arg in operation.args))
+def _operated(operation: Operation, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int:
+    if operation not in known:
+        known[operation] = _OPERATIONS[operation.kind](*(_value(arg, sizes, known) for arg in operation.args))
+    return known[operation]

@@ -2,61 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
-from symbcast.deciding.compiled import predicate
+from symbcast.deciding.branching import OutOfStepsError, Smallest
+from symbcast.deciding.compiled import may_be_undefined
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import cost, least_size
 from symbcast.deciding.questions import Questions
 from symbcast.deciding.samples import bits
 from symbcast.deciding.sets import ALL
-from symbcast.formulas import Formula, all_of, any_of, at_most, equal, negate
+from symbcast.definedness import with_values
+from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _FEW_SYMBOLS = 8
-_SEARCHED_AT_MOST = 20
-"""Of more symbols, so few sizes can be tried that those z3 finds are smaller, proved least or not."""
 
 
 class Evidence:
-    """Smallest sizes, by a search over a few symbols; where there are more, by z3 or clause by clause."""
+    """Smallest sizes: by branch and bound, where its steps do not suffice by z3."""
 
-    def __init__(self, questions: Questions, weights: Mapping[sympy.Symbol, int]) -> None:
+    def __init__(self, questions: Questions, weights: Mapping[Symbol, int]) -> None:
         self.questions = questions
         self.symbols = questions.symbols
         self.domains = questions.domains
         self.weights = weights
 
-    def satisfying(self, clauses: Sequence[Formula]) -> dict[sympy.Symbol, int] | None:
+    def satisfying(self, clauses: Sequence[Formula]) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and at which all clauses hold."""
         if not clauses and not self.questions.assumptions:
             return self._least()
-        return self._of_many(clauses) or self._smallest(all_of(clauses), valid=True)
+        return self._smallest(self.symbols, [*self.questions.assumptions, *clauses])
 
-    def breaking(self, clauses: Sequence[Formula]) -> dict[sympy.Symbol, int] | None:
+    def breaking(self, clauses: Sequence[Formula]) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and at which some clause does not hold."""
         if len(self.symbols) > _FEW_SYMBOLS and not self.questions.assumptions:
             # Nothing ties symbols together but the clause that is broken: all others are least.
             least = self._least()
             found = self._least_broken(clauses, least)
             return None if found is None else {**least, **found}
-        return self._of_many([any_of(map(negate, clauses))]) or self._smallest(all_of(clauses), valid=False)
+        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(_broken, clauses))])
 
-    def _least_broken(
-        self, clauses: Sequence[Formula], least: Mapping[sympy.Symbol, int]
-    ) -> dict[sympy.Symbol, int] | None:
+    def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> dict[Symbol, int] | None:
         """Return the sizes of its own symbols that break one of the clauses, at the least cost beside ``least``."""
         order = {s: n for n, s in enumerate(self.symbols)}
-        best: dict[sympy.Symbol, int] | None = None
+        best: dict[Symbol, int] | None = None
         for clause in clauses:
             own = sorted(symbols_in(clause), key=order.__getitem__)
-            questions = Questions(own, self.domains, (), [clause])
-            found = Evidence(questions, self.weights)._smallest(clause, valid=False)
+            found = self._smallest(own, [_broken(clause)])
             if found is None:
                 continue
             # All other symbols cost the same: only those of the two clauses are compared.
@@ -66,68 +63,80 @@ class Evidence:
         return best
 
     def _cost_of(
-        self, symbols: Sequence[sympy.Symbol], sizes: Mapping[sympy.Symbol, int], least: Mapping[sympy.Symbol, int]
+        self, symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], least: Mapping[Symbol, int]
     ) -> tuple[int, int, tuple[int, ...]]:
         return cost(symbols, {s: sizes[s] if s in sizes else least[s] for s in symbols}, self.weights)
 
-    def _least(self) -> dict[sympy.Symbol, int]:
+    def _least(self) -> dict[Symbol, int]:
         return {s: least_size(self.domains.get(s, ALL)) or 0 for s in self.symbols}
 
-    def _cost(self, sizes: Mapping[sympy.Symbol, int]) -> tuple[int, int, tuple[int, ...]]:
-        return cost(self.symbols, sizes, self.weights)
+    def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which formulas hold; where that cannot be told, the smallest known ones."""
+        try:
+            return Smallest(symbols, self.domains, wanted, self.weights).least()
+        except OutOfStepsError:
+            pass
+        from symbcast.deciding.minimisation import smallest_model
+        from symbcast.deciding.smt import Answer
 
-    def _of_many(self, formulas: Sequence[Formula]) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes of many symbols, as z3 finds them; None where they are better searched for."""
-        from symbcast.deciding import smt
-
-        if len(self.symbols) <= _FEW_SYMBOLS:
+        formulas = [*self._described(symbols), *wanted]
+        answer, sizes = smallest_model(symbols, formulas, self.weights)
+        if answer is Answer.UNSATISFIABLE:
             return None
-        wanted = [*self.questions.known, *formulas]
-        answer, sizes = smt.smallest_model(self.symbols, wanted, self.weights)
-        proved = answer is smt.Answer.SATISFIABLE or len(self.symbols) > _SEARCHED_AT_MOST
-        return sizes if proved and sizes and all(holds_at(f, sizes) for f in wanted) else None
-
-    def _smallest(self, formula: Formula, valid: bool) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sizes that satisfy the assumptions and at which a formula holds, or does not.
-
-        They are searched for, then asked of z3; where neither can tell, the smallest known ones are returned.
-        """
-        assumed = predicate(all_of(self.questions.assumptions), self.symbols)
-        holds = predicate(formula, self.symbols)
-        wanted = all_of([*self.questions.assumptions, formula if valid else negate(formula)])
-        for level in search.levels(self.symbols, self.domains, self.weights):
-            try:
-                found = search.smallest_at(
-                    level,
-                    self.symbols,
-                    self.domains,
-                    lambda *sizes: assumed(*sizes) and bool(holds(*sizes)) is valid,
-                    self.weights,
-                )
-            except search.GivenUpError:
-                model = self._least_at(level, wanted)
-                if model is not None:
-                    return model
-                continue
+        right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
+        if answer is Answer.SATISFIABLE and right:
+            return sizes
+        if len(symbols) <= _FEW_SYMBOLS:
+            found = self._by_levels(symbols, wanted)
             if found is not None:
-                return dict(zip(self.symbols, found, strict=True))
-        mask = self.questions.samples.mask(formula)
-        return self._sampled(mask if valid else self.questions.samples.everywhere & ~mask)
+                return found
+        known = [*self._sampled(symbols, wanted), *([sizes] if right else [])]
+        return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
 
-    def _least_at(self, level: search.Level, wanted: Formula) -> dict[sympy.Symbol, int] | None:
-        from symbcast.deciding import smt
+    def _described(self, symbols: Sequence[Symbol]) -> list[Formula]:
+        from symbcast.deciding.describing import describe
+
+        found = (describe(s, self.domains.get(s, ALL)) for s in symbols)
+        return [f for f in found if f != AllOf(())]
+
+    def _by_levels(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
+        """Return the smallest sizes of each number of zeros, fewest first, that is found: of products not the least."""
+        for level in search.levels(symbols, self.domains, self.weights):
+            try:
+                weight = sum(self.weights[symbols[n]] for n in next(iter(level)))
+                found = Smallest(symbols, self.domains, wanted, self.weights).at_level(weight)
+            except OutOfStepsError:
+                found = self._least_at(level, symbols, wanted)
+            if found is not None:
+                return found
+        return None
+
+    def _least_at(
+        self, level: search.Level, symbols: Sequence[Symbol], wanted: Sequence[Formula]
+    ) -> dict[Symbol, int] | None:
+        from symbcast.deciding.minimisation import least_model
 
         choices = (
-            all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(self.symbols)) for zeros in level
+            all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)) for zeros in level
         )
-        formulas = [*self.questions.known, wanted, any_of(choices)]
+        formulas = [*self._described(symbols), *wanted, any_of(choices)]
         if elimination.refuted(formulas):
             return None
-        answer = smt.least_model(self.symbols, formulas, self.weights)
-        return answer if isinstance(answer, dict) else None
+        answer = least_model(symbols, formulas, self.weights)
+        return answer if isinstance(answer, dict) and all(holds_at(f, answer) for f in formulas) else None
 
-    def _sampled(self, mask: int) -> dict[sympy.Symbol, int] | None:
-        """Return the smallest sample of a mask: there may be smaller sizes, for that was not decided."""
-        points = self.questions.samples.points
-        found = (dict(zip(self.symbols, points[n], strict=True)) for n in bits(mask))
-        return min(found, key=self._cost, default=None)
+    def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[dict[Symbol, int]]:
+        """Yield the samples at which formulas hold: there may be smaller sizes, for that was not decided."""
+        if tuple(symbols) != self.symbols:
+            return
+        samples = self.questions.samples
+        mask = samples.everywhere
+        for formula in wanted:
+            mask &= samples.mask(formula)
+        for n in bits(mask):
+            yield dict(zip(symbols, samples.points[n], strict=True))
+
+
+def _broken(clause: Formula) -> Formula:
+    """Return that a clause does not hold, or something in it has no value."""
+    return negate(with_values(clause)) if may_be_undefined(clause) else negate(clause)

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.deciding.branching import OutOfStepsError, some_sizes
+from symbcast.deciding.budget import was_stopped
 from symbcast.deciding.evaluating import holds_at, size_at
 from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.smt import Answer, Session, on_worker
+from symbcast.deciding.smt import SHORT_LIMIT, Answer, Session, on_worker
 from symbcast.deciding.solving import solved_for
 from symbcast.formulas import Formula, equal
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _FEW_USERS = 16
 """A symbol that more formulas mention is let go later than others, and each time this grows as `_USERS_FACTOR` says."""
@@ -36,7 +38,7 @@ class Growing:
 
     def __init__(self, formulas: Iterable[Formula] = ()) -> None:
         self._network = Network()
-        self._sizes: dict[sympy.Symbol, int] = {}
+        self._sizes: dict[Symbol, int] = {}
         self._holding = 0
         self._clashing: int | None = None
         self._open: set[int] = set()
@@ -51,7 +53,7 @@ class Growing:
         return made
 
     @property
-    def sizes(self) -> Mapping[sympy.Symbol, int]:
+    def sizes(self) -> Mapping[Symbol, int]:
         """The sizes at which all of it was last found to hold."""
         return self._sizes
 
@@ -75,7 +77,7 @@ class Growing:
         """Return whether all formulas can hold, as `check` does."""
         return self._settle()
 
-    def check(self, extra: Iterable[Formula] = ()) -> tuple[Answer, dict[sympy.Symbol, int]]:
+    def check(self, extra: Iterable[Formula] = ()) -> tuple[Answer, dict[Symbol, int]]:
         """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
 
         A formula that once left the answer open is not asked about again: the answer stays open until sizes are
@@ -95,7 +97,7 @@ class Growing:
         finally:
             self.shrink(length)
 
-    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Answer, dict[sympy.Symbol, int]]:
+    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Answer, dict[Symbol, int]]:
         """Return whether some formulas can hold beside all others but those put aside, and sizes at which they do.
 
         That all others can hold was found by the last `check`.
@@ -129,6 +131,9 @@ class Growing:
             self._clashing = len(self)
             return Answer.UNSATISFIABLE
         self._holding = len(self)
+        if was_stopped():
+            # What the caller's clock stopped is asked again the next time.
+            self._holding = min(self._open, default=len(self))
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Answer.UNKNOWN if self._open else Answer.SATISFIABLE
 
@@ -170,7 +175,7 @@ class Repair(NamedTuple):
     """What came of a repair: the answer, the sizes that change, and of a clash the formulas that were asked about."""
 
     answer: Answer
-    changed: dict[sympy.Symbol, int]
+    changed: dict[Symbol, int]
     asked: list[int]
 
 
@@ -179,8 +184,8 @@ class Network:
 
     def __init__(self) -> None:
         self.formulas: list[Formula] = []
-        self.symbols: list[tuple[sympy.Symbol, ...]] = []
-        self.users: dict[sympy.Symbol, list[int]] = {}
+        self.symbols: list[tuple[Symbol, ...]] = []
+        self.users: dict[Symbol, list[int]] = {}
 
     def copy(self) -> Network:
         """Return a network that goes its own way from here."""
@@ -199,9 +204,9 @@ class Network:
             self.users.setdefault(symbol, []).append(number)
         self.formulas.append(formula)
 
-    def shrink(self, length: int) -> list[sympy.Symbol]:
+    def shrink(self, length: int) -> list[Symbol]:
         """Take out all formulas but the first ``length``; return the symbols that no formula mentions any more."""
-        gone: list[sympy.Symbol] = []
+        gone: list[Symbol] = []
         del self.formulas[length:]
         for symbols in self.symbols[length:]:
             for symbol in symbols:
@@ -214,7 +219,7 @@ class Network:
         del self.symbols[length:]
         return gone
 
-    def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[sympy.Symbol, int]) -> Repair:
+    def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
         """Return changes to ``sizes`` after which the broken formulas hold too, or that there are none.
 
         All that is not put aside holds before and after, but for the broken formulas.
@@ -236,30 +241,39 @@ class Network:
                 near = self._wider(near, aside, most)
             steps *= 2
 
-    def _wider(self, near: dict[sympy.Symbol, None], aside: Container[int], most: int) -> dict[sympy.Symbol, None]:
+    def _wider(self, near: dict[Symbol, None], aside: Container[int], most: int) -> dict[Symbol, None]:
         """Return the symbols and those that share a formula with one of them that is let go."""
         touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if n not in aside})
         return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
 
     def _ask(
-        self, asked: Sequence[int], around: Iterable[sympy.Symbol], kept: Sequence[Formula]
-    ) -> tuple[Answer | None, dict[sympy.Symbol, int]]:
+        self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
+    ) -> tuple[Answer | None, dict[Symbol, int]]:
         """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
         formulas = [self.formulas[n] for n in asked]
-        return on_worker(lambda: _ask(tuple(around), formulas, kept))
+        symbols = tuple(around)
+        if len(symbols) - len(kept) <= _FEW_SYMBOLS:
+            try:
+                found = some_sizes(symbols, [*kept, *formulas])
+            except OutOfStepsError:
+                pass
+            else:
+                if found is not None:
+                    return Answer.SATISFIABLE, found
+                if not kept:
+                    return Answer.UNSATISFIABLE, {}
+        return on_worker(lambda: _ask(symbols, formulas, kept))
 
 
 def _ask(
-    symbols: tuple[sympy.Symbol, ...], formulas: Sequence[Formula], kept: Sequence[Formula]
-) -> tuple[Answer | None, dict[sympy.Symbol, int]]:
-    if kept:
-        session = Session(symbols, [*formulas, *kept])
-        session.hurry()
-        if session.check(()) is Answer.SATISFIABLE:
-            return Answer.SATISFIABLE, session.model()
-    session = Session(symbols, formulas)
-    if kept:
-        session.hurry()
-        return (Answer.UNSATISFIABLE if session.check(()) is Answer.UNSATISFIABLE else None), {}
-    answer = session.check(())
-    return answer, session.model() if answer is Answer.SATISFIABLE else {}
+    symbols: tuple[Symbol, ...], formulas: Sequence[Formula], kept: Sequence[Formula]
+) -> tuple[Answer | None, dict[Symbol, int]]:
+    if not kept:
+        session = Session(symbols, formulas)
+        answer = session.check()
+        return answer, session.model() if answer is Answer.SATISFIABLE else {}
+    session = Session(symbols, [*formulas, *kept], limit=SHORT_LIMIT)
+    if session.check() is Answer.SATISFIABLE:
+        return Answer.SATISFIABLE, session.model()
+    alone = Session(symbols, formulas, limit=SHORT_LIMIT).check()
+    return (Answer.UNSATISFIABLE if alone is Answer.UNSATISFIABLE else None), {}

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.deciding.normal import flattened, put_in, symbols_in
+from symbcast.deciding.products import split
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.formulas import FALSE, Comparison, Formula
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 
 class ContradictionError(Exception):
@@ -29,11 +29,11 @@ class Knowledge:
     """
 
     def __init__(
-        self, symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], assumptions: Iterable[Formula]
+        self, symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], assumptions: Iterable[Formula]
     ) -> None:
         self.symbols = tuple(symbols)
-        self.domains: dict[sympy.Symbol, SizeSet] = {s: domains.get(s, ALL) for s in symbols}
-        self.values: dict[sympy.Symbol, Dim] = {}
+        self.domains: dict[Symbol, SizeSet] = {s: domains.get(s, ALL) for s in symbols}
+        self.values: dict[Symbol, Dim] = {}
         self.weights = dict.fromkeys(symbols, 1)
         self.others: list[Formula] = []
         self._take_sizes()
@@ -63,7 +63,7 @@ class Knowledge:
             raise ContradictionError
 
     @property
-    def remaining(self) -> list[sympy.Symbol]:
+    def remaining(self) -> list[Symbol]:
         """The symbols that no other symbol or size stands for, in order."""
         return [s for s in self.symbols if s not in self.values]
 
@@ -84,9 +84,13 @@ class Knowledge:
                 if not self._merge(*symbols):
                     self.others.append(clause)
             case _:
-                self.others.append(clause)
+                sets = split(clause, self.domains)
+                if sets is None:
+                    self.others.append(clause)
+                else:
+                    self.domains.update(sets)
 
-    def _merge(self, kept: sympy.Symbol, gone: sympy.Symbol) -> bool:
+    def _merge(self, kept: Symbol, gone: Symbol) -> bool:
         """Let one symbol stand for two; return False where the set of both would have too long a period."""
         if self.symbols.index(gone) < self.symbols.index(kept):
             kept, gone = gone, kept

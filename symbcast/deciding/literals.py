@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import sympy
-
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import Term, constant, term
 from symbcast.deciding.describing import describe
 from symbcast.deciding.residues import NotPeriodicError, solve
-from symbcast.definedness import lower_bound
-from symbcast.dims import plain
 from symbcast.formulas import (
     FALSE,
     TRUE,
@@ -25,8 +23,6 @@ from symbcast.formulas import (
     expand,
     literals,
 )
-from symbcast.reading import term
-from symbcast.terms import Term, constant
 
 PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
@@ -41,7 +37,7 @@ def canonical(comparison: Comparison) -> Formula:
     Coefficients are divided by their common factor, positive terms stand on one side each; what no non-negative
     sizes can satisfy is false.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
     >>> canonical(Comparison("==", 2 * N + 2, 4 * M))
     Comparison('==', 2*M, N + 1)
@@ -86,7 +82,7 @@ def canonical(comparison: Comparison) -> Formula:
 
 
 def _never_below(value: Term, bound: int) -> bool:
-    lowest = lower_bound(value)
+    lowest = value.lower_bound
     return lowest is not None and lowest >= bound
 
 
@@ -129,7 +125,7 @@ def _is_plain(literal: Comparison) -> bool:
     return any(isinstance(d, int) for d in sides) and any(not isinstance(d, int) and d.is_Symbol for d in sides)
 
 
-def _solved(literal: Comparison, symbol: sympy.Symbol) -> Formula:
+def _solved(literal: Comparison, symbol: Symbol) -> Formula:
     try:
         solution = describe(symbol, solve(literal))
     except NotPeriodicError:
@@ -142,10 +138,14 @@ def _factored(literal: Comparison, difference: Term) -> Formula:
     """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
     if any(True for _ in difference.operations()) or not _is_small(difference):
         return literal
-    _, factors = sympy.factor_list(difference.dim())
+    import sympy
+
+    from symbcast.algebra.door import from_sympy, to_sympy
+
+    _, factors = sympy.factor_list(to_sympy(difference))
     if len(factors) == 1 and factors[0][1] == 1:
         return literal
-    parts = (_in_lowest_terms(canonical(Comparison(literal.operator, plain(factor), 0))) for factor, _ in factors)
+    parts = (_in_lowest_terms(canonical(Comparison(literal.operator, from_sympy(factor), 0))) for factor, _ in factors)
     return any_of(parts) if literal.operator == "==" else all_of(parts)
 
 

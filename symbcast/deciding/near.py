@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.terms import Operation, Term
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.growing import Growing
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import least_size
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.deciding.smt import Answer
-from symbcast.deciding.solving import solved_for
-from symbcast.definedness import lower_bound
+from symbcast.deciding.solving import can_fall_below_0, solved_for
 from symbcast.formulas import Formula, literals
-from symbcast.terms import Operation, Term, as_term
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.deciding.questions import Questions
 
 
@@ -51,9 +49,7 @@ class Near:
         """Return whether more can hold beside all clauses, or all but one; None if undecided."""
         return self.ask(extra, without)[0]
 
-    def ask(
-        self, extra: Sequence[Formula], without: Formula | None = None
-    ) -> tuple[bool | None, dict[sympy.Symbol, int]]:
+    def ask(self, extra: Sequence[Formula], without: Formula | None = None) -> tuple[bool | None, dict[Symbol, int]]:
         """Return the same, and the sizes that were found."""
         answer, sizes = self.growing.check(extra if without is None else ())
         if without is not None and answer is Answer.SATISFIABLE:
@@ -82,7 +78,7 @@ class Near:
         """
         formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
         symbols = {n: tuple(symbols_in(f)) for n, f in formulas.items()}
-        users: dict[sympy.Symbol, set[int]] = {}
+        users: dict[Symbol, set[int]] = {}
         for n, mentioned in symbols.items():
             for symbol in mentioned:
                 users.setdefault(symbol, set()).add(n)
@@ -101,28 +97,26 @@ class Near:
         return ranks
 
 
-def can_be_met(clause: Formula, symbol: sympy.Symbol, domains: Mapping[sympy.Symbol, SizeSet]) -> bool:
+def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) -> bool:
     """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
 
     True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
     """
     for literal in literals(clause):
-        solved = solved_for(literal, symbol)
+        solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)
         least = None if solved is None else _least(solved, domains)
         if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
             return True
     return False
 
 
-def _least(value: Term, domains: Mapping[sympy.Symbol, SizeSet]) -> int | None:
+def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
     """Return a lower bound of a term over the domains, None where there is none to be seen."""
     total = 0
     for monomial, coefficient in value.coefficients.items():
-        bounds = [
-            lower_bound(as_term(a)) if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial
-        ]
+        bounds = [a.lower_bound if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial]
         known = [bound for bound in bounds if bound is not None and bound >= 0]
         if (coefficient < 0 and monomial) or len(known) < len(bounds):
-            return lower_bound(value)
+            return value.lower_bound
         total += coefficient * prod(known)
     return total

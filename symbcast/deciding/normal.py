@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import replacing
 from symbcast.deciding.relations import Axis, Onto, Same, nodes_of
 from symbcast.formulas import (
     FALSE,
@@ -25,56 +25,26 @@ from symbcast.formulas import (
     holds,
     negate,
     one_or_equal,
+    with_dims,
 )
-from symbcast.reading import term
-from symbcast.terms import Term, substitute
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
-    from symbcast.dims import Dim
 
-
-def symbols_in(formula: Formula) -> dict[sympy.Symbol, None]:
+def symbols_in(formula: Formula) -> dict[Symbol, None]:
     """Return the symbols of a formula, in order of appearance."""
-    found: dict[sympy.Symbol, None] = {}
+    found: dict[Symbol, None] = {}
     for dim in dims_of(formula):
         if not isinstance(dim, int):
-            if dim.is_Symbol:
-                found[dim] = None
-            else:
-                found.update(term(dim).symbols())
+            found.update(dim.symbols())
     return found
 
 
-def put_in(formula: Formula, values: Mapping[sympy.Symbol, Dim]) -> Formula:
+def put_in(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
     """Return the formula with some symbols replaced."""
-    match formula:
-        case Comparison(operator, left, right):
-            return Comparison(operator, put_in_dim(left, values), put_in_dim(right, values))
-        case Compatible(dims):
-            return Compatible(tuple(put_in_dim(d, values) for d in dims))
-        case Clashing(dims):
-            return Clashing(tuple(put_in_dim(d, values) for d in dims))
-        case AllOf(parts):
-            return all_of(put_in(p, values) for p in parts)
-        case AnyOf(parts):
-            return any_of(put_in(p, values) for p in parts)
-
-
-def put_in_dim(dim: Dim, values: Mapping[sympy.Symbol, Dim]) -> Dim:
-    """Return a dimension with some symbols replaced; its own joins must stay defined."""
-    if isinstance(dim, int):
-        return dim
-    if dim.is_Symbol:
-        return values.get(dim, dim)
-    if values.keys().isdisjoint(dim.free_symbols):
-        return dim
-    return _replaced(term(dim), values)
-
-
-def _replaced(value: Term, values: Mapping[sympy.Symbol, Dim]) -> Dim:
-    return substitute(value, {s: term(values[s]) for s in value.symbols() if s in values}).dim()
+    return with_dims(formula, replacing(values))
 
 
 def normal(formula: Formula) -> Formula:
@@ -89,13 +59,13 @@ def normal(formula: Formula) -> Formula:
         case AllOf(parts):
             return all_of(map(normal, parts))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-            return _normal_onto(_plain(data), _plain(target))
+            return _normal_onto(data, target)
         case AnyOf(parts):
             return any_of(map(normal, parts))
 
 
 def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
-    a, b = _plain(left), _plain(right)
+    a, b = left, right
     if isinstance(a, int) and isinstance(b, int):
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
     if _is_undefined(a) or _is_undefined(b):
@@ -105,21 +75,16 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
     return Comparison(operator, left, right)
 
 
-def _plain(dim: Dim) -> Dim:
-    """Return a dimension such that equal polynomials are one object, and constant ones integers."""
-    return dim if isinstance(dim, int) or dim.is_Symbol else _plain_term(dim)
-
-
 def _is_undefined(dim: Dim) -> bool:
     """Return whether a dimension in normal form has no value: no symbols, and yet no integer."""
-    return not isinstance(dim, int) and not dim.is_Symbol and not term(dim).symbols()
+    return not isinstance(dim, int) and not dim.symbols()
 
 
 def _normal_join(dims: Iterable[Dim]) -> Formula:
     members: dict[Dim, None] = {}
     number: int | None = None
     for dim in dims:
-        member = _plain(dim)
+        member = dim
         if _is_undefined(member):
             return FALSE
         if isinstance(member, int):
@@ -133,11 +98,6 @@ def _normal_join(dims: Iterable[Dim]) -> Formula:
     if number is not None:
         return all_of(_normal_onto(member, number) for member in members)
     return Compatible(tuple(members)) if len(members) > 1 else TRUE
-
-
-@lru_cache(maxsize=8192)
-def _plain_term(dim: Dim) -> Dim:
-    return term(dim).dim()
 
 
 def _normal_onto(data: Dim, target: Dim) -> Formula:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from symbcast.dims import join
-from symbcast.reading import term
+from symbcast.algebra.arithmetic import join
+from symbcast.algebra.terms import term
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.deciding.decide import Decision
-    from symbcast.dims import Dim
 
 COMPARED_UP_TO = 64
 """Joins of more members are not searched for members that another covers: that takes a question for each pair."""

@@ -9,17 +9,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from symbcast.deciding.describing import describe
+from symbcast.deciding.describing import describe, shortest
 from symbcast.deciding.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.deciding.search import smallest
-from symbcast.deciding.sets import SizeSet
+from symbcast.deciding.sets import EMPTY, PeriodTooLongError, SizeSet
 from symbcast.deciding.system import System
-from symbcast.formulas import Compatible, Formula, any_of, clauses, equal, one_or_equal
+from symbcast.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 
 _TELLING_SIZES = 5
@@ -29,7 +28,7 @@ class Part(Protocol):
     """A group of symbols and all that is asked of them."""
 
     @property
-    def symbols(self) -> tuple[sympy.Symbol, ...]:
+    def symbols(self) -> tuple[Symbol, ...]:
         """The symbols of the group."""
 
     @property
@@ -52,13 +51,13 @@ class Part(Protocol):
     def unproven(self) -> set[Formula]:
         """The clauses that the others may imply."""
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a clause."""
 
-    def base(self) -> dict[sympy.Symbol, int] | None:
+    def base(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions."""
 
     def constant(self, dim: Dim) -> int | None:
@@ -79,29 +78,45 @@ class Alone:
 
     reason = ""
 
-    def __init__(self, symbol: sympy.Symbol, assumed: SizeSet, wanted: SizeSet) -> None:
+    def __init__(self, symbol: Symbol, assumed: SizeSet, wanted: SizeSet, asked: Sequence[Formula] = ()) -> None:
         self.symbols = (symbol,)
         self.assumed = assumed
         self.wanted = wanted
         self.unproven: set[Formula] = set()
         self.satisfiable = bool(wanted)
-        self.violable = wanted is not assumed and not assumed <= wanted
-        self.clauses = list(clauses(describe(symbol, wanted, assumed))) if self.satisfiable and self.violable else []
+        self.reason = ""
+        self._broken = EMPTY if wanted is assumed else assumed - wanted
+        self.violable = bool(self._broken)
+        self._asked = asked
+        self._clauses: list[Formula] | None = None
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    @property
+    def clauses(self) -> list[Formula]:
+        """The set that is wanted, in words."""
+        if self._clauses is None:
+            is_open = self.satisfiable and self.violable
+            found = shortest(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE
+            self._clauses = list(clauses(found))
+        return self._clauses
+
+    def witness(self) -> dict[Symbol, int] | None:
         """Return the least size that is wanted."""
         return self._sizes(self.wanted)
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the least size that is not."""
-        return self._sizes(self.assumed - self.wanted)
+        return self._sizes(self._broken)
 
-    def base(self) -> dict[sympy.Symbol, int] | None:
+    def base(self) -> dict[Symbol, int] | None:
         """Return the least size."""
         return self._sizes(self.assumed)
 
-    def _sizes(self, sizes: SizeSet) -> dict[sympy.Symbol, int] | None:
-        least = least_size(sizes)
+    def _sizes(self, sizes: SizeSet) -> dict[Symbol, int] | None:
+        try:
+            least = least_size(sizes)
+        except PeriodTooLongError as error:
+            self.reason = f"the least size of {self.symbols[0].name} was not found: {error}"
+            return None
         return None if least is None else {self.symbols[0]: least}
 
     def constant(self, dim: Dim) -> int | None:
@@ -125,7 +140,7 @@ class Plain:
 
     def __init__(
         self,
-        symbols: Sequence[sympy.Symbol],
+        symbols: Sequence[Symbol],
         assumed: Mapping[Node, SizeSet],
         wanted: Mapping[Node, SizeSet],
         relations: Sequence[Relation],
@@ -162,17 +177,17 @@ class Plain:
             case Within(node, members):
                 return describe(node, members, self.assumed[node])
 
-    def witness(self) -> dict[sympy.Symbol, int] | None:
+    def witness(self) -> dict[Symbol, int] | None:
         """Return 1 for each size that may be 1, else the least of its class."""
         if not self.satisfiable:
             return None
         return {s: least_size(self.system.classes.set_of(s)) or 0 for s in self.symbols}
 
-    def base(self) -> dict[sympy.Symbol, int]:
+    def base(self) -> dict[Symbol, int]:
         """Return the least size of each symbol."""
         return {s: least_size(self.assumed[s]) or 0 for s in self.symbols}
 
-    def counterexample(self) -> dict[sympy.Symbol, int] | None:
+    def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that break one of the relations: the others only have to be sizes."""
         base = self.base()
         found = [base | breaking for r in self.system.relations or [] if (breaking := self._breaking(r))]
@@ -226,7 +241,7 @@ def _ends(relation: Onto | Same | EitherOne) -> tuple[Node, Node]:
 
 
 def cost(
-    symbols: Sequence[sympy.Symbol], sizes: Mapping[sympy.Symbol, int], weights: Mapping[sympy.Symbol, int]
+    symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], weights: Mapping[Symbol, int]
 ) -> tuple[int, int, tuple[int, ...]]:
     """Return what makes sizes smaller: fewer zeros, then a lesser sum, then lesser sizes in order."""
     zeros = sum(weights[s] for s in symbols if sizes[s] == 0)

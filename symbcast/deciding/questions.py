@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.deciding import elimination
+from symbcast.algebra.terms import term
+from symbcast.deciding import budget, elimination
+from symbcast.deciding.branching import OutOfStepsError, some_sizes
 from symbcast.deciding.describing import describe
 from symbcast.deciding.samples import Samples
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import AllOf, Formula, dims_of
-from symbcast.reading import term
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _FEW_SYMBOLS = 8
+_LONGEST_TEXT = 120
 _UNDECIDED_AT_MOST = 30
 """So many questions may be left open before no more are asked: each takes a tenth of a second and more."""
 
@@ -26,8 +28,8 @@ class Questions:
 
     def __init__(
         self,
-        symbols: Sequence[sympy.Symbol],
-        domains: Mapping[sympy.Symbol, SizeSet],
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
         assumptions: Sequence[Formula],
         clauses: Sequence[Formula],
     ) -> None:
@@ -51,33 +53,56 @@ class Questions:
 
     def ask(self, formulas: Sequence[Formula]) -> bool | None:
         """Return the same without a look at the samples."""
-        from symbcast.deciding import smt
-
         if self._undecided > _UNDECIDED_AT_MOST:
             return None
         if elimination.refuted([*self.known, *formulas]):
             return False
-        answer, sizes = smt.check(self.symbols, tuple(self.known), formulas)
+        try:
+            found = some_sizes(self.symbols, [*self.known, *formulas])
+        except OutOfStepsError:
+            pass
+        else:
+            if found is not None:
+                self.samples.learn(found)
+            return found is not None
+        from symbcast.deciding import smt
+
+        limit = smt.SHORT_LIMIT if self._undecided else None
+        answer, sizes = smt.check(self.symbols, [*self.known, *formulas], limit)
         if answer is smt.Answer.SATISFIABLE:
             self.samples.learn(sizes)
             return True
         if answer is smt.Answer.UNSATISFIABLE:
             return False
         self._undecided += 1
-        self.reason = "z3 reached its limit on products of sizes"
+        self.reason = self.reason or _why(smt.RESOURCE_LIMIT if limit is None else limit, formulas)
         return None
 
     def settles(self, formulas: Iterable[Formula]) -> bool:
         """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
         return len(self.symbols) > _FEW_SYMBOLS or all(map(is_linear, [*self.known, *formulas]))
 
-    def learn(self, sizes: Mapping[sympy.Symbol, int]) -> None:
+    def learn(self, sizes: Mapping[Symbol, int]) -> None:
         """Take sizes that the solver found among the samples, which are of use where symbols are few."""
         if len(self.symbols) <= _FEW_SYMBOLS:
             self.samples.learn(sizes)
 
 
-@lru_cache(maxsize=16384)
+def _why(limit: int, formulas: Sequence[Formula]) -> str:
+    """Return why a question stayed open: the caller's clock, or the counted limit and the formula that it met."""
+    from symbcast.printing import formula_text
+
+    spent = budget.current()
+    if spent is not None and spent.spent:
+        return spent.reason
+    hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))
+    text = formula_text(hard)
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+    products = "" if is_linear(hard) else " on products of sizes"
+    return f"z3 reached its limit of {limit:,} units{products}: {shown}"
+
+
+@lru_cache(maxsize=4096)
 def is_linear(formula: Formula) -> bool:
     """Return whether nothing in a formula multiplies sizes."""
     return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))

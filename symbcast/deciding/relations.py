@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.deciding.sets import SizeSet
 
-if TYPE_CHECKING:
-    import sympy
-
-Node: TypeAlias = "sympy.Expr"
+Node: TypeAlias = Any
 """A symbol, or a term taken as a whole: then what is found is true, and there may be more."""
 
 

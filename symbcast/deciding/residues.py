@@ -2,7 +2,8 @@
 
 On each residue class of a suitable period every term built with ``+ - *`` and ``// c``, ``% c`` is a polynomial, whose
 sign changes finitely often. So the sizes that satisfy a formula are finite exceptions plus residue classes: a
-`SizeSet`, computed here without a solver, and worded here as a formula again.
+`SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved by itself
+(`symbcast.deciding.periodic`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, lcm
+from typing import TYPE_CHECKING
 
-import sympy
-
-from symbcast.deciding.sets import ALL, EMPTY, MAX_PERIOD, PeriodTooLongError, Segment, SizeSet, normal
+from symbcast.algebra.operations import operate, substitute
+from symbcast.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.deciding.congruences import Pattern, PeriodTooLongError, inverse, of_mask
+from symbcast.deciding.periodic import congruence, linear, summed
+from symbcast.deciding.sets import ALL, EMPTY, MAX_PERIOD, Segment, SizeSet, normal
 from symbcast.formulas import (
     AllOf,
     AnyOf,
@@ -25,8 +29,9 @@ from symbcast.formulas import (
     Operator,
     expand,
 )
-from symbcast.reading import term
-from symbcast.terms import Operation, Term, constant, operate, substitute
+
+if TYPE_CHECKING:
+    pass
 
 
 class NotPeriodicError(Exception):
@@ -72,10 +77,7 @@ def _solve(formula: Formula) -> SizeSet:
                 found = found & _solve(part)
             return found
         case AnyOf(parts):
-            found = EMPTY
-            for part in parts:
-                found = found | _solve(part)
-            return found
+            return SizeSet.union(map(_solve, parts))
 
 
 @lru_cache(maxsize=4096)
@@ -86,6 +88,11 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     cases = _case_operation(difference)
     if cases is not None:
         return _solve_cases(operator, difference, cases)
+    if slope_and_offset := linear(difference):
+        return _solve_linear(operator, *slope_and_offset)
+    repeating = _solve_remainders(operator, difference)
+    if repeating is not None:
+        return repeating
     period = _period(difference)
     events: list[tuple[int, int]] = []
     for residue in range(period):
@@ -96,6 +103,48 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     return _swept(events, period)
 
 
+def _solve_linear(operator: Operator, slope: int, offset: int) -> SizeSet:
+    """Return the sizes ``n`` at which ``slope*n + offset operator 0``."""
+    match operator:
+        case "==":
+            return EMPTY if offset % slope else SizeSet.of([-offset // slope])
+        case "!=":
+            return ~_solve_linear("==", slope, offset)
+        case "<":
+            return _solve_linear("<=", slope, offset + 1)
+        case "<=":
+            return SizeSet.interval(0, -offset // slope) if slope > 0 else SizeSet.interval(-(offset // slope), None)
+
+
+def _solve_remainders(operator: Operator, difference: Term) -> SizeSet | None:
+    """Return the solution where only remainders by numbers are summed: then nothing grows, and all repeats."""
+    remainders: list[tuple[Operation, int]] = []
+    for monomial, coefficient in difference.coefficients.items():
+        if monomial and not (len(monomial) == 1 and _is_remainder(monomial[0])):
+            return None
+        remainders.extend((atom, coefficient) for atom in monomial if isinstance(atom, Operation))
+    if len(remainders) == 1 and operator in ("==", "!="):
+        ((operation, factor),) = remainders
+        wanted, rest = divmod(-difference.constant, factor)
+        found = congruence(operation, wanted) if not rest else False
+        if found is not None:
+            return normal([Segment(0, None, found if operator == "==" else inverse(found))])
+    tables = [[factor * value for value in _values(operation)] for operation, factor in remainders]
+    return normal([Segment(0, None, summed(tables, operator, difference.constant))])
+
+
+def _is_remainder(atom: Atom) -> bool:
+    return isinstance(atom, Operation) and atom.kind == "%" and bool(atom.args[1].constant) and atom.args[1].is_constant
+
+
+@lru_cache(maxsize=256)
+def _values(remainder: Operation) -> list[int]:
+    """Return the remainders at the residues of its period."""
+    value = remainder
+    period = _period(value)
+    return [_on_class(value, residue, period)[0] for residue in range(period)]
+
+
 def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
     """Return the set whose residue bits flip at the given sizes."""
     segments: list[Segment] = []
@@ -103,12 +152,24 @@ def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
     for at, residue in sorted(events):
         if at > start:
             if mask:
-                segments.append(Segment(start, at - 1, period, mask))
+                segments.append(Segment(start, at - 1, _within(mask, period, start, at)))
             start = at
         mask ^= 1 << residue
     if mask:
-        segments.append(Segment(start, None, period, mask))
+        segments.append(Segment(start, None, of_mask(period, mask)))
     return normal(segments)
+
+
+def _within(mask: int, period: int, start: int, stop: int) -> Pattern:
+    """Return the pattern of a mask for a stretch of sizes; where all or none have a bit in it, no more is looked at."""
+    if stop - start < period:
+        first, last = start % period, stop % period
+        window = (1 << last) - (1 << first) if first < last else ((1 << period) - (1 << first)) | ((1 << last) - 1)
+        if not mask & window:
+            return False
+        if not window & ~mask:
+            return True
+    return of_mask(period, mask)
 
 
 def _case_operation(value: Term) -> Operation | None:
@@ -165,7 +226,7 @@ def _on_class(value: Term, residue: int, period: int) -> list[int]:
     return total
 
 
-def _atom_on_class(atom: sympy.Symbol | Operation, residue: int, period: int) -> list[int]:
+def _atom_on_class(atom: Atom, residue: int, period: int) -> list[int]:
     if not isinstance(atom, Operation):
         return [residue, period]
     dividend = _on_class(atom.args[0], residue, period)

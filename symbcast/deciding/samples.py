@@ -13,7 +13,7 @@ from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import Formula, dims_of, negate
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 MOST_POINTS = 1500
 _VALUES_EACH = {1: 60, 2: 20, 3: 9, 4: 6, 5: 4, 6: 3}
@@ -31,8 +31,8 @@ class Samples:
 
     def __init__(
         self,
-        symbols: Sequence[sympy.Symbol],
-        domains: Mapping[sympy.Symbol, SizeSet],
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
         assumptions: Sequence[Formula],
         formulas: Iterable[Formula],
     ) -> None:
@@ -77,7 +77,7 @@ class Samples:
         """
         return self.everywhere & ~self.mask(negate(formula)) if may_be_undefined(formula) else self.mask(formula)
 
-    def learn(self, sizes: Mapping[sympy.Symbol, int]) -> None:
+    def learn(self, sizes: Mapping[Symbol, int]) -> None:
         """Add a point that the solver found."""
         point = tuple(sizes[s] for s in self.symbols)
         bit = 1 << len(self.points)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from symbcast.deciding.sets import ALL, SizeSet
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 BUDGET = 4000
 """How many sizes are tried for each number of zeros before the search is given up."""
@@ -25,10 +25,10 @@ Level: TypeAlias = list[frozenset[int]]
 
 
 def smallest(
-    symbols: Sequence[sympy.Symbol],
-    domains: Mapping[sympy.Symbol, SizeSet],
+    symbols: Sequence[Symbol],
+    domains: Mapping[Symbol, SizeSet],
     predicate: Callable[..., bool],
-    weights: Mapping[sympy.Symbol, int],
+    weights: Mapping[Symbol, int],
 ) -> tuple[int, ...] | None:
     """Return the smallest sizes from the domains that satisfy ``predicate``, or None where there are none.
 
@@ -41,9 +41,7 @@ def smallest(
     return None
 
 
-def levels(
-    symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], weights: Mapping[sympy.Symbol, int]
-) -> list[Level]:
+def levels(symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> list[Level]:
     """Return the choices of symbols that are 0, those of one weight together, lightest first.
 
     Where there are too many, those with most zeros are left out.
@@ -61,10 +59,10 @@ def levels(
 
 def smallest_at(
     level: Level,
-    symbols: Sequence[sympy.Symbol],
-    domains: Mapping[sympy.Symbol, SizeSet],
+    symbols: Sequence[Symbol],
+    domains: Mapping[Symbol, SizeSet],
     predicate: Callable[..., bool],
-    weights: Mapping[sympy.Symbol, int],
+    weights: Mapping[Symbol, int],
 ) -> tuple[int, ...] | None:
     """Return the smallest sizes that are 0 at one of the choices of a level, or None where there are none.
 

@@ -1,7 +1,8 @@
 """Sets of sizes that repeat in the end: finite exceptions plus residue classes.
 
 Every set of non-negative integers that a condition on *one* symbol can describe is of this kind (Presburger), and so
-is its image under the Boolean operations; which makes domains of symbols exact and cheap.
+is its image under the Boolean operations; which makes domains of symbols exact and cheap. Residues are kept modulus
+by modulus (`symbcast.deciding.congruences`), so a period may be as long as a product of many moduli.
 """
 
 from __future__ import annotations
@@ -12,30 +13,51 @@ from functools import lru_cache
 from itertools import count, islice
 from math import lcm
 
-MAX_PERIOD = 4096
-"""The longest period held; longer ones are left to the solver."""
+from symbcast.deciding.congruences import (
+    MAX_PERIOD,
+    Pattern,
+    PeriodTooLongError,
+    bits,
+    contains,
+    inverse,
+    join,
+    mask_of,
+    meet,
+    of_mask,
+    of_residue,
+    period_of,
+)
+from symbcast.deciding.crt import nearest
 
-
-class PeriodTooLongError(Exception):
-    """An operation would need a period above `MAX_PERIOD`."""
+__all__ = ["ALL", "EMPTY", "MAX_PERIOD", "NOT_ONE", "ONE", "PeriodTooLongError", "Segment", "SizeSet", "normal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The sizes from ``low`` to ``high`` (None: no end) whose residue modulo ``period`` has its bit in ``mask``."""
+    """The sizes from ``low`` to ``high`` (None: no end) whose residues are in ``pattern``."""
 
     low: int
     high: int | None
-    period: int = 1
-    mask: int = 1
+    pattern: Pattern = True
 
     def __contains__(self, value: int) -> bool:
         inside = self.low <= value and (self.high is None or value <= self.high)
-        return inside and bool(self.mask >> (value % self.period) & 1)
+        return inside and contains(self.pattern, value)
+
+    @property
+    def period(self) -> int:
+        """The least period of the residues."""
+        return period_of(self.pattern)
 
     def members(self) -> Iterator[int]:
         """Yield the members from the least on."""
-        residues = [r for r in range(self.period) if self.mask >> r & 1]
+        if self.period > MAX_PERIOD:
+            value = self.next(self.low)
+            while value is not None:
+                yield value
+                value = self.next(value + 1)
+            return
+        residues = _residues(self.pattern)
         for start in count(self.low - self.low % self.period, self.period):
             for value in (start + r for r in residues):
                 if self.high is not None and value > self.high:
@@ -45,26 +67,30 @@ class Segment:
             if not residues:
                 return
 
+    def next(self, start: int) -> int | None:
+        """Return the least member from ``start`` on."""
+        return nearest(self.pattern, max(start, self.low), 1, self.high)
+
+    def previous(self, start: int) -> int | None:
+        """Return the greatest member up to ``start``."""
+        return nearest(self.pattern, start if self.high is None else min(start, self.high), -1, self.low)
+
     def trimmed(self) -> Segment | None:
-        """Return the segment with ends that are members and the least period, or None if it is empty."""
-        low = self._step(self.low, 1)
+        """Return the segment with ends that are members, or None if it is empty."""
+        if self.pattern is True:
+            return self
+        low = self.next(self.low)
         if low is None:
             return None
-        high = self.high if self.high is None else self._step(self.high, -1)
+        high = None if self.high is None else self.previous(self.high)
         if low == high:
             return Segment(low, high)
-        period, mask = _least_period(self.period, self.mask)
-        return Segment(low, high, period, mask)
+        return self if (low, high) == (self.low, self.high) else Segment(low, high, self.pattern)
 
-    def _step(self, start: int, by: int) -> int | None:
-        """Return the member nearest to ``start`` in the direction ``by``, if there is one."""
-        for offset in range(self.period):
-            value = start + by * offset
-            if value < self.low or (self.high is not None and value > self.high):
-                return None
-            if self.mask >> (value % self.period) & 1:
-                return value
-        return None
+
+@lru_cache(maxsize=1024)
+def _residues(pattern: Pattern) -> list[int]:
+    return bits(mask_of(pattern, period_of(pattern)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +118,25 @@ class SizeSet:
     @staticmethod
     def residues(period: int, wanted: Iterable[int]) -> SizeSet:
         """Return the sizes whose residue modulo ``period`` is among ``wanted``."""
-        _check_period(period)
-        mask = 0
-        for residue in wanted:
-            mask |= 1 << (residue % period)
-        return normal([Segment(0, None, period, mask)])
+        residues = {residue % period for residue in wanted}
+        if len(residues) == 1:
+            return normal([Segment(0, None, of_residue(period, *residues))])
+        if period > MAX_PERIOD:
+            raise PeriodTooLongError(period)
+        return normal([Segment(0, None, of_mask(period, sum(1 << residue for residue in residues)))])
+
+    @staticmethod
+    def union(sets: Iterable[SizeSet]) -> SizeSet:
+        """Return the sizes that are in some of the sets."""
+        given = list(sets)
+        found = [s for s in given if s.only is None]
+        points = [s.segments[0].low for s in given if s.only is not None]
+        found.append(SizeSet.of(points))
+        # Neighbours are united first, so that each of n segments is met log(n) times and not n times.
+        while len(found) > 1:
+            pairs = [left | right for left, right in zip(found[::2], found[1::2], strict=False)]
+            found = [*pairs, found[-1]] if len(found) % 2 else pairs
+        return found[0]
 
     def __bool__(self) -> bool:
         return bool(self.segments)
@@ -112,7 +152,11 @@ class SizeSet:
         return _intersection(self, other)
 
     def __or__(self, other: SizeSet) -> SizeSet:
-        return ~(~self & ~other)
+        if not self or other is ALL:
+            return other
+        if not other or self is ALL or self is other:
+            return self
+        return _union(self, other)
 
     def __sub__(self, other: SizeSet) -> SizeSet:
         return self & ~other
@@ -131,10 +175,9 @@ class SizeSet:
         """Return the least member from ``at_least`` on."""
         for segment in self.segments:
             if segment.high is None or segment.high >= at_least:
-                start = max(segment.low, at_least)
-                clipped = Segment(start, segment.high, segment.period, segment.mask).trimmed()
-                if clipped:
-                    return clipped.low
+                found = segment.next(at_least)
+                if found is not None:
+                    return found
         return None
 
     def first(self, count: int) -> list[int]:
@@ -149,7 +192,11 @@ class SizeSet:
         for segment in self.segments:
             if segment.high is None or segment.high >= at_least:
                 start = max(segment.low, at_least)
-                yield from Segment(start, segment.high, segment.period, segment.mask).members()
+                yield from Segment(start, segment.high, segment.pattern).members()
+
+    def residues_of(self, period: int) -> int:
+        """Return the mask of the residues modulo ``period`` that members have."""
+        return _residues_of(self, period)
 
     @property
     def only(self) -> int | None:
@@ -164,23 +211,25 @@ class SizeSet:
         return self.segments[-1].high if self.segments else None
 
 
-def _least_period(period: int, mask: int) -> tuple[int, int]:
-    for shorter in range(1, period):
-        if period % shorter == 0:
-            part = mask & ((1 << shorter) - 1)
-            if _tiled(shorter, part, period) == mask:
-                return shorter, part
-    return period, mask
+@lru_cache(maxsize=4096)
+def _residues_of(sizes: SizeSet, period: int) -> int:
+    found = 0
+    for segment in sizes.segments:
+        whole = lcm(segment.period, period)
+        if segment.high is None or segment.high - segment.low >= whole - 1:
+            found |= mask_of(segment.pattern, period)
+        elif segment.high - segment.low <= 2 * MAX_PERIOD:
+            for value in segment.members():
+                found |= 1 << (value % period)
+        else:
+            wanted = bits(mask_of(segment.pattern, period) & ~found)
+            clipped = (Segment(segment.low, segment.high, _class(segment.pattern, period, r)) for r in wanted)
+            found |= sum(1 << r for r, part in zip(wanted, clipped, strict=True) if part.next(0) is not None)
+    return found
 
 
-def _tiled(period: int, mask: int, longer: int) -> int:
-    """Return the mask of a period written out for a multiple of it."""
-    return mask * (((1 << longer) - 1) // ((1 << period) - 1))
-
-
-def _check_period(period: int) -> None:
-    if period > MAX_PERIOD:
-        raise PeriodTooLongError(period)
+def _class(pattern: Pattern, period: int, residue: int) -> Pattern:
+    return meet(pattern, of_residue(period, residue))
 
 
 def normal(segments: Iterable[Segment]) -> SizeSet:
@@ -205,12 +254,12 @@ def _merged(left: Segment, right: Segment) -> Segment | None:
     if left.low == left.high and right.low == right.high:
         return Segment(left.low, right.low) if right.low == left.low + 1 else None
     pattern = left if right.low == right.high else right
-    whole = Segment(left.low, right.high, pattern.period, pattern.mask)
-    if left.low != left.high and right.low != right.high and (left.period, left.mask) != (right.period, right.mask):
+    if left.low != left.high and right.low != right.high and left.pattern != right.pattern:
         return None
-    follows = whole._step(left.high + 1, 1) == right.low
-    precedes = whole._step(right.low - 1, -1) == left.high
-    return whole if follows and precedes else None
+    if not (contains(pattern.pattern, left.high) and contains(pattern.pattern, right.low)):
+        return None
+    between = nearest(pattern.pattern, left.high + 1, 1, right.low - 1)
+    return Segment(left.low, right.high, pattern.pattern) if between is None else None
 
 
 @lru_cache(maxsize=4096)
@@ -222,15 +271,40 @@ def _intersection(left: SizeSet, right: SizeSet) -> SizeSet:
         low = max(a.low, b.low)
         high = a.high if b.high is None else b.high if a.high is None else min(a.high, b.high)
         if high is None or low <= high:
-            period = lcm(a.period, b.period)
-            _check_period(period)
-            mask = _tiled(a.period, a.mask, period) & _tiled(b.period, b.mask, period)
-            found.append(Segment(low, high, period, mask))
+            found.append(Segment(low, high, meet(a.pattern, b.pattern)))
         if b.high is None or (a.high is not None and a.high <= b.high):
             i += 1
         else:
             j += 1
     return normal(found)
+
+
+@lru_cache(maxsize=4096)
+def _union(left: SizeSet, right: SizeSet) -> SizeSet:
+    starts = {s.low for s in (*left.segments, *right.segments)}
+    starts.update(s.high + 1 for s in (*left.segments, *right.segments) if s.high is not None)
+    cuts = sorted(starts)
+    found: list[Segment] = []
+    i = j = 0
+    for start, following in zip(cuts, [*cuts[1:], None], strict=True):
+        i, a = _pattern_at(left.segments, i, start)
+        j, b = _pattern_at(right.segments, j, start)
+        either = join(a, b)
+        if either is not False:
+            found.append(Segment(start, None if following is None else following - 1, either))
+    return normal(found)
+
+
+def _pattern_at(segments: tuple[Segment, ...], position: int, value: int) -> tuple[int, Pattern]:
+    """Return the pattern of the segment around a value, looked for from a position on, with its position."""
+    while position < len(segments):
+        segment = segments[position]
+        if value < segment.low:
+            break
+        if segment.high is None or value <= segment.high:
+            return position, segment.pattern
+        position += 1
+    return position, False
 
 
 @lru_cache(maxsize=4096)
@@ -240,9 +314,7 @@ def _complement(value: SizeSet) -> SizeSet:
     for segment in value.segments:
         if segment.low > start:
             found.append(Segment(start, segment.low - 1))
-        inverted = ~segment.mask & ((1 << segment.period) - 1)
-        if inverted:
-            found.append(Segment(segment.low, segment.high, segment.period, inverted))
+        found.append(Segment(segment.low, segment.high, inverse(segment.pattern)))
         if segment.high is None:
             return normal(found)
         start = segment.high + 1

@@ -1,47 +1,43 @@
 """Tiers F3 and F4: z3, behind one door. Nothing else imports it.
 
-z3 is given formulas over integers and asked whether they can hold. All of it runs on one worker thread with a context
-of its own, because a z3 context must not be shared between threads and a signal is not seen inside a check: the
-calling thread waits, and passes an interrupt on. The limit is z3's own resource count, the same on every run; wall
-time is a backstop only.
+z3 is given formulas over integers and asked whether they can hold. Each `Session` has a context of its own, in which
+symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context what
+was asked before would show in models and in what is given up (a context costs 2 ms). The limit is z3's own resource
+count, the same on every run. Products are linearised step by step and by Groebner bases, which are counted; `nlsat`
+is left out, for it computes for seconds on ten units (three cubic equations: 5.4 s, without it 0.02 s).
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-import queue
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
-from operator import eq, le, lt, ne
-from typing import Any, Generic, TypeAlias, TypeVar
+from operator import eq, ge, le, lt, ne
+from typing import TYPE_CHECKING, Any
 
-import sympy
 import z3
 
+from symbcast.algebra.terms import Operation, Term, term
+from symbcast.deciding import budget
+from symbcast.deciding.all_different import crowds
+from symbcast.deciding.lattice import reduced_basis
+from symbcast.deciding.worker import end_if_cancelled, on_worker, running
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
-from symbcast.reading import term
-from symbcast.terms import Operation, Term
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+__all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Answer", "Session", "check", "on_worker"]
 
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
-WALL_LIMIT_MS = 1_000
-"""The backstop: on products of symbols z3 can compute for long without using resource units."""
-SHORT_LIMITS = (100_000, 100)
-"""Resource units and milliseconds for a check once another about the same formulas has been given up."""
-_POLL_SECONDS = 0.05
+SHORT_LIMIT = 100_000
+"""The same for a check once another about the same formulas has been given up."""
+OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
+"""No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
 _PAIRWISE_UP_TO = 4
-_CACHE_SIZE = 20_000
-_GIVEN_UP_AT_MOST = 3
-_IMPROVED_AT_MOST = 1000
+_CHOSEN_UP_TO = 3
 _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
-_SESSIONS_KEPT = 16
-
-T = TypeVar("T")
 
 
 class Answer(Enum):
@@ -52,125 +48,30 @@ class Answer(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(slots=True)
-class Job(Generic[T]):
-    """A function run on the worker thread, and what became of it."""
-
-    function: Callable[[], T]
-    done: threading.Event
-    result: T | None = None
-    error: BaseException | None = None
-    cancelled: bool = False
-
-
-class _Worker:
-    """The thread that owns the z3 context."""
-
-    def __init__(self) -> None:
-        self.pid = os.getpid()
-        self.jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
-        self.current: Job[Any] | None = None
-        self.context: z3.Context | None = None
-        self.translator: Translator | None = None
-        self.sessions: OrderedDict[Asked, Session] = OrderedDict()
-        self.thread = threading.Thread(target=self._serve, name="symbcast-z3", daemon=True)
-        self.thread.start()
-
-    def _serve(self) -> None:
-        while (job := self.jobs.get()) is not None:
-            self.current = job
-            if job.cancelled:  # before it began
-                self.current = None
-                continue
-            try:
-                if self.context is None or self.translator is None or self.translator.is_full:
-                    self.sessions.clear()
-                    self.context = z3.Context()
-                    self.translator = Translator(self.context)
-                job.result = job.function()
-            except BaseException as error:
-                # Without its traceback, whose frames hold solvers: they must be freed on this thread.
-                job.error = error.with_traceback(None)
-                job.error.__context__ = None
-            self.current = None
-            job.done.set()
-        # The context is freed on the thread that used it.
-        self.sessions.clear()
-        self.translator = self.context = None
-
-    def run(self, function: Callable[[], T]) -> T:
-        if threading.current_thread() is self.thread:
-            return function()
-        job = Job(function, threading.Event())
-        self.jobs.put(job)
-        try:
-            while not job.done.wait(_POLL_SECONDS):
-                pass
-        except BaseException:
-            job.cancelled = True
-            # A job that has not begun never will; one that has is waited for, so that the worker is free afterwards.
-            while self.current is job and not job.done.wait(_POLL_SECONDS):
-                if self.current is job and self.context is not None:
-                    self.context.interrupt()
-            raise
-        if job.error is not None:
-            raise job.error
-        return job.result  # type: ignore[return-value]
-
-    def stop(self) -> None:
-        if self.pid == os.getpid():
-            self.jobs.put(None)
-            self.thread.join(timeout=1)
-
-
-class Cancelled(Exception):  # noqa: N818 - not an error: the caller interrupted
-    """The job's caller was interrupted."""
-
-
-def _end_if_cancelled() -> None:
-    if _worker is not None and _worker.current is not None and _worker.current.cancelled:
-        raise Cancelled
-
-
-_worker: _Worker | None = None
-_worker_lock = threading.Lock()
-
-
-def on_worker(function: Callable[[], T]) -> T:
-    """Run a function that uses a `Session` on the worker thread and return its result.
-
-    An interrupt of the calling thread ends the job within about a tenth of a second and is raised again.
-    """
-    global _worker  # noqa: PLW0603 - one worker a process; a fork leaves the thread behind and needs a new one
-    with _worker_lock:
-        if _worker is None or _worker.pid != os.getpid() or not _worker.thread.is_alive():
-            _worker = _Worker()
-            atexit.register(_worker.stop)
-        worker = _worker
-    return worker.run(function)
-
-
 class Translator:
     """Formulas to z3, each term once."""
 
-    def __init__(self, context: z3.Context) -> None:
+    def __init__(self, context: z3.Context, basis: Mapping[Symbol, Mapping[int, int]]) -> None:
         self.context = context
-        self.symbols: dict[sympy.Symbol, Any] = {}
+        self.basis = basis
+        self.symbols: dict[Symbol, Any] = {}
         self.terms: dict[Term, Any] = {}
         self.formulas: dict[Formula, Any] = {}
         self.fresh = 0
+        self.definitions: list[Any] = []
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so much is cached that a new context is due."""
-        return max(len(self.terms), len(self.formulas), self.fresh) > _CACHE_SIZE
-
-    def symbol(self, symbol: sympy.Symbol) -> Any:
-        """Return the z3 constant of a symbol."""
+    def symbol(self, symbol: Symbol) -> Any:
+        """Return a symbol: a z3 constant named by its number, or what the basis says."""
         found = self.symbols.get(symbol)
         if found is None:
-            found = self.symbols[symbol] = z3.Int(f"{symbol.name}#{len(self.symbols)}", self.context)
+            found = self.symbols[symbol] = self._new(symbol)
         return found
+
+    def _new(self, symbol: Symbol) -> Any:
+        multiples = self.basis.get(symbol)
+        if multiples is None:
+            return z3.Int(f"x{len(self.symbols)}", self.context)
+        return z3.Sum([self.number(0), *(c * z3.Int(f"y{n}", self.context) for n, c in multiples.items())])
 
     def number(self, value: int) -> Any:
         """Return an integer as a z3 value."""
@@ -198,10 +99,19 @@ class Translator:
         args = [self.term(a) for a in operation.args]
         if operation.kind in ("//", "%"):
             return self._division(operation, *args)
+        if operation.kind != "join" and len(args) > _CHOSEN_UP_TO:
+            return self._extremum(operation.kind, args)
         value = args[-1]
         for arg in reversed(args[:-1]):
             first = {"min": arg <= value, "max": arg >= value, "join": value == 1}[operation.kind]
             value = z3.If(first, arg, value)
+        return value
+
+    def _extremum(self, kind: str, args: Sequence[Any]) -> Any:
+        """Return a constant and define it: of a hundred sizes a choice within a choice is too deep for z3."""
+        value = self._fresh()
+        beyond = le if kind == "min" else ge
+        self.definitions += [*(beyond(value, arg) for arg in args), z3.Or([value == arg for arg in args])]
         return value
 
     def _division(self, operation: Operation, dividend: Any, divisor: Any) -> Any:
@@ -255,78 +165,121 @@ class Translator:
         return z3.Int(f"join#{self.fresh}", self.context)
 
 
-Asked: TypeAlias = tuple[tuple[sympy.Symbol, ...], tuple[Formula, ...]]
-
-
 def check(
-    symbols: tuple[sympy.Symbol, ...], assumed: tuple[Formula, ...], formulas: Sequence[Formula]
-) -> tuple[Answer, dict[sympy.Symbol, int]]:
-    """Return whether some formulas can hold beside those assumed, and sizes at which they do.
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
+) -> tuple[Answer, dict[Symbol, int]]:
+    """Return whether some formulas can hold together, and sizes at which they do.
 
-    The solvers stay on the worker thread, the last few with what they know: z3's objects must be freed where they
-    are used. A check about assumptions of which another was given up is given less.
+    The same question gets the same answer whatever was asked before.
     """
-    return on_worker(lambda: _check((symbols, assumed), formulas))
 
+    def run() -> tuple[Answer, dict[Symbol, int]]:
+        session = Session(symbols, formulas, limit=limit)
+        answer = session.check()
+        return answer, session.model() if answer is Answer.SATISFIABLE else {}
 
-def _check(asked: Asked, formulas: Sequence[Formula]) -> tuple[Answer, dict[sympy.Symbol, int]]:
-    assert _worker is not None
-    sessions = _worker.sessions
-    session = sessions.pop(asked, None)
-    if session is None:
-        session = Session(*asked)
-    sessions[asked] = session
-    if len(sessions) > _SESSIONS_KEPT:
-        sessions.popitem(last=False)
-    answer = session.check(formulas)
-    if answer is Answer.UNKNOWN:
-        session.hurry()
-    return answer, session.model() if answer is Answer.SATISFIABLE else {}
+    return on_worker(run)
 
 
 class Session:
-    """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there."""
+    """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there.
 
-    def __init__(self, symbols: Iterable[sympy.Symbol], formulas: Iterable[Formula]) -> None:
-        assert _worker is not None and _worker.translator is not None
-        self.translator = _worker.translator
+    Where they have large coefficients, the symbols are said in a reduced basis (`symbcast.deciding.lattice`).
+    """
+
+    def __init__(self, symbols: Iterable[Symbol], formulas: Iterable[Formula], *, limit: int | None = None) -> None:
+        context = z3.Context()
+        running(context)
         self.symbols = tuple(symbols)
-        self.solver = z3.SimpleSolver(ctx=self.translator.context)
-        self.solver.set("rlimit", RESOURCE_LIMIT)
-        self.solver.set("timeout", WALL_LIMIT_MS)
-        self.solver.set("ctrl_c", False)  # an interrupt is the calling thread's to hear
-        self._model: Any = None
+        self.given = list(formulas)
+        self.limit = RESOURCE_LIMIT if limit is None else limit
+        basis = reduced_basis(self.symbols, self.given)
+        self.is_reduced = basis is not None
+        self.translator = Translator(context, basis or {})
+        self.solver = z3.SimpleSolver(ctx=context)
+        self.solver.set("rlimit", self.limit)
+        for option, value in OPTIONS.items():
+            self.solver.set(option, value)
+        self._sizes: dict[Symbol, int] = {}
+        self._defined = 0
         self.reason = ""
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
-        self._add(formulas)
+        self._add(self.given)
+        self._crowd(self.given)
 
     def _add(self, formulas: Iterable[Formula], marks: Iterable[Any] = repeat(None)) -> None:
         for formula, mark in zip(formulas, marks, strict=False):
-            _end_if_cancelled()
+            end_if_cancelled()
             said = self.translator.formula(formula)
             self.solver.add(said if mark is None else z3.Implies(mark, said))
+        self._define()
 
-    def check(self, formulas: Sequence[Formula]) -> Answer:
+    def _define(self) -> None:
+        """Assert what fresh constants mean: for good where no scope is open, as the constants outlive a scope."""
+        new = self.translator.definitions[self._defined :]
+        if new:
+            self.solver.add(*new)
+        if not self.solver.num_scopes():
+            self._defined += len(new)
+
+    def _crowd(self, formulas: Iterable[Formula]) -> None:
+        """Assert what follows from sizes being all different: cuts that z3 does not find."""
+        for symbols, least in crowds(formulas):
+            if least is None:
+                self.solver.add(z3.BoolVal(False, self.translator.context))
+            else:
+                self.solver.add(self.weighted(dict.fromkeys(symbols, 1)) >= least)
+
+    def check(self, formulas: Sequence[Formula] = ()) -> Answer:
         """Return whether the formulas can hold beside those asserted."""
         if not formulas:
             return self._check()
         self.solver.push()
         try:
             self._add(formulas)
+            self._crowd([*self.given, *formulas])
+            answer = self._check()
+        finally:
+            self.solver.pop()
+            self._define()
+        if answer is Answer.UNKNOWN and not self.is_reduced:
+            again = Session(self.symbols, [*self.given, *formulas], limit=self.limit)
+            if again.is_reduced:  # by rows of those formulas
+                answer = again.check()
+                self._sizes, self.reason = again.model(), again.reason
+            running(self.translator.context)
+        return answer
+
+    def check_beside(self, wanted: Any) -> Answer:
+        """Return whether something that z3 was told in its own language can hold beside what is asserted."""
+        self.solver.push()
+        try:
+            self.solver.add(wanted)
             return self._check()
         finally:
             self.solver.pop()
+            self._define()
 
-    def _check(self) -> Answer:
-        answer = self.solver.check()
-        _end_if_cancelled()
+    def _check(self, *marks: Any) -> Answer:
+        limit = budget.current()
+        if limit is not None:
+            if limit.over():
+                self.reason = limit.reason
+                return Answer.UNKNOWN
+            self.solver.set("timeout", limit.milliseconds)
+        answer = self.solver.check(*marks)
+        end_if_cancelled()
         if answer == z3.unknown:
             self.reason = self.solver.reason_unknown()
+            if limit is not None and limit.over():
+                self.reason = limit.reason
             return Answer.UNKNOWN
         if answer == z3.unsat:
             return Answer.UNSATISFIABLE
-        self._model = self.solver.model()
+        model = self.solver.model()
+        values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
+        self._sizes = {s: value.as_long() for s, value in values}
         return Answer.SATISFIABLE
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
@@ -348,129 +301,35 @@ class Session:
         self.solver.push()
         try:
             self._add(formulas, marks)
-            answer = self.solver.check(*marks)
-            _end_if_cancelled()
-            if answer != z3.unsat:
+            if self._check(*marks) is not Answer.UNSATISFIABLE:
                 return list(range(len(formulas)))
             return sorted(int(mark.decl().name().removeprefix("mark#")) for mark in self.solver.unsat_core())
         finally:
             self.solver.pop()
+            self._define()
 
-    def hurry(self) -> None:
-        """Give up sooner from now on."""
-        units, milliseconds = SHORT_LIMITS
-        self.solver.set("rlimit", units)
-        self.solver.set("timeout", milliseconds)
-
-    def model(self) -> dict[sympy.Symbol, int]:
+    def model(self) -> dict[Symbol, int]:
         """Return sizes at which the formulas of the last satisfiable check hold."""
-        values = ((s, self._model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
-        return {s: value.as_long() for s, value in values}
+        return self._sizes
 
+    def weighted(self, weights: Mapping[Symbol, int]) -> Any:
+        """Return the sum of multiples of sizes in z3's language, for bounds that `check_beside` takes."""
+        return z3.Sum([self.translator.number(0), *(w * self.translator.symbol(s) for s, w in weights.items())])
 
-def least_model(
-    symbols: Sequence[sympy.Symbol],
-    formulas: Sequence[Formula],
-    weights: Mapping[sympy.Symbol, int],
-) -> dict[sympy.Symbol, int] | Answer:
-    """Return the sizes that satisfy the formulas with least weighted sum, then first in order.
+    def zeros(self, weights: Mapping[Symbol, int]) -> Any:
+        """Return the sum of the weights of the sizes that are 0."""
+        translate, number = self.translator.symbol, self.translator.number
+        found = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
+        return z3.Sum([number(0), *found])
 
-    Returns an `Answer` where there are none, or where it could not be decided.
-    """
-    return on_worker(lambda: _least_model(Session(symbols, formulas), symbols, weights))
+    def size(self, symbol: Symbol) -> Any:
+        """Return a symbol in z3's language."""
+        return self.translator.symbol(symbol)
 
-
-def _least_model(
-    session: Session, symbols: Sequence[sympy.Symbol], weights: Mapping[sympy.Symbol, int]
-) -> dict[sympy.Symbol, int] | Answer:
-    found = _Least(session, symbols, weights)
-    return found.answer if found.answer is not Answer.SATISFIABLE else found.sizes
-
-
-def smallest_model(
-    symbols: Sequence[sympy.Symbol],
-    formulas: Sequence[Formula],
-    weights: Mapping[sympy.Symbol, int],
-) -> tuple[Answer, dict[sympy.Symbol, int]]:
-    """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
-
-    With `Answer.UNKNOWN`, the smallest that were found, if any were.
-    """
-
-    def run() -> tuple[Answer, dict[sympy.Symbol, int]]:
-        found = _Least(Session(symbols, formulas), symbols, weights, few_zeros=True)
-        return found.answer, found.sizes
-
-    return on_worker(run)
-
-
-class _Least:
-    """The search for a least model: ``sizes`` are the least where the answer is satisfiable, else the least found."""
-
-    def __init__(
-        self,
-        session: Session,
-        symbols: Sequence[sympy.Symbol],
-        weights: Mapping[sympy.Symbol, int],
-        *,
-        few_zeros: bool = False,
-    ) -> None:
-        self.session = session
-        self.symbols = tuple(symbols)
-        self.sizes: dict[sympy.Symbol, int] = {}
-        self._gave_up = 0
-        self.answer = session.check(())
-        if self.answer is not Answer.SATISFIABLE:
-            return
-        self.sizes = session.model()
-        translate = session.translator.symbol
-        if few_zeros and not self._without_zeros():
-            zeros = [z3.If(translate(s) == 0, weights[s], 0) for s in symbols]
-            self._minimise(z3.Sum(zeros), lambda sizes: sum(weights[s] for s in symbols if sizes[s] == 0))
-        total = [weights[s] * translate(s) for s in symbols]
-        self._minimise(z3.Sum(total), lambda sizes: sum(weights[s] * sizes[s] for s in symbols))
-        self._put_in_order()
-
-    def _without_zeros(self) -> bool:
-        """Let no size be 0 if that can be."""
-        positive = z3.And([self.session.translator.symbol(s) >= 1 for s in self.symbols])
-        if all(self.sizes.values()) or self._better(positive):
-            self.session.solver.add(positive)
-            return True
-        return False
-
-    def _minimise(self, expression: Any, cost: Callable[[Mapping[sympy.Symbol, int]], int]) -> None:
-        """Find sizes at which a cost is least, and hold it there; what is found at first is often the least."""
-        low, high = 0, cost(self.sizes)
-        middle = high - 1
-        while low < high and self._gave_up < _GIVEN_UP_AT_MOST:
-            if self._better(expression <= middle):
-                high = cost(self.sizes)
-            else:
-                low = middle + 1
-            middle = (low + high) // 2
-        self.session.solver.add(expression == high)
-
-    def _put_in_order(self) -> None:
-        """Find the first sizes in the order of the symbols, those that come before once found asked for each time."""
-        translate = self.session.translator.symbol
-        for _ in range(_IMPROVED_AT_MOST):
-            earlier: Any = z3.BoolVal(False, self.session.translator.context)
-            for s in reversed(self.symbols):
-                earlier = z3.Or(translate(s) < self.sizes[s], z3.And(translate(s) == self.sizes[s], earlier))
-            if self._gave_up >= _GIVEN_UP_AT_MOST or not self._better(earlier):
-                return
-        self.answer = Answer.UNKNOWN
-
-    def _better(self, wanted: Any) -> bool:
-        """Take sizes at which something more holds, if z3 finds any."""
-        self.session.solver.push()
-        self.session.solver.add(wanted)
-        answer = self.session.check(())
-        self.session.solver.pop()
-        if answer is Answer.SATISFIABLE:
-            self.sizes = self.session.model()
-        elif answer is Answer.UNKNOWN:
-            self.answer = answer
-            self._gave_up += 1
-        return answer is Answer.SATISFIABLE
+    def earlier(self, sizes: Mapping[Symbol, int]) -> Any:
+        """Return, in z3's language, that the sizes come before some others in the order of the symbols."""
+        found: Any = z3.BoolVal(False, self.translator.context)
+        for s in reversed(self.symbols):
+            size = self.translator.symbol(s)
+            found = z3.Or(size < sizes[s], z3.And(size == sizes[s], found))
+        return found

@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.terms import Operation, Term, term
 from symbcast.deciding.compiled import may_be_undefined
 from symbcast.formulas import Comparison, Formula
-from symbcast.reading import term
-from symbcast.terms import Term
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 
-def solved_for(literal: Formula, symbol: sympy.Symbol) -> Term | None:
+def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
     """Return what an equation says that a symbol equals, if that has a value everywhere."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
@@ -25,8 +24,36 @@ def solved_for(literal: Formula, symbol: sympy.Symbol) -> Term | None:
     coefficient = coefficients.get((symbol,), 0)
     if abs(coefficient) != 1:
         return None
-    rest = Term({monomial: -coefficient * c for monomial, c in coefficients.items() if monomial != (symbol,)})
-    return None if symbol in rest.symbols() else rest
+    others = {monomial: -coefficient * c for monomial, c in coefficients.items()}
+    del others[(symbol,)]
+    rest = Term(others)
+    return None if not _is_plain(literal) and symbol in rest.symbols() else rest
+
+
+def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
+    """Return whether it is plain that what an equation says of a symbol is negative at some sizes: it subtracts one."""
+    if not isinstance(literal, Comparison) or literal.operator != "==":
+        return False
+    difference = _difference(literal)
+    coefficient = 0 if difference is None else difference.coefficients.get((symbol,), 0)
+    return coefficient != 0 and _signs(literal)[coefficient > 0] > 1
+
+
+@lru_cache(maxsize=1024)
+def _signs(equation: Comparison) -> tuple[int, int]:
+    """Return how many symbols an equation subtracts and adds."""
+    difference = _difference(equation)
+    assert difference is not None
+    signs = [c > 0 for m, c in difference.coefficients.items() if len(m) == 1 and not isinstance(m[0], Operation)]
+    return signs.count(False), signs.count(True)
+
+
+@lru_cache(maxsize=1024)
+def _is_plain(equation: Comparison) -> bool:
+    """Return whether an equation has neither products nor operations in it: each symbol stands in it once."""
+    difference = _difference(equation)
+    assert difference is not None
+    return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients)
 
 
 @lru_cache(maxsize=1024)

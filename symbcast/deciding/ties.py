@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 from symbcast.deciding.normal import symbols_in
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.formulas import Formula
 
 
 class Ties:
     """Disjoint sets of symbols, each known by one of them."""
 
-    def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
-        self.parent: dict[sympy.Symbol, sympy.Symbol] = {s: s for s in symbols}
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self.parent: dict[Symbol, Symbol] = {s: s for s in symbols}
 
-    def find(self, symbol: sympy.Symbol) -> sympy.Symbol:
+    def find(self, symbol: Symbol) -> Symbol:
         parent = self.parent
         while (above := parent[symbol]) is not symbol:
             parent[symbol] = parent[above]
@@ -33,16 +32,16 @@ class Ties:
             for other in others:
                 self.parent[self.find(other)] = self.find(first)
 
-    def sorted(self, formulas: Iterable[Formula]) -> dict[sympy.Symbol, list[Formula]]:
+    def sorted(self, formulas: Iterable[Formula]) -> dict[Symbol, list[Formula]]:
         """Return the formulas of each set, by the symbol that it is known by."""
-        found: dict[sympy.Symbol, list[Formula]] = {}
+        found: dict[Symbol, list[Formula]] = {}
         for formula in formulas:
             found.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
         return found
 
-    def all(self) -> list[tuple[sympy.Symbol, list[sympy.Symbol]]]:
+    def all(self) -> list[tuple[Symbol, list[Symbol]]]:
         """Return the sets, in the order of their first symbols."""
-        found: dict[sympy.Symbol, list[sympy.Symbol]] = {}
+        found: dict[Symbol, list[Symbol]] = {}
         for symbol in self.parent:
             found.setdefault(self.find(symbol), []).append(symbol)
         return list(found.items())

@@ -11,8 +11,8 @@ from symbcast.formulas import FALSE, dims_of, holds
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.dims import Dim
     from symbcast.result import Result
 
 
@@ -34,7 +34,7 @@ class Alignment:
 
     def cells(self, axis: int) -> list[tuple[int, Dim]]:
         """Return the operands that have a size on an axis, with the size."""
-        return [(n, self.result.operands[n][i]) for n, i in self._by_axis.get(axis, ())]
+        return [(n, self.result.operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
 
     @cached_property
     def _by_axis(self) -> dict[int, list[tuple[int, int]]]:

@@ -13,8 +13,8 @@ from symbcast.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.dims import Dim
     from symbcast.result import Result
 
 PAIRS_TRIED = 100
@@ -100,7 +100,7 @@ def _no_size(result: Result, sizes: Mapping[str, int]) -> str:
             origin = constraint.origin
             assert origin.axis is not None and origin.rank is not None
             operand = origin.operands[0]
-            dim = namer.dim(result.operands[operand][origin.axis])
+            dim = namer.dim(result.operands[operand].dims[origin.axis])
             return f"{axis_text(origin.axis, origin.rank)} of {names[operand]}, {dim}, would not be a size"
     return ""
 
@@ -183,10 +183,10 @@ def _needed(requirement: Formula, result: Result) -> str:
 
 def _known(result: Result, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
+    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import symbols_in
     from symbcast.formulas import TRUE
-    from symbcast.scope import own_set
 
     assert result.scope is not None
     namer = Namer(result)

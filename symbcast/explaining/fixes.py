@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from symbcast.errors import SymbcastError
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
-from symbcast.formulas import Comparison, Compatible, Formula, equal, literals
+from symbcast.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
 from symbcast.shapes import Shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.assumptions import Assumption
     from symbcast.result import Result
     from symbcast.rules.base import Rule
 
@@ -38,7 +38,7 @@ class Fix:
     text: str
     operands: tuple[Shape, ...]
     rule: Rule
-    assume: tuple[str, ...] = ()
+    assume: tuple[Assumption, ...] = ()
     must_be_certain: bool = False
 
     def ask(self, result: Result) -> Result:
@@ -66,7 +66,8 @@ def _found(result: Result) -> Fix | None:
     if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
         return None
     second: Fix | None = None
-    tried = TRIED if len(result.symbols) <= MANY_SYMBOLS else TRIED_OF_MANY
+    sizes = () if result.scope is None else result.scope.symbols
+    tried = TRIED if len(sizes) <= MANY_SYMBOLS else TRIED_OF_MANY
     for candidate in islice(_candidates(result), tried):
         try:
             found = candidate.ask(result).verdict
@@ -121,7 +122,7 @@ def _given_ones(result: Result) -> Iterator[Fix]:
             if dims.rank and kept[0] == rank - dims.rank:
                 continue
             made: list[Any] = [1] * rank
-            for axis, dim in zip(kept, dims, strict=True):
+            for axis, dim in zip(kept, dims.dims, strict=True):
                 made[axis] = dim
             # Ones behind the last axis that is needed would only repeat the shape with another rank.
             made = made[kept[0] :] if kept else made
@@ -133,7 +134,8 @@ def _meets_its_like(result: Result, position: int, dims: Sequence[Any]) -> bool:
     """Return whether every size but 1 meets the same size: without, ones would only keep sizes apart."""
     others = [s for n, s in enumerate(result.operands) if n != position]
     return all(
-        d == 1 or any(d in s[-back:][:1] for s in others) for back, d in zip(range(len(dims), 0, -1), dims, strict=True)
+        d == 1 or any(d in s.dims[-back:][:1] for s in others)
+        for back, d in zip(range(len(dims), 0, -1), dims, strict=True)
     )
 
 
@@ -164,12 +166,27 @@ def _assumed(result: Result) -> Iterator[Fix]:
     # One of several may do: the equality of two sizes where it makes an order between them true as well.
     single = [[f] for f in likeliest[:4]] if len(likeliest) > 1 else []
     for chosen in (*single, likeliest, list(result.clauses)):
-        texts = [namer.formula(f) for f in chosen]
+        assumptions = [_assumption(namer, f) for f in chosen]
+        texts = [a.text for a in assumptions]
         if not texts or sum(map(len, texts)) > LONGEST:
             continue
         known = "that is known" if len(texts) == 1 else "they are known"
         quoted = listed([f'"{t}"' for t in texts])
-        yield Fix(f"assume {quoted} if {known}", result.operands, result.rule, tuple(texts))
+        yield Fix(f"assume {quoted} if {known}", result.operands, result.rule, tuple(assumptions))
+
+
+def _assumption(namer: Namer, formula: Formula) -> Assumption:
+    """Return a formula as the assumption that its text would be read as, without the grammar's being loaded."""
+    from symbcast.algebra.symbols import Unknown, symbol
+    from symbcast.assumptions import Assumption
+    from symbcast.deciding.normal import put_in, symbols_in
+    from symbcast.definedness import with_values
+    from symbcast.printing import labels_of
+
+    shown = namer.renamed_formula(formula)
+    labels = labels_of(dims_of(shown))
+    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in symbols_in(shown)}
+    return Assumption(with_values(put_in(shown, read)), namer.formula(formula))
 
 
 def _likeliest(clause: Formula) -> list[Formula]:
@@ -184,11 +201,11 @@ def _likeliest(clause: Formula) -> list[Formula]:
 
 def _filled_in(result: Result) -> Iterator[Fix]:
     """Put a size or a name in the place of an unknown, which no assumption in text can speak of."""
-    from symbcast.deciding.normal import put_in_dim
-    from symbcast.dims import Unknown
+    from symbcast.algebra.arithmetic import replaced
+    from symbcast.algebra.symbols import Unknown
 
     namer = Namer(result)
-    sizes: dict[sympy.Symbol, Any] = {}
+    sizes: dict[Symbol, Any] = {}
     for clause in result.clauses:
         options = [o for o in literals(clause) if isinstance(o, Comparison) and o.operator == "=="]
         options.sort(key=lambda o: o.right == 1 or o.left == 1)
@@ -198,7 +215,7 @@ def _filled_in(result: Result) -> Iterator[Fix]:
                 sizes.setdefault(pair[0], pair[1])
                 break
     if sizes:
-        shapes = tuple(shape_of(put_in_dim(d, sizes) for d in s) for s in result.operands)
+        shapes = tuple(shape_of(replaced(d, sizes) for d in s.dims) for s in result.operands)
         texts = [f"{namer.dim(value)} for {namer.dim(unknown)}" for unknown, value in sizes.items()]
         known = "that is its size" if len(texts) == 1 else "those are their sizes"
         yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)
@@ -212,7 +229,7 @@ def _lower_rank(result: Result) -> Iterator[Fix]:
     dims, rank = result.operands[position], result.operands[1 - position].rank
     if dims.rank > rank:
         names, namer = operand_names(result), Namer(result)
-        fewer = dims[dims.rank - rank :]
+        fewer = dims.dims[dims.rank - rank :]
         example = clipped(namer.shape(fewer), 100)
         text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
         yield _with(result, text, position, fewer)
@@ -225,9 +242,9 @@ def _transposed(result: Result) -> Iterator[Fix]:
         return
     names, namer = operand_names(result), Namer(result)
     for position in _changeable(result):
-        dims = result.operands[position]
-        if 2 <= dims.rank <= 4:
-            for order in list(permutations(range(dims.rank)))[1:]:
+        dims = result.operands[position].dims
+        if 2 <= len(dims) <= 4:
+            for order in list(permutations(range(len(dims))))[1:]:
                 made = [dims[a] for a in order]
                 text = f"transpose {names[position]} to {namer.shape(made)}"
                 yield replace(_with(result, text, position, made), must_be_certain=True)
@@ -251,7 +268,7 @@ def _made_one(result: Result, alignment: Alignment) -> Iterator[Fix]:
     axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
     names, namer = operand_names(result), Namer(result)
     for position in _changeable(result):
-        dims = list(result.operands[position])
+        dims = list(result.operands[position].dims)
         changed = [i for i, a in enumerate(alignment.places.of[position]) if a in axes]
         if not changed:
             continue

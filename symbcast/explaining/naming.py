@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.rules.base import Rule
+from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
     from symbcast.result import Result
 
@@ -126,7 +126,7 @@ class Namer:
         self._renamed = {} if result.scope is None else _renamed(result.scope.names)
 
     @staticmethod
-    def of(names: Mapping[sympy.Symbol, str]) -> Namer:
+    def of(names: Mapping[Symbol, str]) -> Namer:
         """Return a namer for sizes that are called by the given names."""
         made = Namer.__new__(Namer)
         made._renamed = _renamed(names)
@@ -144,7 +144,7 @@ class Namer:
         """Return a dimension as text, an unknown with its bounds."""
         if isinstance(dim, int):
             return str(dim)
-        from symbcast.dims import Unknown
+        from symbcast.algebra.symbols import Unknown
         from symbcast.printing import dim_text
 
         if not isinstance(dim, Unknown):
@@ -162,9 +162,9 @@ class Namer:
 
         return put_in(formula, self._renamed) if self._renamed else formula
 
-    def shape(self, dims: Sequence[Dim]) -> str:
+    def shape(self, dims: Shape | Sequence[Dim]) -> str:
         """Return a shape as text."""
-        texts = [self.bounded(d) for d in dims]
+        texts = [self.bounded(d) for d in (dims.dims if isinstance(dims, Shape) else dims)]
         return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
     def formula(self, formula: Formula) -> str:
@@ -173,14 +173,14 @@ class Namer:
 
         return formula_text(self.renamed_formula(formula))
 
-    def _rename(self, dim: sympy.Expr) -> sympy.Expr:
-        from symbcast.deciding.normal import put_in_dim
+    def _rename(self, dim: Dim) -> Dim:
+        from symbcast.algebra.arithmetic import replaced
 
-        return put_in_dim(dim, self._renamed) if self._renamed else dim
+        return replaced(dim, self._renamed) if self._renamed else dim
 
 
-def _renamed(names: Mapping[sympy.Symbol, str]) -> dict[sympy.Symbol, sympy.Symbol]:
+def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
     """Return symbols of the given names for those that are called otherwise than their own name."""
-    from symbcast.dims import Unknown, symbol
+    from symbcast.algebra.symbols import Unknown, symbol
 
     return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

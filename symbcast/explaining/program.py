@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.display.text import visible
 from symbcast.explaining.naming import Namer, axis_text, clipped, listed, rule_text, sizes_text
@@ -42,7 +42,7 @@ def explanation(env: ShapeEnv) -> str:
     fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 beside 2 (sizes must be equal or 1)
     works at     batch=1, T=1, S=1
     """
-    namer = Namer.of(env.names)
+    namer = Namer.of(env.shown)
     parts = [_as_section(told, n) for n, told in enumerate(requirements(env, namer))] + sections(env, namer)
     lines = [": ".join(heading(env)), ""]
     for part in parts:
@@ -54,7 +54,7 @@ def heading(env: ShapeEnv) -> tuple[str, str]:
     """Return how large the program is, and the verdict in words."""
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
-    sizes = "1 size" if len(env.symbols) == 1 else f"{len(env.symbols)} sizes"
+    sizes = "1 size" if len(env.shown) == 1 else f"{len(env.shown)} sizes"
     under = " under the assumptions" if env.assumptions else ""
     return f"{count} operation{plural} over {sizes}", f"{_verdict(env.verdict)}{under}"
 
@@ -195,7 +195,7 @@ def failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.deciding.evaluating import holds_at
 
-    bound = {s: sizes[name] for s, name in env.names.items()}
+    bound = {s: sizes[name] for s, name in env.shown.items()}
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:
@@ -207,7 +207,7 @@ def failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
     return "an operation is not valid"
 
 
-def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[object, int]) -> str:
+def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[Any, int]) -> str:
     """Return the sizes that meet where a constraint fails."""
     from symbcast.deciding.compiled import UndefinedError
     from symbcast.deciding.evaluating import size_at

@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 def verdict_words(result: Result) -> str:
     """Return the verdict in words: for a concrete result it is valid or not."""
-    if result.scope is None or not result.symbols:
+    if result.scope is None or not result.scope.symbols:
         return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
     return {
         Verdict.ALWAYS: "valid for all sizes",
@@ -163,7 +163,7 @@ def _head(result: Result, binding: Mapping[str, int] | None) -> str:
     if binding:
         return f"{rule} cannot broadcast these shapes at {sizes_text(binding)}"
     match result.verdict:
-        case Verdict.NEVER if result.symbols:
+        case Verdict.NEVER if result.scope is not None and result.scope.symbols:
             return f"{rule} cannot broadcast these shapes at any sizes"
         case Verdict.NEVER:
             return f"{rule} cannot broadcast these shapes"

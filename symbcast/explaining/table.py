@@ -11,7 +11,7 @@ from symbcast.explaining.evidence import clashing_pair
 from symbcast.explaining.naming import Namer, cut, operand_names
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 MAX_AXES = 12
 MAX_OPERANDS = 9
@@ -76,7 +76,9 @@ class OperandTable:
         if shape is None:
             return None
         inside = range(len(shape))
-        cells = ("..." if a is None else self._cut(self._namer.dim(shape[a])) if a in inside else "" for a in self.axes)
+        cells = (
+            "..." if a is None else self._cut(self._namer.dim(shape.dims[a])) if a in inside else "" for a in self.axes
+        )
         return Row("output", tuple(cells))
 
     @property

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.terms import Operation
 from symbcast.explaining.naming import Namer, listed
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 _MANY_REMAINDERS = 3
 """Of so many remainders that a size may have, it is said what they are in one."""
@@ -100,8 +101,6 @@ def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
 
 def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequence[int]] | None:
     """Return the subject and the divisor of a formula about what is left of a size, and what that may be."""
-    from symbcast.dims import mod
-
     match formula:
         case Comparison("==", left, int(number)):
             low, high = number, number
@@ -111,12 +110,12 @@ def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequen
             low = 0
         case _:
             return None
-    if isinstance(left, int) or type(left).__name__ not in ("Mod", mod.__name__):
+    if not isinstance(left, Operation) or left.kind != "%":
         return None
     dividend, divisor = left.args
-    if not divisor.is_Integer or not 0 <= low < divisor <= _MOST_REMAINDERS:
+    if not divisor.is_constant or not 0 <= low < divisor.constant <= _MOST_REMAINDERS:
         return None
-    return (namer.dim(dividend), int(divisor)), range(low, min(high, int(divisor) - 1) + 1)
+    return (namer.dim(dividend.dim()), divisor.constant), range(low, min(high, divisor.constant - 1) + 1)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -136,16 +135,14 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
-    from symbcast.dims import mod
-
-    if type(left).__name__ in ("Mod", mod.__name__) and operator in ("==", "!="):
-        dividend, divisor = left.args  # type: ignore[union-attr]
+    if isinstance(left, Operation) and left.kind == "%" and operator in ("==", "!="):
+        dividend, divisor = left.args
         # By a symbol, 3 is not what is left of 3 more than a multiple of it: it could be 2.
-        if divisor.is_Integer and 0 <= number < divisor:
-            return Saying(namer.dim(dividend), _of_remainder(operator == "==", int(divisor), number))
-        if not divisor.is_Integer and number == 0:
+        if divisor.is_constant and 0 <= number < divisor.constant:
+            return Saying(namer.dim(dividend.dim()), _of_remainder(operator == "==", divisor.constant, number))
+        if not divisor.is_constant and number == 0:
             multiple = f"a multiple of {namer.dim(divisor)}"
-            return Saying(namer.dim(dividend), multiple if operator == "==" else f"not {multiple}")
+            return Saying(namer.dim(dividend.dim()), multiple if operator == "==" else f"not {multiple}")
     predicates = {
         "==": f"{number}",
         "!=": f"not {number}",

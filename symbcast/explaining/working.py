@@ -11,10 +11,11 @@ from symbcast.explaining.evidence import at_sizes, failure_at, refusal
 from symbcast.explaining.naming import Namer, operand_names
 from symbcast.formulas import holds
 from symbcast.rules.base import Joined
+from symbcast.shapes import sizes_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.result import Result
 
 
@@ -62,7 +63,7 @@ def worked_out(result: Result, sizes: Mapping[str, int]) -> Working:
     if concrete is None:
         return Working(names, (), None, failure_at(result, sizes))
     if concrete.shape is not None:
-        return Working(names, _steps(result, concrete), tuple(concrete.shape))
+        return Working(names, _steps(result, concrete), sizes_of(concrete.shape))
     return Working(names, _steps(result, concrete), None, _refusals(concrete))
 
 

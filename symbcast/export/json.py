@@ -42,7 +42,9 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "assumptions": [a.text for a in result.assumptions],
         "min_size": 0 if result.scope is None else result.scope.min_size,
         "verdict": result.verdict.value,
-        "shape": None if shape is None else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape]},
+        "shape": None
+        if shape is None
+        else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape.dims]},
         "condition": _condition(result, namer),
         "clauses": [namer.formula(c) for c in clauses],
         "unproven": [namer.formula(c) for c in result.unproven],

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import sympy
-
-from symbcast.dims import Unknown, symbol
+from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.assumptions import check_min_size
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.explaining.naming import Namer
 from symbcast.formulas import all_of
@@ -17,7 +16,6 @@ from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.rules.base import find_rule
-from symbcast.scope import check_min_size
 from symbcast.shapes import Shape, shape, shape_of
 from symbcast.verdicts import Verdict
 
@@ -52,22 +50,23 @@ def program_to_dict(env: ShapeEnv) -> dict[str, Any]:
     >>> ShapeEnv.from_dict(data).condition == env.condition
     True
     """
-    namer = Namer.of(env.names)
+    namer = Namer.of(env.shown)
     return {
         "format": FORMAT,
         "version": VERSION,
         "min_size": env.min_size,
         "on_conflict": env.on_conflict,
-        "symbols": [_symbol(s, name) for s, name in env.names.items()],
+        "symbols": [_symbol(s, name) for s, name in env.shown.items()],
         "operations": [_operation(op, namer) for op in env.operations],
         "answer": _answer(env, namer),
     }
 
 
-def _symbol(s: sympy.Symbol, name: str) -> dict[str, Any]:
+def _symbol(s: Symbol, name: str) -> dict[str, Any]:
     if isinstance(s, Unknown):
         return {"name": name, "lower": s.lower, "upper": s.upper}
-    return {"name": name, **{flag: True for flag in _FLAGS if getattr(s, f"is_{flag}")}}
+    known = {"positive": s.lower > 0, "even": s.parity == 0, "odd": s.parity == 1, "zero": s.upper == 0}
+    return {"name": name, **{flag: True for flag in _FLAGS if known[flag]}}
 
 
 def _operation(op: Op, namer: Namer) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def _operation(op: Op, namer: Namer) -> dict[str, Any]:
 
 def _shape(dims: Shape, namer: Namer) -> str:
     """Return a shape as text, every unknown by its label alone: its bounds are told with the symbols."""
-    return f"({''.join(f'{namer.dim(d)}, ' for d in dims).rstrip(' ' if len(dims) == 1 else ', ')})"
+    return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims) == 1 else ', ')})"
 
 
 def _answer(env: ShapeEnv, namer: Namer) -> dict[str, Any]:
@@ -118,10 +117,10 @@ def program_from_dict(data: Any) -> ShapeEnv:
     if on_conflict not in ("raise", "record"):
         raise ExchangeError("data.on_conflict", f"is {on_conflict!r:.40}, not 'raise' or 'record'")
     names = Names()
-    symbols = shape_of(_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols")))
+    symbols = [_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols"))]
     if len(set(map(str, symbols))) < len(symbols):
         raise ExchangeError("symbols", "name a size twice")
-    names.bind(symbols, is_fresh=False)
+    names.bind(shape_of(symbols), is_fresh=False)
     ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
     return whole.read("operations", lambda: restored(ops, min_size, on_conflict, symbols))
 
@@ -166,7 +165,7 @@ class _Entry:
             raise ExchangeError(f"{self.place}.{key}", str(error)) from error
 
 
-def _read_symbol(entry: _Entry) -> sympy.Symbol:
+def _read_symbol(entry: _Entry) -> Symbol:
     name = entry.text("name")
     if not name:
         raise ExchangeError(f"{entry.place}.name", "is empty")
@@ -178,8 +177,12 @@ def _read_symbol(entry: _Entry) -> sympy.Symbol:
     flags = {flag: True for flag in _FLAGS if flag in entry.data and entry.get(flag, bool, "true")}
     if not flags:
         return symbol(name)
+    import sympy
+
+    from symbcast.algebra.door import read_symbol
+
     try:
-        return sympy.Symbol(name, integer=True, nonnegative=True, **flags)
+        return read_symbol(sympy.Symbol(name, integer=True, nonnegative=True, **flags))
     except ValueError:
         raise ExchangeError(entry.place, f"{' and '.join(flags)} contradict each other") from None
 
@@ -204,7 +207,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
     found = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
     if rule.text("name") != found.name:
         raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {found.called!r} is called")
-    entry.read("operands", lambda: found.check_shapes(operands))
+    entry.read("operands", lambda: found.check_shapes([s.dims for s in operands]))
     return Op(number, kind, origin, operands, found, output=output)
 
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from symbcast.deciding.normal import symbols_in
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.formulas import Formula
 
 
-def telling_names(names: Mapping[sympy.Symbol, str], condition: Sequence[Formula]) -> list[str]:
+def telling_names(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> list[str]:
     """Return the names of the two symbols that show most of where a condition holds: fewer where there are fewer.
 
     They are the first two of a clause that ties symbols together, and else the first ones that it says anything of.

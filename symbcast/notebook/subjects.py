@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.assumptions import own_set
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
@@ -16,14 +17,12 @@ from symbcast.explaining.naming import axis_text
 from symbcast.formulas import FALSE, Formula, dims_of, equal
 from symbcast.programs.operations import needs
 from symbcast.result import Result
-from symbcast.scope import own_set
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.dims import Dim
     from symbcast.onnx.reporting.report import ModelReport
     from symbcast.rules.base import OutputDim
 
@@ -53,7 +52,7 @@ class Subject:
     it was decided.
     """
 
-    names: Mapping[sympy.Symbol, str]
+    names: Mapping[Symbol, str]
     min_size: int
     assumed: tuple[Formula, ...]
     asked: tuple[Formula, ...]
@@ -62,7 +61,7 @@ class Subject:
     condition: Callable[[], Sequence[Formula]]
     output: tuple[OutputDim, ...] | None = None
 
-    def smallest(self, given: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
+    def smallest(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return the smallest sizes, the given ones among them, at which all that is asked holds.
 
         Where there are none, or none were found, those that the assumptions allow; where these allow none beside the
@@ -126,7 +125,7 @@ def _dim_of_size(constraint: Constraint, result: Result) -> Dim | None:
     origin = constraint.origin
     if origin.rule != "size" or origin.axis is None:
         return None
-    return result.operands[origin.operands[0]][origin.axis]
+    return result.operands[origin.operands[0]].dims[origin.axis]
 
 
 def _blames(constraint: Constraint, alignment: Alignment) -> list[Blame]:
@@ -155,7 +154,7 @@ def _of_program(env: ShapeEnv) -> Subject:
         return next(((blame,) for blame, asked in operations if not asked.isdisjoint(failing)), ())
 
     return Subject(
-        names=env.names,
+        names=env.shown,
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions),
         asked=tuple(formulas),
@@ -178,7 +177,7 @@ def _of_report(report: Any) -> Subject:
     return _of_open_model(report, frozenset(decided_by_data))
 
 
-def _of_open_model(report: ModelReport, decided_by_data: frozenset[sympy.Symbol]) -> Subject:
+def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> Subject:
     """Return what a model asks of its inputs, where it has other sizes too, which data decide."""
     env = report._checked.env
     findings = [f for f in report.findings if not f.is_about_data]
@@ -193,7 +192,7 @@ def _of_open_model(report: ModelReport, decided_by_data: frozenset[sympy.Symbol]
         return tuple(sorted({labels.index(node) for node in nodes}))
 
     return Subject(
-        names={s: name for s, name in env.names.items() if s not in decided_by_data},
+        names={s: name for s, name in env.shown.items() if s not in decided_by_data},
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions if decided_by_data.isdisjoint(symbols_in(a.formula))),
         asked=tuple(asked),

@@ -9,22 +9,21 @@ from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.algebra.terms import symbols_of
+from symbcast.assumptions import own_set
 from symbcast.binding import read_size, read_sizes
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
 from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import Blame, Subject, subject_of
-from symbcast.reading import symbols_of
 from symbcast.rules.base import Joined
-from symbcast.scope import own_set
 from symbcast.sizes import check_size
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.deciding.sets import SizeSet
-    from symbcast.dims import Dim
     from symbcast.env import ShapeEnv
     from symbcast.formulas import Formula
     from symbcast.onnx.reporting.report import ModelReport
@@ -83,8 +82,8 @@ class Survey:
 
 def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     subject: Result | ShapeEnv | ModelReport,
-    x: str | sympy.Symbol | None = None,
-    y: str | sympy.Symbol | Iterable[int] | None = None,
+    x: str | Symbol | None = None,
+    y: str | Symbol | Iterable[int] | None = None,
     sizes: Iterable[int] = SIZES,
     *,
     y_sizes: Iterable[int] | None = None,
@@ -128,7 +127,7 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
 
 
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str) or hasattr(value, "free_symbols")
+    return isinstance(value, str) or hasattr(type(value), "free_symbols")
 
 
 def _chosen(asked: Subject, x: Any, y: Any, fixed: Mapping[Any, int] | None) -> tuple[Any, Any]:
@@ -142,7 +141,7 @@ def _chosen(asked: Subject, x: Any, y: Any, fixed: Mapping[Any, int] | None) -> 
     return free[0], free[1] if len(free) > 1 else None
 
 
-def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[sympy.Symbol, tuple[int, ...]]:
+def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[Symbol, tuple[int, ...]]:
     """Return the symbols to vary, with their sizes."""
     first = _symbol(asked, x)
     if y is None:
@@ -160,7 +159,7 @@ def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[sympy.Symbol
     return {first: across, second: along}
 
 
-def _symbol(asked: Subject, given: Any) -> sympy.Symbol:
+def _symbol(asked: Subject, given: Any) -> Symbol:
     try:
         (name,) = read_sizes(asked.names, {given: 0}, {})
     except TypeError:
@@ -185,9 +184,7 @@ def _too_many(problem: str) -> BindingError:
     return BindingError(problem, hint)
 
 
-def _fixed(
-    asked: Subject, axes: Mapping[sympy.Symbol, Any], given: Mapping[Any, int] | None
-) -> dict[sympy.Symbol, int]:
+def _fixed(asked: Subject, axes: Mapping[Symbol, Any], given: Mapping[Any, int] | None) -> dict[Symbol, int]:
     """Return the sizes of the symbols that do not vary."""
     sizes = read_sizes(asked.names, given, {})
     for s in axes:
@@ -211,15 +208,13 @@ Values = Sequence[Sequence[Any]]
 class _Grid:
     """The points of a grid: sizes of one symbol or two, and the other symbols' sizes."""
 
-    def __init__(self, axes: Mapping[sympy.Symbol, tuple[int, ...]], others: Mapping[sympy.Symbol, int]) -> None:
+    def __init__(self, axes: Mapping[Symbol, tuple[int, ...]], others: Mapping[Symbol, int]) -> None:
         self._axes = tuple(axes)
         self._sizes = [*axes.values(), (0,)][:2]
         self._others = others
         self.width, self.height = map(len, self._sizes)
 
-    def values(
-        self, symbols: Iterable[sympy.Symbol], compiled: Callable[[tuple[sympy.Symbol, ...]], Callable[..., Any]]
-    ) -> Values:
+    def values(self, symbols: Iterable[Symbol], compiled: Callable[[tuple[Symbol, ...]], Callable[..., Any]]) -> Values:
         """Return a function of some symbols at every point; it is called once for each choice of their sizes.
 
         ``compiled`` returns the function of the symbols in a given order; where that has no value, None stands.
@@ -252,7 +247,7 @@ class _Grid:
         return self.values(symbols_of(members), lambda order: _join_function(members, order))
 
 
-def _membership(members: SizeSet, _: tuple[sympy.Symbol, ...]) -> Callable[[int], bool]:
+def _membership(members: SizeSet, _: tuple[Symbol, ...]) -> Callable[[int], bool]:
     return members.__contains__
 
 
@@ -263,7 +258,7 @@ def _value(function: Callable[..., Any], *sizes: int) -> Any:
         return None
 
 
-def _join_function(members: Sequence[Dim], order: tuple[sympy.Symbol, ...]) -> Callable[..., int]:
+def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callable[..., int]:
     functions = [value_function(d, order) for d in members]
     if len(functions) == 1:
         return functions[0]

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.onnx.knowing.contents import listed, sizes_of
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
     from symbcast.onnx.knowing.contents import Element
     from symbcast.onnx.requiring.asking import Place
@@ -116,8 +116,8 @@ class Call:
 
     def numbers(self, position: int) -> list[int] | None:
         """Return the elements of an input where each of them is a number."""
-        found = self.sizes(position)
-        return list(found) if found is not None and all(isinstance(d, int) for d in found) else None
+        found = numbers_of(self.sizes(position))
+        return None if found is None else list(found)
 
     def axes(self, name: str, position: int, since: int) -> list[int] | None:
         """Return axes that are an attribute before the version ``since`` and an input from it on; None where not given.
@@ -172,7 +172,7 @@ class Call:
             raise RefusedError
         return found
 
-    def fresh(self, label: str, text: str, least: int = 0) -> sympy.Symbol:
+    def fresh(self, label: str, text: str, least: int = 0) -> Symbol:
         """Return a new size that no input's shape determines, named after the node; ``text`` says what it is."""
         return self.asker.symbol(f"{self.place.name}_{label}", f"{text} [{self.place.name}]", least)
 

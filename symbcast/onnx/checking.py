@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import sympy
-
+from symbcast.algebra.symbols import Symbol
+from symbcast.assumptions import check_min_size
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -21,22 +21,29 @@ from symbcast.onnx.reporting.report import ModelReport
 from symbcast.onnx.requiring.asking import Asker, Runtime
 from symbcast.onnx.requiring.condition import Conditions
 from symbcast.onnx.walk import Walk
-from symbcast.scope import check_min_size
 
 if TYPE_CHECKING:
-    from symbcast.scope import Assumption
+    from symbcast.assumptions import Assumption
 
 _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
 
-def check(model: Any, assume: Any = (), min_size: int = 1, *, runtime: Runtime = "spec") -> ModelReport:
+def check(
+    model: Any,
+    assume: Any = (),
+    min_size: int = 1,
+    *,
+    runtime: Runtime = "spec",
+    budget: float | None = None,
+) -> ModelReport:
     """Say for which sizes of its inputs a model runs, and what every shape in it is.
 
     ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are
     not read. Sizes are called as the model calls them, and ``<input>_dim_<axis>`` where it does not; ``assume`` takes
     relations between them for granted, ``min_size`` is the least size of each. ``runtime="onnxruntime"`` is about what
-    ONNX Runtime does, where that is not what the documents of the operators say.
+    ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
+    many seconds, as in `symbcast.broadcast`.
 
     Raises `ModelError` for what is no model, `AssumptionError` for assumptions that contradict each other or speak of
     sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
@@ -54,7 +61,7 @@ def check(model: Any, assume: Any = (), min_size: int = 1, *, runtime: Runtime =
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
     source, proto = load(model)
-    env = ShapeEnv(assume, on_conflict="record")
+    env = ShapeEnv(assume, on_conflict="record", budget=budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, runtime, Bounds({}))
     walk = Walk(proto, asker)
@@ -78,9 +85,9 @@ def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
     """Take in the least sizes that assumptions name."""
     for assumption in assumptions:
         match assumption.formula:
-            case Comparison("<=" | "==", int(least), sympy.Symbol() as size):
+            case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)
-            case Comparison("==", sympy.Symbol() as size, int(least)):
+            case Comparison("==", Symbol() as size, int(least)):
                 bounds.learn(size, least)
 
 

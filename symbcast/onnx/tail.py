@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.knowing.contents import sizes_of
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""
@@ -124,16 +125,13 @@ def _tensor_of(value: Value | None) -> Any:
     """Return a short tensor whose elements are known as onnx writes it."""
     from onnx import helper
 
-    if value is None or value.shape is None or not all(isinstance(d, int) for d in value.shape):
-        return None
-    if prod(int(d) for d in value.shape) > _MAX_HANDED:
+    shape = None if value is None else numbers_of(value.shape)
+    if value is None or shape is None or prod(shape) > _MAX_HANDED:
         return None
     if isinstance(value, Constant):
         return value.tensor
-    items = sizes_of(value.content, value.shape) if value.dtype in _INTEGERS else None
-    if items is None or not all(isinstance(i, int) for i in items):
-        return None
-    return helper.make_tensor("", value.dtype, value.shape, items)
+    items = numbers_of(sizes_of(value.content, shape)) if value.dtype in _INTEGERS else None
+    return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 
 
 def _value(call: Call, name: str, found: Any, dims: dict[str, Dim]) -> Value:
@@ -142,7 +140,7 @@ def _value(call: Call, name: str, found: Any, dims: dict[str, Dim]) -> Value:
     tensor = getattr(found, found.WhichOneof("value"))
     if not tensor.HasField("shape"):
         return Value(None, tensor.elem_type)
-    shape = []
+    shape: list[Dim] = []
     for axis, dim in enumerate(tensor.shape.dim):
         if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
             shape.append(int(dim.dim_value))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from symbcast.arithmetic import multiply, plain_or_int
-from symbcast.dims import Unknown, symbol
+from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.parsing.faults import UNKNOWN_RANK, Fault
 from symbcast.parsing.terms import Term, read_digits
 
@@ -48,7 +48,7 @@ def einops(text: str) -> list[Term]:
         if token == "(" and group is None:
             group, opened = [], match.start()
         elif token == ")" and group is not None:
-            terms.append(Term(plain_or_int(multiply([t.dim for t in group])), opened, match.end()))
+            terms.append(Term(multiply(*(t.dim for t in group)), opened, match.end()))
             group = None
         elif token in ("...", "…"):
             raise Fault(span, UNKNOWN_RANK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.dims import Dim
+from symbcast.algebra.terms import Dim
 from symbcast.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, negate
 from symbcast.parsing.terms import DimBuilder, Term
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-import sympy
-
-from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
-from symbcast.dims import Dim, Unknown, symbol
+from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Dim
 from symbcast.errors import DimensionError
 from symbcast.parsing.faults import Fault
 from symbcast.sizes import MAX_SIZE
@@ -60,18 +59,17 @@ def placeholder(label: str) -> Unknown:
     return Unknown(label)
 
 
-def over(parts: Sequence[Part], dim: sympy.Basic | Dim, nesting: int = 0) -> Term:
+def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> Term:
     """Return the term for ``dim`` made from ``parts``, ``nesting`` levels deeper than the deepest of them."""
     terms = [p for p in parts if isinstance(p, Term)]
     start, stop = _start(parts[0]), _stop(parts[-1])
     depth = max(t.depth for t in terms) + nesting
     if depth > _MAX_NESTING:
         raise Fault((start, stop), f"divisions and functions nest more than {_MAX_NESTING} deep")
-    value = plain_or_int(dim)
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+    if isinstance(dim, int) and dim.bit_length() > _MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
-    return Term(value, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
+    return Term(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
 
 
 def divide(operator: str, left: Term, right: Term) -> Term:
@@ -116,7 +114,7 @@ class DimBuilder:
         inner = parts[-1]
         assert isinstance(inner, Term)
         odd = len(parts) % 2 == 0
-        term = over(parts, multiply((-1, inner.dim)) if odd else inner.dim)
+        term = over(parts, multiply(-1, inner.dim) if odd else inner.dim)
         term.literal = inner.literal
         return term
 
@@ -129,8 +127,7 @@ class DimBuilder:
         raised = base.power * max(1, exponent)
         if raised > _MAX_POWER:
             raise Fault(_span(exponent_token), f"exponents upon exponents multiply to more than {_MAX_POWER}")
-        found = base.dim**exponent if isinstance(base.dim, int) else sympy.Pow(base.dim, exponent)
-        return replace(over(parts, found), power=raised)
+        return replace(over(parts, multiply(*[base.dim] * exponent)), power=raised)
 
     def product(self, parts: list[Part]) -> Term:
         # `*` is gathered and multiplied at once; `//` and `%` apply to all that stands left of them.
@@ -146,10 +143,10 @@ class DimBuilder:
     def sum(self, parts: list[Part]) -> Term:
         first, *rest = parts
         signed = (
-            term.dim if operator == "+" else multiply((-1, term.dim))
+            term.dim if operator == "+" else multiply(-1, term.dim)
             for operator, term in zip(rest[::2], map(_term, rest[1::2]), strict=True)
         )
-        return over(parts, add([_term(first).dim, *map(plain_or_int, signed)]))
+        return over(parts, add(_term(first).dim, *signed))
 
     def call(self, parts: list[Part]) -> Term:
         function = str(parts[0])
@@ -227,7 +224,7 @@ def _unescape(token: Token) -> str:
 
 
 def _product(terms: list[Term]) -> Term:
-    return terms[0] if len(terms) == 1 else over(terms, multiply([t.dim for t in terms]))
+    return terms[0] if len(terms) == 1 else over(terms, multiply(*(t.dim for t in terms)))
 
 
 def _term(part: Part) -> Term:

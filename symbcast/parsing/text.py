@@ -9,10 +9,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from symbcast.arithmetic import substitute
-from symbcast.dims import Dim, Unknown, symbol
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Dim
 from symbcast.errors import ShapeSyntaxError
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+from symbcast.formulas import Formula, dims_of, with_dims
 from symbcast.parsing import dialects
 from symbcast.parsing.faults import Fault, at_character, at_token
 from symbcast.parsing.relations import FormulaBuilder
@@ -27,7 +28,7 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 100
 """How deep brackets may nest."""
 
-_PLAIN = re.compile(r"[^\W\d]\w*(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
+_PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
 """Names and sizes between commas: nearly every shape that is written, read without the grammar."""
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 _BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re.DOTALL)
@@ -58,17 +59,17 @@ def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
     if not template.unknowns:
         return template.value
     fresh = template.fresh()
-    return tuple(substitute(d, fresh) for d in template.value)
+    return tuple(replaced(d, fresh) for d in template.value)
 
 
 def parse_dim(text: str) -> Dim:
     """Return the one dimension written in ``text``.
 
     >>> parse_dim("(N + 1)//2"), parse_dim("7 % 4")
-    (floor(N/2 + 1/2), 3)
+    ((N + 1)//2, 3)
     """
     template = _dim_template(text)
-    return substitute(template.value, template.fresh()) if template.unknowns else template.value
+    return replaced(template.value, template.fresh()) if template.unknowns else template.value
 
 
 def parse_formula(text: str) -> Formula:
@@ -78,7 +79,10 @@ def parse_formula(text: str) -> Formula:
     AllOf((Comparison('<=', 2, N), Comparison('<', N, 5)))
     """
     template = _formula_template(text)
-    return _replace_in(template.value, template.fresh()) if template.unknowns else template.value
+    if not template.unknowns:
+        return template.value
+    fresh = template.fresh()
+    return with_dims(template.value, lambda dim: replaced(dim, fresh))
 
 
 @lru_cache(maxsize=1024)
@@ -197,7 +201,7 @@ def _unknowns(
     found: dict[Unknown, None] = {}
     for dim in dims:
         # Within one dimension they were made from left to right, with rising numbers.
-        found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: int(u.dummy_index))))
+        found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: u.number)))
     written = {u.name for u in found}
     numbers = iter(n for n in range(len(found) + len(written)) if f"?{n}" not in written)
     return tuple(
@@ -206,18 +210,4 @@ def _unknowns(
 
 
 def _unknowns_in(dim: Dim) -> Iterable[Unknown]:
-    return () if isinstance(dim, int) else (s for s in dim.free_symbols if isinstance(s, Unknown))
-
-
-def _replace_in(formula: Formula, fresh: dict[Unknown, Unknown]) -> Formula:
-    match formula:
-        case Comparison(operator, left, right):
-            return Comparison(operator, substitute(left, fresh), substitute(right, fresh))
-        case Compatible(dims):
-            return Compatible(tuple(substitute(d, fresh) for d in dims))
-        case Clashing(dims):
-            return Clashing(tuple(substitute(d, fresh) for d in dims))
-        case AllOf(parts):
-            return AllOf(tuple(_replace_in(p, fresh) for p in parts))
-        case AnyOf(parts):
-            return AnyOf(tuple(_replace_in(p, fresh) for p in parts))
+    return () if isinstance(dim, int) else (s for s in dim.symbols() if isinstance(s, Unknown))

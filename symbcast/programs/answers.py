@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.assumptions import knowledge, own_set
 from symbcast.deciding.breaking import breaking
 from symbcast.deciding.decide import Decision
-from symbcast.deciding.describing import describe
-from symbcast.deciding.knowledge import ContradictionError, Knowledge
-from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.dims import Unknown
 from symbcast.display.text import visible
-from symbcast.errors import AssumptionError
-from symbcast.formulas import FALSE, Formula
+from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.printing import formula_text
 from symbcast.programs.op import Op
 from symbcast.programs.origins import Origins, clash
-from symbcast.scope import Assumption, own_set
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.programs.trace import Trace
 
 
@@ -51,11 +44,9 @@ class Answers:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        symbols = tuple(trace.names.order)
         self.extent = extent(trace)
-        domains = {s: own_set(s, trace.min_size) for s in symbols}
-        self.knowledge = Knowledge(symbols, domains, [a.formula for a in trace.assumptions])
-        asked: list[Formula] = [FALSE] if trace.refused else list(trace.standing)
+        self.knowledge = knowledge(trace.names.order, trace.assumptions, trace.min_size)
+        asked: list[Formula] = [FALSE] if trace.refused else _in_order(trace)
         self.decision = Decision(self.knowledge, asked)
         self._conflict: tuple[Op, ...] | None = None
         self._origins: Origins | None = None
@@ -66,7 +57,30 @@ class Answers:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
         return self.decision.verdict
 
-    def named(self, sizes: Mapping[sympy.Symbol, int] | None) -> dict[str, int] | None:
+    @property
+    def clauses(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; none when it is true."""
+        return self.decision.clauses
+
+    @property
+    def unproven(self) -> Collection[Formula]:
+        """The conjuncts of which it was not decided whether the others imply them."""
+        return self.decision.unproven
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven."""
+        return self.decision.reason
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid, by name."""
+        return self.named(self.decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid, by name."""
+        return self.named(self.decision.counterexample())
+
+    def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by the names they are shown by."""
         return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
 
@@ -97,43 +111,33 @@ class Answers:
         return self._requirements
 
 
+def _in_order(trace: Trace) -> list[Formula]:
+    """Return what stands of all that was asked, the names of each join in the order of the program's names.
+
+    So they are shown where masks hold the program (`symbcast.programs.joins`), which do not know another order.
+    """
+    places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
+    return [
+        Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
+        if isinstance(f, Compatible) and all(m in places for m in f.dims)
+        else f
+        for f in trace.standing
+    ]
+
+
 def extent(trace: Trace) -> tuple[int, int]:
     """Return how many operations and sizes there are: what answers are about."""
     return len(trace.ops), len(trace.names.order)
 
 
+def check_assumptions(trace: Trace) -> None:
+    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
+    knowledge(trace.names.order, trace.assumptions, trace.min_size)
+
+
 def check_sizes(trace: Trace, known: int) -> None:
     """Raise `AssumptionError` if a size that was met after the first ``known`` ones can be none at all."""
     order = trace.names.order
-    for s in islice(reversed(order), len(order) - known):
-        if not own_set(s, trace.min_size):
-            bounds = [f"{s.name} in {s.lower}..{s.upper}"] if isinstance(s, Unknown) else []
-            raise AssumptionError("the sizes leave nothing", [*bounds, f"min_size={trace.min_size}"])
-
-
-def check_assumptions(trace: Trace) -> None:
-    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
-    symbols = tuple(trace.names.order)
-    domains = {s: own_set(s, trace.min_size) for s in symbols}
-    given = list(trace.assumptions)
-    if not _contradict(symbols, domains, given):
-        return
-    for assumption in list(given):
-        fewer = [a for a in given if a is not assumption]
-        if _contradict(symbols, domains, fewer):
-            given = fewer
-    mentioned = {s for a in given for s in symbols_in(a.formula)}
-    bounds = [formula_text(describe(s, domains[s])) for s in symbols if s in mentioned and domains[s] is not ALL]
-    several = len(given) + len(bounds) > 1
-    problem = "these assumptions contradict each other" if several else "this assumption is never true"
-    raise AssumptionError(problem, [*(a.text for a in given), *bounds])
-
-
-def _contradict(
-    symbols: Sequence[sympy.Symbol], domains: Mapping[sympy.Symbol, SizeSet], given: Iterable[Assumption]
-) -> bool:
-    try:
-        Knowledge(symbols, domains, [a.formula for a in given])
-    except ContradictionError:
-        return True
-    return False
+    new = [s for s in islice(reversed(order), len(order) - known) if not own_set(s, trace.min_size)]
+    if new:
+        knowledge(new, (), trace.min_size)

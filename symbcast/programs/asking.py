@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import join_members, join_with
 from symbcast.deciding.normal import flattened
-from symbcast.dims import broadcast, join_members, join_with
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.programs.facts import COMPARED_UP_TO, Facts
 from symbcast.programs.groups import Groups
 from symbcast.rules.base import Joined
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim, Term
 
 
 class Asking:
@@ -27,7 +25,7 @@ class Asking:
 
     def __init__(self, asked: Container[Formula], facts: Facts, groups: Groups) -> None:
         self.new: dict[Formula, None] = {}
-        self.lengthened: dict[Formula, tuple[Formula, sympy.Expr]] = {}
+        self.lengthened: dict[Formula, tuple[Formula, Term]] = {}
         self._asked = asked
         self._facts = facts
         self._groups = groups
@@ -71,7 +69,7 @@ class Asking:
     def _is_old(self, formula: Formula) -> bool:
         return formula in self._asked or formula in self.new
 
-    def _lengthen(self, joined: sympy.Expr, added: sympy.Expr) -> None:
+    def _lengthen(self, joined: Any, added: Any) -> None:
         """Ask that a long join, which is defined, be defined with one more member; the old ones are not looked at."""
         after = join_with(joined, added)
         if after is joined or not self.can_hold:
@@ -85,4 +83,4 @@ class Asking:
 
 
 def _is_plain(dim: Dim) -> bool:
-    return not isinstance(dim, int) and not isinstance(dim, broadcast)
+    return not isinstance(dim, int) and len(join_members(dim)) == 1

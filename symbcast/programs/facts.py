@@ -10,25 +10,22 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import join_members, join_with, replaced
+from symbcast.algebra.terms import Operation, symbols_of, term
+from symbcast.assumptions import own_set
 from symbcast.deciding.graph import Classes, violable
-from symbcast.deciding.normal import as_relation_of_terms, flattened, put_in, put_in_dim, symbols_in
+from symbcast.deciding.normal import as_relation_of_terms, flattened, put_in, symbols_in
 from symbcast.deciding.parts import least_size
-from symbcast.deciding.relations import Axis, Onto, Within, nodes_of
+from symbcast.deciding.relations import Axis, Node, Onto, Within, nodes_of
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.definedness import lower_bound
-from symbcast.dims import join_members, join_with
 from symbcast.formulas import FALSE, Compatible, Formula
-from symbcast.reading import symbols_of, term
-from symbcast.scope import own_set
-from symbcast.terms import Operation
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 COMPARED_UP_TO = 8
 """Joins of more members are not searched for members that another covers: that is a question for each pair."""
@@ -44,7 +41,7 @@ class Facts:
         self._classes = Classes({})
         self._introduced: dict[Dim, None] = {}
         """The symbols and terms of which it was told what they can be at all."""
-        self._watching: dict[sympy.Symbol, list[Formula]] = {}
+        self._watching: dict[Node, list[Formula]] = {}
         self._axis_of: dict[Dim, int] = {}
         """The relation that says a join is defined, by the join, as long as it is about no more than that."""
         self._trail: list[tuple[list[Formula], int]] = []
@@ -98,7 +95,7 @@ class Facts:
             pending = self._woken()
         return True
 
-    def tell_join(self, before: Dim, added: Dim, after: Dim) -> bool:
+    def tell_join(self, before: Node, added: Node, after: Node) -> bool:
         """Add that a join is defined which has one member more than another that is; as `tell`, but at once."""
         members = join_members(after)
         number = self._axis_of.get(before)
@@ -129,13 +126,13 @@ class Facts:
         members = join_members(dim)
         if len(members) > 1:
             return self.join(members)
-        found = put_in_dim(dim, self._values((dim,)))
+        found = replaced(dim, self._values((dim,)))
         if isinstance(found, int):
             return found
         self._sharpen(found)
         return self._value(found)
 
-    def join(self, members: Iterable[Dim]) -> Dim:
+    def join(self, members: Iterable[Any]) -> Dim:
         """Return the join of sizes, of which it was told that it is defined, in the fewest members."""
         longest, *others = sorted(members, key=lambda d: -len(join_members(d)))
         if self._is_simple(longest) and len(others) == 1 and len(join_members(others[0])) == 1:
@@ -163,7 +160,7 @@ class Facts:
             kept = self._uncovered(kept)
         return self._noted(reduce(join_with, kept) if kept else 1)
 
-    def _lengthened(self, joined: sympy.Expr, added: Dim) -> Dim:
+    def _lengthened(self, joined: Dim, added: Dim) -> Dim:
         """Return a long join, in its fewest members, with one more; the others are not looked at again."""
         if isinstance(added, int):
             return joined if added == 1 else added
@@ -182,17 +179,17 @@ class Facts:
         self._simple.add(joined)
         return joined
 
-    def least_sizes(self, symbols: Iterable[sympy.Symbol]) -> dict[sympy.Symbol, int]:
+    def least_sizes(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return the least that each symbol may be, 0 last: together they satisfy all relations of plain sizes."""
         return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
 
-    def _is_one(self, dim: sympy.Expr) -> bool:
+    def _is_one(self, dim: Node) -> bool:
         classes = self._classes
         if classes.set_of(dim) is ALL and classes.degree(dim) < 2:
             return False
         return not classes.possible(non_one=(dim,))
 
-    def _uncovered(self, members: list[sympy.Expr]) -> list[sympy.Expr]:
+    def _uncovered(self, members: list[Any]) -> list[Any]:
         """Drop members that are 1 or equal to another one, the last ones first, so that the first name is kept."""
         kept = list(members)
         for member in reversed(members):
@@ -201,11 +198,11 @@ class Facts:
                 kept = others
         return kept
 
-    def _value(self, dim: sympy.Expr) -> Dim:
+    def _value(self, dim: Node) -> Dim:
         only = self._classes.set_of(dim).only
         return self._classes.find(dim) if only is None else only
 
-    def _values(self, dims: Iterable[Dim]) -> dict[sympy.Symbol, Dim]:
+    def _values(self, dims: Iterable[Dim]) -> dict[Symbol, Dim]:
         values = {s: self._value(s) for s in symbols_of(dims)}
         return {s: v for s, v in values.items() if v is not s}
 
@@ -242,13 +239,13 @@ class Facts:
                 self._trail.append((watching, len(watching)))
                 watching.append(clause)
 
-    def _within(self, dim: sympy.Expr, members: SizeSet) -> None:
+    def _within(self, dim: Node, members: SizeSet) -> None:
         """Tell which sizes a symbol or a term can be."""
         self._classes.add(Within(dim, members))
         if 1 not in members:
             self.version += 1  # where it is joined, it is the join
 
-    def _introduce(self, dim: sympy.Expr) -> None:
+    def _introduce(self, dim: Node) -> None:
         """Tell which sizes a symbol or a term can be at all, once."""
         if dim in self._introduced:
             return
@@ -256,7 +253,7 @@ class Facts:
         members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
         self._within(dim, members)
 
-    def _sharpen(self, dim: sympy.Expr) -> None:
+    def _sharpen(self, dim: Node) -> None:
         """Tell what the sets of its symbols say of how small a sum or product can be."""
         if dim.is_Symbol or not _is_size(dim):
             return
@@ -278,16 +275,16 @@ class Facts:
         return [self._known(clause) for clause in found]
 
 
-def _is_size(dim: sympy.Expr) -> bool:
+def _is_size(dim: Node) -> bool:
     """Return whether a dimension is never negative: a requirement may compare what is no size."""
-    low = 0 if dim.is_Symbol else lower_bound(term(dim))
+    low = 0 if dim.is_Symbol else term(dim).lower_bound
     return low is not None and low >= 0
 
 
-def _image(dim: sympy.Expr) -> SizeSet:
+def _image(dim: Node) -> SizeSet:
     """Return sizes among which a term over several symbols, or a multiple of one, always is."""
     value = term(dim)
-    low = max(lower_bound(value) or 0, 0)
+    low = max(value.lower_bound or 0, 0)
     found = ALL if low == 0 else SizeSet.interval(low, None)
     if value.content > 1:
         with suppress(PeriodTooLongError):

@@ -7,23 +7,23 @@ are in a conjunction that grows, of which sizes are known at which it holds: wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.assumptions import own_set
 from symbcast.deciding.describing import describe
 from symbcast.deciding.normal import as_relation, symbols_in
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL
-from symbcast.deciding.smt import Answer
 from symbcast.formulas import Formula
-from symbcast.scope import own_set
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Term
     from symbcast.deciding.growing import Growing
 
 
-Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, sympy.Expr]]"
+_NOT_LENGTHENED: tuple[Any, Any] = (None, None)
+Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
 """For a join, the shorter one that it implies and the one member that it has more."""
 
 
@@ -42,8 +42,8 @@ class Groups:
     def __init__(self, min_size: int) -> None:
         self.min_size = min_size
         self._growing: Growing | None = None
-        self._tied: set[sympy.Symbol] = set()
-        self._waiting: dict[sympy.Symbol, list[_Waiting]] = {}
+        self._tied: set[Symbol] = set()
+        self._waiting: dict[Symbol, list[_Waiting]] = {}
         self._by_formula: dict[Formula, _Waiting] = {}
 
     def copy(self) -> Groups:
@@ -56,7 +56,7 @@ class Groups:
         made._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
         return made
 
-    def sizes(self) -> Mapping[sympy.Symbol, int]:
+    def sizes(self) -> Mapping[Symbol, int]:
         """Return sizes at which all that is tied to terms holds."""
         return {} if self._growing is None else self._growing.sizes
 
@@ -68,7 +68,7 @@ class Groups:
         """
         tied = [f for f in formulas if self._is_tied(f, lengthened)]
         plain = [f for f in formulas if f not in tied] if tied else list(formulas)
-        moved: list[tuple[sympy.Symbol, list[_Waiting]]] = []
+        moved: list[tuple[Symbol, list[_Waiting]]] = []
         if tied and not self._tie(tied, plain, moved):
             self._waiting.update(moved)
             self._by_formula.update((w.formula, w) for _, waiting in moved for w in waiting)
@@ -79,16 +79,16 @@ class Groups:
 
     def _is_tied(self, formula: Formula, lengthened: Lengthened) -> bool:
         """Return whether the graph cannot decide a formula, or one that symbols tie to it."""
-        shorter, added = lengthened.get(formula, (None, None))
+        shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
         if added is not None and added.is_Symbol and shorter in self._by_formula:
             return added in self._tied  # the shorter join waits, so nothing is tied to its members
         return not _is_plain(formula) or not self._tied.isdisjoint(symbols_in(formula))
 
     def _wait(self, formula: Formula, lengthened: Lengthened) -> None:
         """Keep a formula under each of its symbols, for when one is tied."""
-        shorter, added = lengthened.get(formula, (None, None))
+        shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
         waiting = None if shorter is None else self._by_formula.pop(shorter, None)
-        symbols: Iterable[sympy.Symbol]
+        symbols: Iterable[Any]
         if waiting is None:
             waiting, symbols = _Waiting(formula), symbols_in(formula)
         else:
@@ -98,13 +98,11 @@ class Groups:
         for symbol in symbols:
             self._waiting.setdefault(symbol, []).append(waiting)
 
-    def _tie(
-        self, tied: Sequence[Formula], plain: list[Formula], moved: list[tuple[sympy.Symbol, list[_Waiting]]]
-    ) -> bool:
+    def _tie(self, tied: Sequence[Formula], plain: list[Formula], moved: list[tuple[Symbol, list[_Waiting]]]) -> bool:
         """Add formulas and all that waits for their symbols to the growing conjunction, if that can hold."""
         growing = self._grown()
         length = len(growing)
-        symbols: set[sympy.Symbol] = set()
+        symbols: set[Symbol] = set()
         ahead, done = list(tied), set(tied)
         while ahead:
             formula = ahead.pop()
@@ -123,6 +121,8 @@ class Groups:
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)
+        from symbcast.deciding.smt import Answer  # z3 is loaded with it, and most programs ask it nothing
+
         if growing.can_hold() is Answer.UNSATISFIABLE:
             growing.shrink(length)
             return False

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.assumptions import own_set
 from symbcast.deciding.describing import describe
-from symbcast.deciding.normal import put_in, put_in_dim, symbols_in
-from symbcast.dims import Unknown, symbol
+from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.errors import AssumptionError
 from symbcast.formulas import Formula
-from symbcast.scope import own_set
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 
 class Names:
@@ -27,15 +29,15 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self.order: dict[sympy.Symbol, None] = {}
-        self._by_name: dict[str, sympy.Symbol] = {}
+        self.order: dict[Symbol, None] = {}
+        self._by_name: dict[str, Symbol] = {}
         self._labels: dict[str, Unknown] = {}
-        self._replaced: dict[sympy.Symbol, sympy.Symbol] = {}
+        self._replaced: dict[Symbol, Symbol] = {}
         self.sizes: dict[Dim, None] = {}
         """Dimensions that are over sizes of this program alone."""
         self.brought: list[Formula] = []
         """What was known of symbols that gave way to another of their name, since this was last taken."""
-        self.shown: dict[sympy.Symbol, str] = {}
+        self.shown: dict[Symbol, str] = {}
         """The name that each size is shown and bound by; it never changes."""
 
     def copy(self) -> Names:
@@ -45,6 +47,22 @@ class Names:
         made._by_name, made._labels = dict(self._by_name), dict(self._labels)
         made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
         return made
+
+    def prefer(self, symbols: Iterable[Symbol]) -> None:
+        """Reserve names and labels for symbols that come together, before any is met: a user's own have precedence."""
+        found = dict.fromkeys(symbols)
+        dummies = Counter(s.name for s in found if isinstance(s, Dummy))
+        for s in found:
+            if isinstance(s, Unknown):
+                self._labels.setdefault(s.name, s)
+            elif isinstance(s, UserSymbol) and not s.is_Dummy:
+                self._by_name.setdefault(s.name, s)
+        for s in found:
+            if isinstance(s, Dummy) and dummies[s.name] == 1:  # else a text of that name means none of them
+                self._by_name.setdefault(s.name, s)
+        for s in found:
+            if type(s) is Symbol:  # so that no dummy is shown by a name that text has
+                self._by_name.setdefault(s.name, s)
 
     def mark(self) -> tuple[int, ...]:
         """Return the present state, for `undo`."""
@@ -65,7 +83,7 @@ class Names:
     def _tables(self) -> tuple[dict[Any, Any], ...]:
         return self.order, self._by_name, self._labels, self._replaced, self.sizes, self.shown
 
-    def named(self, name: str) -> sympy.Symbol:
+    def named(self, name: str) -> Symbol:
         """Return the size that a name means; a label begins with ``?``."""
         if name.startswith("?"):
             return self._labels[name] if name in self._labels else self._meet(Unknown(name), is_fresh=True)
@@ -82,21 +100,21 @@ class Names:
 
         ``is_fresh`` says that text brought it, whose unknowns nobody else holds.
         """
-        if all(type(d) is int or d in self.sizes for d in shape):
+        if all(type(d) is int or d in self.sizes for d in shape.dims):
             return shape
-        replaced = self._bindings(shape.symbols, is_fresh)
-        found = shape_of(put_in_dim(d, replaced) for d in shape) if replaced else shape
-        self.sizes.update(dict.fromkeys(d for d in found if type(d) is not int))
+        bound = self._bindings(symbols_of(shape.dims), is_fresh)
+        found = shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
+        self.sizes.update(dict.fromkeys(d for d in found.dims if type(d) is not int))
         return found
 
     def restore(self, shape: Shape) -> Shape:
         """Return a shape whose unknowns are those of their labels here, numbered ones too: it was written down here."""
-        unknowns = [s for s in shape.symbols if isinstance(s, Unknown)]
+        unknowns = [s for s in symbols_of(shape.dims) if isinstance(s, Unknown)]
         for s in unknowns:
             if s.name not in self._labels:
                 self._meet(s, is_fresh=False)
-        replaced = {s: self._labels[s.name] for s in unknowns if self._labels[s.name] is not s}
-        return shape_of(put_in_dim(d, replaced) for d in shape) if replaced else shape
+        bound = {s: self._labels[s.name] for s in unknowns if self._labels[s.name] is not s}
+        return shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
 
     def bind_formula(self, formula: Formula) -> Formula:
         """Return a formula with this program's sizes in place of others of their names.
@@ -108,13 +126,11 @@ class Names:
             if isinstance(s, Unknown) and s not in self.order and s.name not in self._labels:
                 known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
                 raise AssumptionError(f"no size here is called {s.name}", hint=known)
-        replaced = self._bindings(symbols, is_fresh=True, labels=True)
-        return put_in(formula, replaced) if replaced else formula
+        bound = self._bindings(symbols, is_fresh=True, labels=True)
+        return put_in(formula, bound) if bound else formula
 
-    def _bindings(
-        self, symbols: Iterable[sympy.Symbol], is_fresh: bool, labels: bool = False
-    ) -> dict[sympy.Symbol, sympy.Symbol]:
-        found: dict[sympy.Symbol, sympy.Symbol] = {}
+    def _bindings(self, symbols: Iterable[Symbol], is_fresh: bool, labels: bool = False) -> dict[Symbol, Symbol]:
+        found: dict[Symbol, Symbol] = {}
         for s in symbols:
             if s in self.order:
                 continue
@@ -130,22 +146,23 @@ class Names:
                     self.brought.append(describe(kept, own_set(s, 0)))
         return found
 
-    def _meet(self, s: sympy.Symbol, is_fresh: bool) -> sympy.Symbol:
+    def _meet(self, s: Symbol, is_fresh: bool) -> Symbol:
         """Take a symbol in that is not known yet; return what stands for it."""
-        kept = s
+        kept: Symbol = s
         if isinstance(s, Unknown):
             if is_fresh and not s.name[1:].isdecimal() and s.name in self._labels:
                 return self._labels[s.name]  # a label of the text's own; the next text has another unknown for it
-            if s.name in self._labels:
-                kept = s.renamed(self._free_label())
+            if self._labels.get(s.name, s) is not s:
+                s, old = s.renamed(self._free_label()), s
+                kept = s
                 if not is_fresh:
-                    self._replaced[s] = kept
-            self._labels[kept.name] = kept
-            self.shown[kept] = kept.name
+                    self._replaced[old] = s
+            self._labels[s.name] = s
+            self.shown[s] = s.name
         elif s.is_Dummy:
             # Another size than any of its name; text means it by the name that it is shown by.
             name, number = s.name, 0
-            while name in self._by_name:
+            while self._by_name.get(name, s) is not s:
                 number += 1
                 name = f"{s.name}_{number}"
             self._by_name[name] = s
@@ -154,7 +171,7 @@ class Names:
             kept = self._by_name.setdefault(s.name, s)
             if kept is not s:
                 self._replaced[s] = kept
-                return kept
+                return kept if kept in self.order else self._meet(kept, is_fresh=False)
             self.shown[s] = s.name
         self.order[kept] = None
         return kept

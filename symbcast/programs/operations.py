@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import join_members
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.normal import flattened
 from symbcast.definedness import definedness
-from symbcast.dims import join_members
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, clauses, equal, one_or_equal
 from symbcast.programs.op import Op
 from symbcast.rules.base import Joined, OutputDim, right_aligned
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 def needs(op: Op) -> tuple[Formula, ...]:
@@ -25,7 +25,7 @@ def needs(op: Op) -> tuple[Formula, ...]:
         return ()
     found: dict[Formula, None] = {}
     for operand in op.operands:
-        for dim in operand:
+        for dim in operand.dims:
             if not isinstance(dim, int) and not dim.is_Symbol:
                 found.update(dict.fromkeys(_clauses_of_size(dim)))
     columns, asked = columns_and_asked(op)
@@ -36,12 +36,12 @@ def needs(op: Op) -> tuple[Formula, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _clauses_of_size(dim: Dim) -> list[Formula]:
     return flattened(size_needs((dim,)))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _clauses_of_join(column: Joined) -> list[Formula]:
     return flattened([unjoined(Compatible(tuple(column)))])
 
@@ -53,10 +53,10 @@ def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
         return (), list(clauses(op.formula))
     if op.rule is None:
         left, right = op.operands
-        return left, equalities(left, right)
-    if op.rule.is_join(op.operands):
-        return [Joined(size for _, size in column) for column in right_aligned(op.operands)], []
-    emission = op.rule.emit(op.operands)
+        return left.dims, equalities(left, right)
+    if op.rule.is_join([s.dims for s in op.operands]):
+        return [Joined(size for _, size in column) for column in right_aligned([s.dims for s in op.operands])], []
+    emission = op.rule.emit([s.dims for s in op.operands])
     return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]
 
 
@@ -80,7 +80,7 @@ def equalities(left: Shape, right: Shape) -> list[Formula]:
     """Return what makes two shapes equal."""
     if left.rank != right.rank:
         return [FALSE]
-    return [equal(a, b) for a, b in zip(left, right, strict=True)]
+    return [equal(a, b) for a, b in zip(left.dims, right.dims, strict=True)]
 
 
 def constraints(op: Op) -> Iterator[Constraint]:
@@ -91,7 +91,7 @@ def constraints(op: Op) -> Iterator[Constraint]:
 
 def _size_constraints(op: Op) -> Iterator[Constraint]:
     for position, operand in enumerate(op.operands):
-        for axis, dim in enumerate(operand):
+        for axis, dim in enumerate(operand.dims):
             origin = Origin("size", (position,), axis, operand.rank, op.name)
             for need in size_needs((dim,)):
                 yield Constraint(need, origin, "the dimension must be a size")
@@ -101,7 +101,11 @@ def size_needs(dims: Iterable[Dim]) -> list[Formula]:
     """Return what makes dimensions sizes: nothing for integers and symbols."""
     found: dict[Formula, None] = {}
     for dim in dims:
-        if isinstance(dim, int) or dim.is_Symbol:
+        if isinstance(dim, int):
+            if dim < 0:  # a member of a join: no size
+                found[FALSE] = None
+            continue
+        if dim.is_Symbol:
             continue
         members = join_members(dim)
         if len(members) > 1:
@@ -114,7 +118,7 @@ def size_needs(dims: Iterable[Dim]) -> list[Formula]:
 
 def _own_constraints(op: Op) -> Iterator[Constraint]:
     if op.kind == "broadcast" and op.rule is not None:
-        for constraint in op.rule.emit(op.operands).constraints:
+        for constraint in op.rule.emit([s.dims for s in op.operands]).constraints:
             origin = constraint.origin._replace(operation=op.name)
             yield Constraint(constraint.requirement, origin, constraint.reason)
     elif op.kind == "equal":

@@ -6,29 +6,28 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.assumptions import own_set
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.ties import Ties
 from symbcast.formulas import Compatible, Formula, negate
 from symbcast.programs.op import Op
 from symbcast.programs.operations import needs
-from symbcast.scope import own_set
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.programs.trace import Trace
 
 
 def clash(trace: Trace, knowledge: Knowledge) -> tuple[Op, ...]:
     """Return the fewest operations that cannot hold together, in order."""
-    from symbcast.deciding.clashes import smallest_clash
+    from symbcast.deciding.conflicts import smallest_conflict
 
     groups = _distinct(op for op in trace.ops if op.kind != "assume")
     refused = [trace.ops[n] for n in trace.refused]
     # What came before the first operation that was refused can hold: if it is the only one, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
-    found = smallest_clash([asked for _, asked in groups], knowledge, required, trace.sizes())
+    found = smallest_conflict([asked for _, asked in groups], knowledge, required, trace.sizes())
     return tuple(groups[n][0] for n in found)
 
 
@@ -43,13 +42,13 @@ class Origins:
         for _, formulas in asked:
             self._ties.tie(formulas)
         self._asking: dict[Hashable, list[Op]] = defaultdict(list)
-        self._near: dict[sympy.Symbol, dict[tuple[Formula, ...], Op]] = defaultdict(dict)
+        self._near: dict[Symbol, dict[tuple[Formula, ...], Op]] = defaultdict(dict)
         for op, formulas in asked:
             for formula in formulas:
                 self._asking[_key(formula)].append(op)
             for root, tied in self._ties.sorted(formulas).items():
                 self._near[root].setdefault(tuple(tied), op)
-        self._known: dict[sympy.Symbol, Knowledge] = {}
+        self._known: dict[Symbol, Knowledge] = {}
         self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
@@ -57,17 +56,17 @@ class Origins:
         asking = self._asking.get(_key(clause))
         if asking:
             return tuple(asking), True
-        from symbcast.deciding.clashes import smallest_clash
+        from symbcast.deciding.conflicts import smallest_conflict
 
         # Only what symbols tie to the clause can have to do with it.
         root = self._ties.find(next(iter(symbols_in(clause))))
         near = self._near[root]
         groups = [*near, (negate(clause),)]
-        found = smallest_clash(groups, self._knowledge(root), required=(len(near),))
+        found = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
         ops = list(near.values())
         return tuple(ops[n] for n in found if n < len(ops)), False
 
-    def _knowledge(self, root: sympy.Symbol) -> Knowledge:
+    def _knowledge(self, root: Symbol) -> Knowledge:
         if root not in self._known:
             symbols = self._members[root]
             assumed = [

@@ -6,70 +6,143 @@ program is what it was before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from symbcast.algebra.symbols import symbol
+from symbcast.deciding.budget import asked, within
 from symbcast.errors import IncompatibleProgramError
 from symbcast.printing import formula_text
 from symbcast.programs.answers import Answers, check_assumptions, check_sizes, extent
+from symbcast.programs.names import Names
 from symbcast.programs.op import Kind, Op
+from symbcast.programs.plain import Plain, PlainAnswers
 from symbcast.programs.trace import Trace
+from symbcast.rules.base import find_rule
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Unknown
+    from symbcast.algebra.symbols import Symbol, Unknown
+    from symbcast.assumptions import Assumption
     from symbcast.rules.base import Rule
-    from symbcast.scope import Assumption
 
+T = TypeVar("T")
+
+_NUMPY = find_rule("numpy", {})
 OnConflict: TypeAlias = Literal["raise", "record"]
 
 
 class Recording:
-    """A trace that grows by whole operations, and the answers about it.
+    """A program that grows by whole operations, and the answers about it.
 
-    ``on_conflict`` says what becomes of an operation that cannot hold beside the others.
+    Names and integers by NumPy's rule, with nothing assumed, are held on masks (`Plain`), all else in a `Trace`. The
+    first thing that masks do not hold, or that they do not answer, turns the one into the other. ``on_conflict`` says
+    what becomes of an operation that cannot hold beside the others.
     """
 
-    def __init__(self, min_size: int, on_conflict: OnConflict) -> None:
+    def __init__(self, min_size: int, on_conflict: OnConflict, budget: float | None = None) -> None:
+        self.min_size = min_size
+        self.budget = budget
+        self._stopped = ""
         self.on_conflict: OnConflict = on_conflict
-        self._trace = Trace(min_size)
+        self.plain: Plain | None = Plain(_NUMPY) if min_size == 0 else None
+        self._trace: Trace | None = None
         self._is_stale = False
-        self._answers: Answers | None = None
+        self._answers: Answers | PlainAnswers | None = None
 
     @staticmethod
-    def of(ops: Iterable[Op], min_size: int, on_conflict: OnConflict, symbols: Iterable[sympy.Symbol]) -> Recording:
+    def of(
+        ops: Iterable[Op],
+        min_size: int,
+        on_conflict: OnConflict,
+        symbols: Iterable[Symbol],
+        budget: float | None = None,
+    ) -> Recording:
         """Return a recording of operations, as they were recorded elsewhere, over the given sizes first."""
-        made = Recording(min_size, on_conflict)
-        made._trace.bound([(shape_of(symbols), False)])
-        made._trace = Trace.replayed(ops, min_size, made._trace.names)
+        made = Recording(min_size, on_conflict, budget)
+        made.plain, names = None, Names()
+        names.bind(shape_of(symbols), is_fresh=False)
+        made._trace = Trace.replayed(ops, min_size, names)
         check_sizes(made._trace, 0)
         check_assumptions(made._trace)
         return made
 
     def copy(self) -> Recording:
         """Return a recording that goes its own way from here."""
-        made = Recording(self.trace.min_size, self.on_conflict)
-        made._trace = self.trace.copy()
+        made = Recording(self.min_size, self.on_conflict, self.budget)
+        made.plain = None if self.plain is None else self.plain.copy()
+        made._trace = None if self.plain is not None else self.trace.copy()
         return made
 
     @property
     def trace(self) -> Trace:
-        """The state; made anew from the operations where it was left half changed."""
+        """The state in full; made from the operations where masks held it, or where it was left half changed."""
+        if self.plain is not None:
+            names = Names()
+            names.bind(shape_of(self.plain.joins.names), is_fresh=False)
+            self._trace = Trace.replayed(self.plain.ops, self.min_size, names)
+            self.plain = None
+        if self._trace is None:
+            self._trace = Trace(self.min_size)
         if self._is_stale:
-            self._trace = Trace.replayed(self._trace.ops, self._trace.min_size, self._trace.names)
+            self._trace = Trace.replayed(self._trace.ops, self.min_size, self._trace.names)
             self._is_stale = False
         return self._trace
+
+    @property
+    def ops(self) -> list[Op]:
+        """The operations, in order."""
+        return self.trace.ops if self.plain is None else self.plain.ops
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size is called, in order of appearance."""
+        return self.trace.names.shown if self.plain is None else self.plain.shown
+
+    @property
+    def assumptions(self) -> Sequence[Assumption]:
+        """What is assumed."""
+        return self.trace.assumptions if self.plain is None else ()
+
+    @property
+    def short_answers(self) -> Answers | PlainAnswers:
+        """What is to be said of the program as it stands, but for where it comes from."""
+        if self.plain is None:
+            return self.answers
+        if not isinstance(self._answers, PlainAnswers) or self._answers.extent != len(self.plain):
+            self._answers = PlainAnswers(self.plain)
+        return self._answers
 
     @property
     def answers(self) -> Answers:
         """What is to be said of the program as it stands."""
         trace = self.trace
-        if self._answers is None or self._answers.trace is not trace or self._answers.extent != extent(trace):
+        if (
+            not isinstance(self._answers, Answers)
+            or self._answers.trace is not trace
+            or self._answers.extent != extent(trace)
+        ):
             self._answers = Answers(trace)
         return self._answers
+
+    def ask(self, question: Callable[[Answers | PlainAnswers], T]) -> T:
+        """Return what the answers say; those that the caller's clock stopped are made anew for the next question."""
+        self._stopped = ""
+        return asked(self.budget, lambda: question(self.short_answers), self._forget)
+
+    def ask_all(self, question: Callable[[Answers], T]) -> T:
+        """Return what the answers say, those about operations too."""
+        self._stopped = ""
+        return asked(self.budget, lambda: question(self.answers), self._forget)
+
+    @property
+    def reason(self) -> str:
+        """Why something was left open."""
+        return self._stopped or self.ask(lambda answers: answers.reason) or self._stopped
+
+    def _forget(self, reason: str) -> None:
+        self._answers, self._stopped = None, reason
 
     def add_shapes(
         self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None
@@ -90,6 +163,13 @@ class Recording:
             formula = trace.bound_formula(read.formula)
             self._take_in(known)
             self._add(Op(len(trace.ops), kind, origin, formula=formula, text=read.text))
+
+    def named(self, name: str) -> Symbol:
+        """Return the size that a name means; a label begins with ``?``."""
+        if self.plain is None or name.startswith("?"):
+            return self.trace.names.named(name)
+        self.plain.joins.read((symbol(name),))
+        return symbol(name)
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
         """Return a new unknown size."""
@@ -128,7 +208,8 @@ class Recording:
         trace = self.trace
         mark, length = trace.names.mark(), len(trace.ops)
         try:
-            yield trace
+            with nullcontext() if self.budget is None else within(self.budget):
+                yield trace
         except BaseException as error:
             trace.names.undo(mark)
             # What was refused is taken back already. What broke off, as by an interrupt, may be half done.

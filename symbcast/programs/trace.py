@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.assumptions import Assumption
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula
 from symbcast.programs.asking import Asking
@@ -18,13 +19,11 @@ from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.programs.operations import columns_and_asked, size_needs
 from symbcast.rules.base import Joined, OutputDim
-from symbcast.scope import Assumption
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 
 class Trace:
@@ -68,9 +67,9 @@ class Trace:
         pairs = self._pairs
         try:
             if lead == 0:
-                return shape_of([pairs[pair] for pair in zip(left, right)])  # noqa: B905 - equally long, and strict costs
-            alone = [d if type(d) is int else self._alone[d] for d in left[:lead]]
-            return shape_of([*alone, *[pairs[pair] for pair in zip(left[lead:], right)]])  # noqa: B905
+                return shape_of([pairs[pair] for pair in zip(left.dims, right.dims)])  # noqa: B905 - equally long, and strict costs
+            alone = [d if type(d) is int else self._alone[d] for d in left.dims[:lead]]
+            return shape_of([*alone, *[pairs[pair] for pair in zip(left.dims[lead:], right.dims)]])  # noqa: B905
         except KeyError:
             return None
 
@@ -95,17 +94,17 @@ class Trace:
         if output is not None and len(output) != len(columns):
             raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
         self.ops.append(op._replace(output=output))
-        made = [d for d in output or () if type(d) is not int]
+        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
         self.names.sizes.update(dict.fromkeys(made))
         if not can_hold:
             self.refused.append(op.number)
             return False
         self._sized.update(made)
-        if op.rule is not None and op.rule.is_join(op.operands) and output is not None:
+        if op.rule is not None and op.rule.is_join([s.dims for s in op.operands]) and output is not None:
             self._remember(op.operands, output)
         return True
 
-    def sizes(self) -> dict[sympy.Symbol, int]:
+    def sizes(self) -> dict[Symbol, int]:
         """Return sizes at which all that was admitted holds, or nearly."""
         return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
 
@@ -151,7 +150,7 @@ class Trace:
     def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
         """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
         asking = Asking(self.asked, self.facts, self.groups)
-        sized = [d for operand in op.operands for d in operand if type(d) is not int and d not in self._sized]
+        sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
         try:
             asking.ask(size_needs(sized))
             asking.ask(asked)
@@ -186,8 +185,8 @@ class Trace:
             return
         long, short = sorted(operands, key=len, reverse=True)
         lead = len(long) - len(short)
-        self._alone.update(zip(long[:lead], output, strict=False))
-        for left, right, joined in zip(long[lead:], short, output[lead:], strict=True):
+        self._alone.update(zip(long.dims[:lead], output.dims, strict=False))
+        for left, right, joined in zip(long.dims[lead:], short.dims, output.dims[lead:], strict=True):
             self._pairs[left, right] = self._pairs[right, left] = joined
 
     def _forget_what_is_stale(self) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from symbcast.constraints import Constraint, Origin
 from symbcast.errors import RuleArgumentError, UnknownRuleError
-from symbcast.formulas import FALSE, Formula
+from symbcast.formulas import FALSE, Formula, holds
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 Dims: TypeAlias = "Sequence[Dim]"
 
@@ -126,8 +126,12 @@ class Rule(ABC):
         return Places(rank, tuple(run(rank - r, r) for r in ranks))
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the output of integer shapes by a shortcut, or None to have the constraints decided."""
-        return None
+        """Return the output of integer shapes, None where the rule refuses them."""
+        emission = self.emit(shapes)
+        if not all(holds(c.requirement) for c in emission.constraints):
+            return None
+        sizes: list[Any] = [next((d for d in s if d != 1), 1) if isinstance(s, Joined) else s for s in emission.output]
+        return tuple(sizes)
 
     def is_join(self, shapes: Sequence[Dims]) -> bool:
         """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join."""
@@ -215,8 +219,15 @@ def rules() -> list[RuleInfo]:
             rule.document,
             rule.variadic,
         )
-        for rule in sorted(_rules.values(), key=lambda rule: _FAMILIES.index(rule.__module__.rpartition(".")[2]))
+        for rule in sorted(_rules.values(), key=_family_order)
     ]
+
+
+def _family_order(rule: type[Rule]) -> int:
+    """Return the place of a rule's family; rules of others come after ours, in the order in which they were offered."""
+    package, _, family = rule.__module__.rpartition(".")
+    ours = package == __name__.rpartition(".")[0] and family in _FAMILIES
+    return _FAMILIES.index(family) if ours else len(_FAMILIES)
 
 
 def find_rule(name: str | Rule, attributes: dict[str, Any]) -> Rule:

@@ -53,17 +53,32 @@ class Numpy(Rule):
         return True
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Two integer shapes that broadcast, without a constraint being made."""
+        """The joins of integers, without a constraint being made."""
         if len(shapes) != 2:
-            return None
+            return _join_sizes(shapes)
         long, short = shapes
         if len(long) < len(short):
             long, short = short, long
-        offset = len(long) - len(short)
+        axis = len(long) - len(short)
         output = list(long)
-        for axis, size in enumerate(short, offset):
-            if size != 1 and size != output[axis]:
+        for size in short:
+            if size != 1:
+                before = output[axis]
+                if before == 1:
+                    output[axis] = size
+                elif before != size:
+                    return None
+            axis += 1
+        return tuple(output)
+
+
+def _join_sizes(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    rank = max(map(len, shapes), default=0)
+    output = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if size not in (1, output[axis]):
                 if output[axis] != 1:
                     return None
                 output[axis] = size
-        return tuple(output)
+    return tuple(output)

@@ -20,7 +20,7 @@ _KIND = 160
 
 def page(env: ShapeEnv) -> str:
     """Return the whole answer: the verdict, what is asked and by which operations, and what is to be said below it."""
-    namer = Namer.of(env.names)
+    namer = Namer.of(env.shown)
     rows = [_row(env, told) for told in program.requirements(env, namer)]
     asked = headed_table(("must hold", "asked by", "fails at"), rows, "what the operations ask") if rows else ""
     return answer(env.verdict, heading(*program.heading(env)), asked, section_table(program.sections(env, namer)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from symbcast.display.html.elements import code, element, text
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.conditions import Condition
-    from symbcast.dims import Dim
 
 LONGEST = 1000
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import sympy
-
-from symbcast.dims import Dim, broadcast, floordiv, mod
+from symbcast.algebra.terms import Atom, Dim, Monomial, Operation, Term
+from symbcast.algebra.text import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
 from symbcast.display.latex.layout import brackets, call, some
-from symbcast.display.latex.names import name_latex, text_latex
-from symbcast.printing import dim_text, in_order
+from symbcast.display.latex.names import name_latex
 
 if TYPE_CHECKING:
-    from symbcast.dims import Unknown
+    from symbcast.algebra.symbols import Unknown
 
 LONGEST = 1500
 """How long the LaTeX of one dimension may be; a longer one is told by dots."""
-
-_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
 
 
 def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
@@ -30,87 +27,63 @@ def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
     """
     if isinstance(dim, int):
         return str(dim)
-    if dim.has(sympy.ceiling):
-        dim = dim.rewrite(sympy.floor)
-    written = _Writer(labels).write(dim, _SUM)
+    written = _Writer(labels).write(dim, SUM)
     return written if len(written) <= LONGEST else r"\ldots"
 
 
 class _Writer:
-    """Writes one expression, with brackets where the place it stands in binds tighter than it does."""
+    """Writes one term, with brackets where the place it stands in binds tighter than it does."""
 
     def __init__(self, labels: Mapping[Unknown, str]) -> None:
-        self._labels = labels
-        self._written: dict[sympy.Basic, tuple[str, int]] = {}
+        self._labels: Mapping[Any, str] = labels
+        self._text = TermWriter(labels)
+        self._written: dict[Term, tuple[str, int]] = {}
 
-    def write(self, expression: sympy.Basic, place: int) -> str:
-        if expression not in self._written:
-            self._written[expression] = self._node(expression)
-        latex, binding = self._written[expression]
+    def write(self, value: Term, place: int) -> str:
+        latex, binding = self._kept(value)
         return brackets(latex) if binding < place else latex
 
-    def _node(self, expression: sympy.Basic) -> tuple[str, int]:
-        if isinstance(expression, sympy.Integer):
-            return str(int(expression)), _ATOM if expression >= 0 else _UNARY
-        if isinstance(expression, sympy.Symbol):
-            return name_latex(self._labels.get(expression) or expression.name), _ATOM
-        for kind, write in _WRITERS:
-            if isinstance(expression, kind):
-                return write(self, expression)
-        return self._plain(expression)
+    def _kept(self, value: Term) -> tuple[str, int]:
+        if value not in self._written:
+            self._written[value] = self._atom(value) if isinstance(value, Atom) else self._sum(value)
+        return self._written[value]
 
-    def _plain(self, expression: sympy.Basic) -> tuple[str, int]:
-        return f"{{{text_latex(dim_text(expression))}}}", _SUM
+    def _sum(self, value: Term) -> tuple[str, int]:
+        if not value.coefficients:
+            return "0", ATOM
+        (minus, monomial, number), *rest = self._text.products(value)
+        if not rest:
+            product, binding = self._product(monomial, number)
+            return (f"-{product}", UNARY) if minus else (product, binding)
+        first = f"{'-' if minus else ''}{self._product(monomial, number)[0]}"
+        return " ".join([first, *some(rest, lambda t: f"{'-' if t[0] else '+'} {self._product(*t[1:])[0]}")]), SUM
 
-    def _sum(self, expression: sympy.Add) -> tuple[str, int]:
-        terms = in_order(expression)
-        (minus, size), rest = terms[0], terms[1:]
-        first = f"{'-' if minus else ''}{self.write(size, _PRODUCT)}"
-        return " ".join([first, *some(rest, lambda t: f"{'-' if t[0] else '+'} {self.write(t[1], _PRODUCT)}")]), _SUM
+    def _product(self, monomial: Monomial, number: int) -> tuple[str, int]:
+        if not monomial:
+            return str(number), ATOM
+        if number == 1 and len(monomial) == 1:
+            return self._kept(monomial[0])
+        powers = [(atom, len(list(same))) for atom, same in groupby(monomial)]
+        powers.sort(key=lambda p: (isinstance(p[0], Operation), self._text.dim(p[0])))
+        texts = some(powers, lambda p: self._power(*p))
+        if number != 1:
+            texts.insert(0, str(number))
+        return r"\,".join(texts), POWER if len(texts) == 1 else PRODUCT
 
-    def _product(self, expression: sympy.Mul) -> tuple[str, int]:
-        number, factors = expression.as_coeff_mul()
-        if not number.is_Integer:
-            return self._plain(expression)
-        ordered = sorted(factors, key=lambda f: (not f.is_Atom and not f.is_Pow, dim_text(f)))
-        texts = some(ordered, lambda f: self.write(f, _POWER))
-        if abs(number) != 1:
-            texts.insert(0, str(abs(int(number))))
-        product = r"\,".join(texts)
-        return (product, _PRODUCT) if number > 0 else (f"-{product}", _UNARY)
+    def _power(self, atom: Atom, exponent: int) -> str:
+        return self.write(atom, POWER) if exponent == 1 else f"{self.write(atom, ATOM)}^{{{exponent}}}"
 
-    def _power(self, expression: sympy.Pow) -> tuple[str, int]:
-        base, exponent = expression.args
-        if not exponent.is_Integer or exponent < 1:
-            return self._plain(expression)
-        return f"{self.write(base, _ATOM)}^{{{int(exponent)}}}", _POWER
-
-    def _floor(self, expression: sympy.Expr) -> tuple[str, int]:
-        return self._quotient(*expression.args[0].as_numer_denom())
-
-    def _floordiv(self, expression: sympy.Expr) -> tuple[str, int]:
-        return self._quotient(*expression.args)
-
-    def _quotient(self, dividend: sympy.Expr, divisor: sympy.Expr) -> tuple[str, int]:
-        fraction = rf"\frac{{{self.write(dividend, _SUM)}}}{{{self.write(divisor, _SUM)}}}"
-        return rf"\left\lfloor {fraction} \right\rfloor", _ATOM
-
-    def _mod(self, expression: sympy.Expr) -> tuple[str, int]:
-        dividend, divisor = (self.write(a, _ATOM) for a in expression.args)
-        # Of a product, only brackets tell which of its factors is divided.
-        return rf"{dividend} \bmod {divisor}", _SUM
-
-    def _call(self, expression: sympy.Expr) -> tuple[str, int]:
-        ordered = sorted(expression.args, key=lambda a: (a.is_number, not a.is_Atom, dim_text(a)))
-        return call(type(expression).__name__.lower(), some(ordered, lambda a: self.write(a, _SUM))), _ATOM
-
-
-_WRITERS: tuple[tuple[Any, Callable[[_Writer, Any], tuple[str, int]]], ...] = (
-    (sympy.Add, _Writer._sum),
-    (sympy.Mul, _Writer._product),
-    (sympy.Pow, _Writer._power),
-    (sympy.floor, _Writer._floor),
-    (floordiv, _Writer._floordiv),
-    ((sympy.Mod, mod), _Writer._mod),
-    ((sympy.Min, sympy.Max, broadcast), _Writer._call),
-)
+    def _atom(self, atom: Atom) -> tuple[str, int]:
+        if not isinstance(atom, Operation):
+            return name_latex(str(self._labels.get(atom) or getattr(atom, "name", ""))), ATOM
+        match atom.kind:
+            case "//":
+                dividend, divisor = (self.write(a, SUM) for a in atom.args)
+                return rf"\left\lfloor \frac{{{dividend}}}{{{divisor}}} \right\rfloor", ATOM
+            case "%":
+                dividend, divisor = (self.write(a, ATOM) for a in atom.args)
+                # Of a product, only brackets tell which of its factors is divided.
+                return rf"{dividend} \bmod {divisor}", SUM
+            case kind:
+                ordered = sorted(atom.args, key=lambda a: (a.is_constant, not a.is_Symbol, self._text.dim(a)))
+                return call({"join": "broadcast"}.get(kind, kind), some(ordered, lambda a: self.write(a, SUM))), ATOM

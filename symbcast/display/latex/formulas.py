@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.display.latex.layout import brackets, call, some
 from symbcast.display.latex.names import name_latex, text_latex
@@ -12,7 +12,8 @@ from symbcast.explaining.naming import Namer, telling_sizes
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim, Unknown
+    from symbcast.algebra.symbols import Unknown
+    from symbcast.algebra.terms import Dim
 
 _SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
 _MIRRORED = {"<=": r"\ge", "<": ">"}
@@ -70,7 +71,7 @@ def shape_latex(dims: Sequence[Dim]) -> str:
     from symbcast.printing import dim_text, labels_of
 
     labels = labels_of(dims)
-    uses = Counter(s for d in dims if not isinstance(d, int) for s in d.free_symbols)
+    uses: Counter[Any] = Counter(s for d in dims if not isinstance(d, int) for s in d.symbols())
 
     def write(dim: Dim) -> str:
         is_alone = _is_unknown(dim) and uses[dim] == 1
@@ -131,7 +132,7 @@ def _dim(dim: Dim, labels: Mapping[Unknown, str]) -> str:
 def _is_unknown(dim: Dim) -> bool:
     if isinstance(dim, int):
         return False
-    from symbcast.dims import Unknown
+    from symbcast.algebra.symbols import Unknown
 
     return isinstance(dim, Unknown)
 

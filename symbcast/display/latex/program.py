@@ -21,7 +21,7 @@ _LONGEST = 100
 
 def program_latex(env: ShapeEnv) -> str:
     """Return the whole answer: the verdict, each condition and what asks it first, and evidence."""
-    namer = Namer.of(env.names)
+    namer = Namer.of(env.shown)
     head = text_latex(": ".join(program.heading(env)))
     return displayed(stacked((head, _requirements(env, namer), labelled(_sections(env, namer)))))
 

@@ -16,7 +16,7 @@ from symbcast.explaining.table import OperandTable
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.result import Result
 
 _LONGEST_TEXT = 100
@@ -44,7 +44,7 @@ def _operands(result: Result) -> Iterator[str]:
         cells = ["" if operand is None else _cell(made, operand, axis, typesetter) for axis in made.axes]
         lines.append(f"{'' if place else _LINE}{row((text_latex(label), *cells))}")
     if result.shape is not None:
-        lines.append(f"{_LINE}{row((text_latex('output'), *_output(result.shape, made.axes, typesetter)))}")
+        lines.append(f"{_LINE}{row((text_latex('output'), *_output(result.shape.dims, made.axes, typesetter)))}")
     lines.append(f"{_LINE}{row((text_latex('fits'), *map(text_latex, made.marks.cells)))}")
     yield array(columns, lines)
     yield text_latex(made.legend)
@@ -91,4 +91,4 @@ def _working(result: Result, witness: Mapping[str, int]) -> str:
     sizes = sizes_latex(witness)
     if concrete is None or concrete.shape is None:
         return sizes
-    return f"{sizes}{text_latex(': output ')}{shape_latex(concrete.shape)}"
+    return f"{sizes}{text_latex(': output ')}{shape_latex(concrete.shape.dims)}"

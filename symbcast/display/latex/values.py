@@ -9,8 +9,8 @@ from symbcast.display.latex.formulas import clause_lines, shape_latex
 from symbcast.display.latex.layout import array, displayed
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.conditions import Condition
-    from symbcast.dims import Dim
 
 
 def shape_display(shape: Sequence[Dim]) -> str:

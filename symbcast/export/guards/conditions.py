@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Operation, Term, term
 from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.definedness import with_values
-from symbcast.dims import Unknown, symbol
 from symbcast.errors import BindingError
 from symbcast.formulas import (
     FALSE,
@@ -30,17 +31,15 @@ from symbcast.formulas import (
     holds,
 )
 from symbcast.printing import formula_text
-from symbcast.reading import term
-from symbcast.terms import Operation, Term
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a guard over machine integers is asked about."""
 
 
-def guarded_clauses(condition: Formula, names: Mapping[sympy.Symbol, str]) -> tuple[Formula, ...]:
+def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Formula, ...]:
     """Return the conjuncts of a condition, every comparison with what gives its sides a value before it.
 
     What is true or false for every size is taken out. Raises `BindingError` for a size without a name.
@@ -48,7 +47,7 @@ def guarded_clauses(condition: Formula, names: Mapping[sympy.Symbol, str]) -> tu
     >>> from symbcast.parsing import parse_formula
     >>> condition = parse_formula("7//N == M and N == N")
     >>> guarded_clauses(condition, {symbol("N"): "N", symbol("M"): "M"})
-    (Comparison('!=', N, 0), Comparison('==', floor(7/N), M))
+    (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
     unnamed = [s.name for s in symbols_in(condition) if s not in names]
     if unnamed:
@@ -56,7 +55,7 @@ def guarded_clauses(condition: Formula, names: Mapping[sympy.Symbol, str]) -> tu
     return clauses(_settled(with_values(condition)))
 
 
-def condition_texts(condition: Formula, names: Mapping[sympy.Symbol, str]) -> list[str]:
+def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str]:
     """Return the conjuncts as text, one a line, by the names given.
 
     >>> from symbcast.parsing import parse_formula
@@ -80,7 +79,7 @@ def operations_in(value: Term) -> Iterator[Operation]:
         yield operation
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def magnitude(value: Term) -> int:
     """Return a bound of the absolute values met in computing a term, whatever the sizes up to `LARGEST_SIZE`.
 
@@ -109,7 +108,7 @@ def _atom_magnitude(operation: Operation) -> tuple[int, int]:
     return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, largest), largest
 
 
-def _called(size: sympy.Symbol, name: str) -> sympy.Symbol:
+def _called(size: Symbol, name: str) -> Symbol:
     return size.renamed(name) if isinstance(size, Unknown) else symbol(name)
 
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.terms import term
 from symbcast.deciding.compiled import Spelling, formula_source
 from symbcast.export.guards.conditions import LARGEST_SIZE, condition_texts, guarded_clauses, magnitude
 from symbcast.export.guards.cpp_parts import PART_NAMES, parts_source
 from symbcast.export.guards.names import ascii_identifier, identifiers
 from symbcast.formulas import Formula, dims_of
-from symbcast.reading import term
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
@@ -31,7 +31,7 @@ _STEP = 10**18
 _CALLED = {"//": "divide", "%": "remainder"}
 
 
-def cpp_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: str = "guard") -> str:
+def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
     """Return a C++17 source with one function: whether the condition holds at sizes given in the order of ``names``.
 
     The function takes a ``std::int64_t`` for each size and is right for all of them: sizes below 0 give false, and so
@@ -43,7 +43,7 @@ def cpp_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: str 
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
     identifier of C++.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.parsing import parse_formula
     >>> N, T = symbol("N"), symbol("T")
     >>> print(cpp_source(parse_formula("compatible(N, 8, T) and 2*N <= T"), {N: "batch", T: "a b"}))
@@ -106,7 +106,7 @@ def _is_refused(word: str) -> bool:
     return word in _WORDS or word in PART_NAMES or _RESERVED.fullmatch(word) is not None
 
 
-def _body(clauses: Sequence[Formula], called: Mapping[sympy.Symbol, str]) -> tuple[list[str], set[str]]:
+def _body(clauses: Sequence[Formula], called: Mapping[Symbol, str]) -> tuple[list[str], set[str]]:
     """Return the clauses as expressions, and the helpers called in them."""
     used: set[str] = set()
 
@@ -135,6 +135,6 @@ def _holds(passed: Sequence[str], body: Sequence[str]) -> str:
     return f"inline bool holds({parameters}) {{\n{statements}    return true;\n}}\n"
 
 
-def _comment(condition: Formula, names: Mapping[sympy.Symbol, str], called: Mapping[sympy.Symbol, str]) -> list[str]:
+def _comment(condition: Formula, names: Mapping[Symbol, str], called: Mapping[Symbol, str]) -> list[str]:
     changed = [f"{p} is the size {names[s]!r}." for s, p in called.items() if p != names[s]]
     return ["Whether sizes meet the condition:", *(f"    {t}" for t in condition_texts(condition, names)), *changed]

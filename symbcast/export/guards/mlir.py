@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from symbcast.definedness import lower_bound
+from symbcast.algebra.terms import Operation, Term, term
 from symbcast.export.guards.conditions import condition_texts, guarded_clauses, magnitude
 from symbcast.export.guards.names import identifiers
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
-from symbcast.reading import term
-from symbcast.terms import Operation, Term
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _WORD_BITS = 64
@@ -22,7 +20,7 @@ _PREDICATES = {"==": "eq", "!=": "ne", "<=": "sle", "<": "slt"}
 _EXTREMA = {"min": "arith.minsi", "max": "arith.maxsi"}
 
 
-def mlir_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: str = "guard") -> str:
+def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
     """Return an MLIR module with one function of sizes (``index``) in the order of ``names``.
 
     Every conjunct becomes a witness of the shape dialect: ``shape.cstr_broadcastable`` where it says that sizes
@@ -37,7 +35,7 @@ def mlir_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: str
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
     identifier.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.parsing import parse_formula
     >>> N, T = symbol("N"), symbol("T")
     >>> print(mlir_source(parse_formula("compatible(N, T) and N <= 8"), {N: "batch", T: "T"}))
@@ -112,7 +110,7 @@ def _integer_type(parts: Sequence[Term]) -> str:
 class _Writer:
     """Writes operations in order, each once: what is asked for again is the value that is there."""
 
-    def __init__(self, called: Mapping[sympy.Symbol, str]) -> None:
+    def __init__(self, called: Mapping[Symbol, str]) -> None:
         self._called = called
         self._values: dict[str, str] = {}
         self.lines: list[str] = []
@@ -206,13 +204,13 @@ class _Writer:
         parts = [self._product(c, m, kind) for m, c in ordered]
         return self._chain("arith.addi", parts, kind) if parts else self.number(0, kind)
 
-    def _product(self, coefficient: int, monomial: Sequence[sympy.Symbol | Operation], kind: str) -> str:
+    def _product(self, coefficient: int, monomial: Sequence[Any], kind: str) -> str:
         factors = [self._operation(a, kind) if isinstance(a, Operation) else self._symbol(a, kind) for a in monomial]
         if coefficient != 1 or not factors:
             factors.append(self.number(coefficient, kind))
         return self._chain("arith.muli", factors, kind)
 
-    def _symbol(self, symbol: sympy.Symbol, kind: str) -> str:
+    def _symbol(self, symbol: Symbol, kind: str) -> str:
         size = f"%{self._called[symbol]}"
         return size if kind == "index" else self.operation(f"arith.index_cast {size} : index to {kind}")
 
@@ -241,7 +239,7 @@ def _are_extents(formula: Compatible | Clashing) -> bool:
     """Return whether what is to broadcast are sizes, whatever the symbols are."""
     terms = [term(d) for d in dims_of(formula)]
     return _integer_type(terms) == "index" and all(
-        (lower_bound(t) or 0) >= 0 and lower_bound(t) is not None for t in terms
+        (t.lower_bound or 0) >= 0 and t.lower_bound is not None for t in terms
     )
 
 

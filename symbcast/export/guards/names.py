@@ -8,25 +8,25 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _SPACERS = re.compile(r"_{2,}")
 
 
 def identifiers(
-    names: Mapping[sympy.Symbol, str], spell: Callable[[str], str], is_refused: Callable[[str], bool]
-) -> dict[sympy.Symbol, str]:
+    names: Mapping[Symbol, str], spell: Callable[[str], str], is_refused: Callable[[str], bool]
+) -> dict[Symbol, str]:
     """Return an identifier for each symbol, no two alike, the same on every run.
 
     ``spell`` turns a name into what a language allows and leaves alone what it allows already; ``is_refused`` tells
     the words that are taken. A name that can stand as it is does; the others give way to it.
 
-    >>> from sympy import Symbol
+    >>> from symbcast.algebra.symbols import Symbol
     >>> names = {Symbol("x"): "a b", Symbol("y"): "a_b", Symbol("z"): "is", Symbol("t"): "?0"}
     >>> list(identifiers(names, ascii_identifier, {"is"}.__contains__).values())
     ['a_b_2', 'a_b', 'is_', 'size_0']
     """
-    found: dict[sympy.Symbol, str] = {}
+    found: dict[Symbol, str] = {}
     taken: set[str] = set()
     for symbol, name in names.items():
         if spell(name) == name and not is_refused(name) and name not in taken:

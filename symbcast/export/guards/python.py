@@ -18,7 +18,7 @@ from symbcast.export.guards.names import identifiers, tidy
 from symbcast.formulas import AllOf, AnyOf, Formula
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
 
 _HELPERS = {
     "compatible": '''\
@@ -35,7 +35,7 @@ def join(*sizes):
 _TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS))
 
 
-def python_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: str = "guard") -> str:
+def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
     """Return a Python module with one function: whether the condition holds at sizes given in the order of ``names``.
 
     The function is False, and raises nothing, for sizes below 0 and where a comparison has a term without a value. It
@@ -43,7 +43,7 @@ def python_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: s
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
     identifier.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.parsing import parse_formula
     >>> N, T = symbol("N"), symbol("T")
     >>> source = python_source(parse_formula("compatible(N, 8, T) and N % 2 == 0"), {N: "batch", T: "a b"})
@@ -68,7 +68,7 @@ def python_source(condition: Formula, names: Mapping[sympy.Symbol, str], name: s
     return f"{helpers}{head}{_conjunction(lines)}"
 
 
-def parameter_names(names: Mapping[sympy.Symbol, str], function: str) -> dict[sympy.Symbol, str]:
+def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
     """Return the parameter that stands for each symbol in the function's source."""
     return identifiers(names, _spelled, lambda word: word == function or not _is_free(word))
 
@@ -83,7 +83,7 @@ def _spelled(name: str) -> str:
     return form if form.isidentifier() else tidy(re.sub(r"\W", "_", form))
 
 
-def _clause_source(part: Formula, parameters: Mapping[sympy.Symbol, str]) -> str:
+def _clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
     source = formula_source(part, parameters, PYTHON)
     return f"({source})" if isinstance(part, (AllOf, AnyOf)) and part.parts else source
 
@@ -95,7 +95,7 @@ def _conjunction(lines: list[str]) -> str:
     return f"    return (\n        {joined}\n    )\n"
 
 
-def _docstring(condition: Formula, names: Mapping[sympy.Symbol, str], parameters: Mapping[sympy.Symbol, str]) -> str:
+def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapping[Symbol, str]) -> str:
     changed = [f"{p} is the size {names[s]!r}." for s, p in parameters.items() if p != names[s]]
     lines = [*condition_texts(condition, names), *(["", *changed] if changed else [])]
     text = "".join(f"\n    {line}" if line else "\n" for line in lines)
@@ -112,7 +112,7 @@ class Guard:
 
     __slots__ = ("_names", "_renamed", "condition", "function", "name", "names", "parameters", "source")
 
-    def __init__(self, condition: Formula, names: Mapping[sympy.Symbol, str], name: str = "guard") -> None:
+    def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
         if twice:
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
@@ -159,12 +159,12 @@ class Guard:
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
 
 
-def python_guard(condition: Formula, names: Mapping[sympy.Symbol, str], name: str = "guard") -> Guard:
+def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> Guard:
     """Return a condition as a function of its sizes.
 
     Raises `BindingError` for a size of the condition without a name, and for two sizes of one name.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.parsing import parse_formula
     >>> N, T = symbol("N"), symbol("T")
     >>> guard = python_guard(parse_formula("N == 2*T"), {N: "batch", T: "a b"})

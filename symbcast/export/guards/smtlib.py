@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.terms import Operation, Term, term
 from symbcast.export.guards.conditions import condition_texts, guarded_clauses, operations_in
 from symbcast.export.guards.names import identifiers
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
-from symbcast.reading import term
-from symbcast.terms import Operation, Term
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
 # The words of SMT-LIB and of its theories, and what this module defines. Quotes would make no other symbol of them.
@@ -38,7 +36,7 @@ _DIVISIONS = {"//": ("div", "floor_div"), "%": ("mod", "floor_mod")}
 
 def smtlib_source(
     condition: Formula,
-    names: Mapping[sympy.Symbol, str],
+    names: Mapping[Symbol, str],
     name: str = "guard",
     assumptions: Sequence[Formula] = (),
 ) -> str:
@@ -51,7 +49,7 @@ def smtlib_source(
 
     Raises `BindingError` for a size without a name, and ValueError for a ``name`` that is no symbol without quotes.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.parsing import parse_formula
     >>> N, T = symbol("N"), symbol("T")
     >>> condition = parse_formula("2*N <= T + 1 and compatible(N, T)")
@@ -146,7 +144,7 @@ def _number(value: int) -> str:
 class _Writer:
     """Writes formulas and terms over sizes called by the words given."""
 
-    def __init__(self, called: Mapping[sympy.Symbol, str]) -> None:
+    def __init__(self, called: Mapping[Symbol, str]) -> None:
         self._called = called
 
     def formula(self, formula: Formula) -> str:
@@ -182,7 +180,7 @@ class _Writer:
         parts = [self._product(c, m) for m, c in ordered]
         return parts[0] if len(parts) == 1 else _applied("+", parts) if parts else "0"
 
-    def _product(self, coefficient: int, monomial: Sequence[sympy.Symbol | Operation]) -> str:
+    def _product(self, coefficient: int, monomial: Sequence[Any]) -> str:
         factors = [self._operation(a) if isinstance(a, Operation) else self._called[a] for a in monomial]
         if coefficient != 1 or not factors:
             factors.insert(0, _number(coefficient))

@@ -16,9 +16,8 @@ from symbcast.rules.base import find_rule
 from symbcast.shapes import ShapeLike
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.notebook.explorer.widget import Explorer
 
 _EXAMPLE = ("N, 3", "M, 1")
@@ -74,13 +73,11 @@ def question_of(result: Result) -> Question:
     """
     texts = _attribute_texts(result.rule)
     if result.scope is None:
-        return Question(tuple(map(_shape_text, result.operands)), result.rule.name, texts)
-    from symbcast.deciding.normal import put_in_dim
+        return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
+    from symbcast.algebra.arithmetic import replaced
 
     renamed = _readable(result.scope.names)
-    shapes = tuple(
-        _shape_text([d if isinstance(d, int) else put_in_dim(d, renamed) for d in shape]) for shape in result.operands
-    )
+    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims]) for shape in result.operands)
     assume = " and ".join(_assumed(result, renamed))
     return Question(shapes, result.rule.name, texts, assume, result.scope.min_size)
 
@@ -126,29 +123,29 @@ def _shape_text(dims: Sequence[Dim]) -> str:
     return ", ".join(str(d) if isinstance(d, int) else labelled_text(d) for d in dims) or "()"
 
 
-def _assumed(result: Result, renamed: Mapping[sympy.Symbol, sympy.Symbol]) -> Iterator[str]:
+def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
+    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import put_in
     from symbcast.deciding.sets import ALL
     from symbcast.formulas import AnyOf
     from symbcast.printing import formula_text
-    from symbcast.scope import own_set
 
     assert result.scope is not None
-    known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.symbols if own_set(s, 0) is not ALL]
+    known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
     for formula in (*known, *(a.formula for a in result.assumptions)):
         text = formula_text(put_in(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
 
-def _readable(names: Mapping[sympy.Symbol, str]) -> dict[sympy.Symbol, sympy.Symbol]:
+def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
     """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
-    from symbcast.dims import Unknown, symbol
+    from symbcast.algebra.symbols import Unknown, symbol
 
     taken = set(names.values())
     labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
-    found: dict[sympy.Symbol, sympy.Symbol] = {}
+    found: dict[Symbol, Symbol] = {}
     for s, name in names.items():
         if isinstance(s, Unknown):
             found[s] = Unknown(next(labels) if name[1:].isdecimal() else name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from symbcast.assumptions import check_min_size, read_assumptions
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -16,8 +17,7 @@ from symbcast.errors import (
 )
 from symbcast.result import Result, broadcast
 from symbcast.rules import REQUIRED, Parameter, RuleInfo, rules
-from symbcast.scope import check_min_size, read_assumptions
-from symbcast.shapes import Shape, shape
+from symbcast.shapes import shape
 
 
 class Fault(NamedTuple):
@@ -48,7 +48,7 @@ class Question:
         """
         faults: dict[str, Fault] = {}
         for n, text in enumerate(self.shapes):
-            _try(f"shape {n}", faults, _read_shape, text)
+            _try(f"shape {n}", faults, shape, text)
         _try("assume", faults, read_assumptions, self._assumptions())
         _try("min_size", faults, check_min_size, self.min_size)
         attributes = {
@@ -135,17 +135,6 @@ def rule_info(rule: str) -> RuleInfo:
     found = next((r for r in rules() if rule in (r.name, *r.aliases)), None)
     if found is None:
         raise UnknownRuleError(rule, [r.name for r in rules()])
-    return found
-
-
-def _read_shape(text: str) -> Shape:
-    """Return the shape that text means; each dimension is read to its end here, which a decision else does later."""
-    found = shape(text)
-    if not found.is_concrete:
-        from symbcast.reading import term
-
-        for dim in found:
-            term(dim)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.algebra.symbols import Symbol
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
 from symbcast.display.text import visible
@@ -106,6 +107,7 @@ def _sizes(result: Result, looking: Looking, axes: Sequence[str], witness: Mappi
         elif name not in axes and name in witness:
             found[name] = witness[name]
         elif stands is not symbol:
+            assert isinstance(stands, Symbol)
             found[name] = found[names[stands]]  # the assumptions say that they are equal; that one came before
         else:
             domain = known.domains[symbol]
@@ -167,7 +169,11 @@ def _range(result: Result, name: str, up_to: int) -> range:
     known = result.scope.knowledge
     symbol = next(s for s, called in result.scope.names.items() if called == name)
     value = known.values.get(symbol, symbol)
-    least = value if isinstance(value, int) else known.domains[value].least() or 0
+    if isinstance(value, int):
+        least = value
+    else:
+        assert isinstance(value, Symbol)
+        least = known.domains[value].least() or 0
     start = least if least > up_to else 0
     return range(start, start + up_to + 1)
 

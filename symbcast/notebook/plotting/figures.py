@@ -14,9 +14,9 @@ from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveying import SIZES, Survey, survey
 
 if TYPE_CHECKING:
-    import sympy
     from matplotlib.axes import Axes
 
+    from symbcast.algebra.symbols import Symbol
     from symbcast.env import ShapeEnv
     from symbcast.onnx.reporting.report import ModelReport
     from symbcast.result import Result
@@ -27,8 +27,8 @@ MOST_PANELS = 36
 
 def plot(  # noqa: PLR0913 - what a caller may want otherwise
     subject: Result | ShapeEnv | ModelReport,
-    x: str | sympy.Symbol | None = None,
-    y: str | sympy.Symbol | Iterable[int] | None = None,
+    x: str | Symbol | None = None,
+    y: str | Symbol | Iterable[int] | None = None,
     sizes: Iterable[int] = SIZES,
     *,
     y_sizes: Iterable[int] | None = None,
@@ -60,8 +60,8 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
 
 def plots(  # noqa: PLR0913
     subject: Result | ShapeEnv | ModelReport,
-    x: str | sympy.Symbol | None = None,
-    y: str | sympy.Symbol | None = None,
+    x: str | Symbol | None = None,
+    y: str | Symbol | None = None,
     sizes: Iterable[int] = SIZES,
     *,
     each: Mapping[Any, Iterable[int]],

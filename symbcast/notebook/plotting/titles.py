@@ -36,7 +36,7 @@ def condition_text(subject: Result | ShapeEnv | ModelReport) -> str:
     if isinstance(subject, Result):
         return _where(subject.clauses, Namer(subject))
     env = subject if isinstance(subject, ShapeEnv) else subject._env
-    return _where(env.clauses, Namer.of(env.names))
+    return _where(env.clauses, Namer.of(env.shown))
 
 
 def fixed_text(fixed: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ from functools import wraps
 from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
 from symbcast.formulas import (
     FALSE,
     FORMULA_KINDS,
@@ -25,10 +26,9 @@ from symbcast.formulas import (
 )
 from symbcast.onnx.knowing.contents import Element, Ratio, as_ratio, is_size, ratio
 from symbcast.onnx.knowing.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
-from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, modulo, multiply
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.knowing.sizes import Bounds
     from symbcast.onnx.requiring.asking import Asker
 
@@ -127,7 +127,7 @@ def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
         return _square_root(asker.bounds, a)
     if x is None or not isinstance(b, int) or not 0 <= b <= _MAX_EXPONENT or (is_rounded(x) and b > 1):
         return None
-    return ratio(multiply(1, *[x.above] * b), multiply(1, *[x.below] * b))
+    return ratio(multiply(*[x.above] * b), multiply(*[x.below] * b))
 
 
 _MAX_EXPONENT = 8

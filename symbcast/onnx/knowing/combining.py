@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product as combinations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.algebra.arithmetic import add, multiply
 from symbcast.onnx.knowing.arithmetic import BINARY, cast_element
 from symbcast.onnx.knowing.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
 from symbcast.onnx.knowing.numbers import INTEGERS
-from symbcast.onnx.knowing.sizes import add, multiply
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.requiring.asking import Asker
 
 
@@ -38,10 +40,13 @@ def mapped(content: Content | None, step: Callable[[Element], Element]) -> Conte
 
 def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Content | None:
     """Return the content of several values broadcast together to a shape, with their elements put together."""
-    if all(isinstance(d, int) for d in shape) and prod(shape) <= MAX_ELEMENTS:
+    output = numbers_of(shape)
+    if output is not None and prod(output) <= MAX_ELEMENTS:
         values = [_narrowed(v, shape) for v in values]
-        if all(isinstance(d, int) for v in values for d in v.shape or ()):
-            return _if_any(_spread(values, shape, step))
+        shapes = [sizes for v in values if (sizes := numbers_of(v.shape or ())) is not None]
+        if len(shapes) == len(values):
+            listings = [listed(v.content, sizes) for v, sizes in zip(values, shapes, strict=True)]
+            return _if_any(_spread(listings, shapes, output, step))
     return _ramps(values, shape, step)
 
 
@@ -53,28 +58,29 @@ def _narrowed(value: Value, output: Dims) -> Value:
     return value if narrow == dims else Value(narrow, value.dtype, value.content)
 
 
-def _items(items: tuple[Element, ...] | None, size: int) -> tuple[Element, ...]:
-    return (None,) * size if items is None else items
+Sizes: TypeAlias = "tuple[int, ...]"
 
 
-def _spread(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> tuple[Element, ...]:
+def _spread(
+    listings: Sequence[tuple[Element, ...] | None],
+    shapes: Sequence[Sizes],
+    output: Sizes,
+    step: Callable[..., Element],
+) -> tuple[Element, ...]:
     """Return the elements of a small static output, each of the elements of the operands that meet there."""
-    size = prod(int(d) for d in shape)
-    listings = [_items(listed(v.content, v.shape), prod(v.shape or ())) for v in values]
-    if all(v.shape == shape for v in values):
-        return tuple(map(step, *listings))
-    places = [_places(v.shape or (), shape) for v in values]
-    return tuple(step(*(items[place[n]] for items, place in zip(listings, places, strict=True))) for n in range(size))
+    items = [(None,) * prod(shape) if i is None else i for i, shape in zip(listings, shapes, strict=True)]
+    if all(shape == output for shape in shapes):
+        return tuple(map(step, *items))
+    places = [_places(shape, output) for shape in shapes]
+    return tuple(step(*(i[p[n]] for i, p in zip(items, places, strict=True))) for n in range(prod(output)))
 
 
-def _places(shape: Dims, output: Dims) -> list[int]:
+def _places(shape: Sizes, output: Sizes) -> list[int]:
     """Return, for each element of the output, which element of an operand lies there."""
-    sizes = [1] * (len(output) - len(shape)) + [int(d) for d in shape]
+    sizes = [1] * (len(output) - len(shape)) + list(shape)
     strides = [0 if size == 1 else prod(sizes[axis + 1 :]) for axis, size in enumerate(sizes)]
-    return [
-        sum(i * s for i, s in zip(index, strides, strict=True))
-        for index in combinations(*(range(int(d)) for d in output))
-    ]
+    indices = combinations(*map(range, output))
+    return [sum(i * s for i, s in zip(index, strides, strict=True)) for index in indices]
 
 
 def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Ramp | None:
@@ -104,7 +110,7 @@ def _laid_out(value: Value, output: Dims) -> Ramp | None:
     if ramp is None or value.shape is None:
         return None
     missing = len(output) - len(value.shape)
-    strides: list[object] = [0] * missing
+    strides: list[Dim] = [0] * missing
     for size, stride, wanted in zip(value.shape, ramp.strides, output[missing:], strict=True):
         if size not in (wanted, 1) and stride != 0:
             return None

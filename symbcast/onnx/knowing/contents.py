@@ -13,12 +13,14 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, subtract
+from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.algebra.terms import Term
+from symbcast.onnx.knowing.sizes import numbers_of
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
 
 MAX_ELEMENTS = 1024
@@ -128,15 +130,12 @@ def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Elemen
 
     There are none where the shape has room for more or fewer: what comes after a node that runs at no sizes.
     """
-    is_static = shape is not None and all(isinstance(d, int) for d in shape)
+    sizes = numbers_of(shape)
     if isinstance(content, Elements):
-        if not is_static:
+        if sizes is None:
             return content.items if shape is None or len(shape) == 1 else None  # of more axes, which lie where?
-        return content.items if prod(shape or ()) == len(content.items) else None
-    if content is None or shape is None or not is_static:
-        return None
-    sizes: list[int] = [int(d) for d in shape]
-    if prod(sizes) > MAX_ELEMENTS:
+        return content.items if prod(sizes) == len(content.items) else None
+    if content is None or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None
     if isinstance(content, Ramp):
         return tuple(at(content, index) for index in _indices(sizes))
@@ -167,11 +166,8 @@ def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None
         return Ramp(content.parts[0].start, (*content.parts[0].strides, 0))
     if not isinstance(content, Elements):
         return None
-    items = content.items
-    if not items or not all(is_size(i) for i in items) or not all(isinstance(d, int) for d in shape):
-        return None
-    sizes = [int(d) for d in shape]
-    if prod(sizes) != len(items):
+    items, sizes = _all_sizes(content.items), numbers_of(shape)
+    if not items or sizes is None or prod(sizes) != len(items):
         return None
     if len(items) == 1:
         return Ramp(items[0], (0,) * len(shape))
@@ -184,17 +180,20 @@ def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None
     return ramp if fits else None
 
 
-def is_size(element: Element) -> TypeGuard[Dim]:
+def is_size(element: object) -> TypeGuard[Dim]:
     """Return whether an element is an integer dimension, neither a truth value, a real number nor unknown."""
-    import sympy
+    return isinstance(element, (int, Term)) and not isinstance(element, bool)
 
-    return isinstance(element, (int, sympy.Expr)) and not isinstance(element, bool)
+
+def _all_sizes(items: Sequence[Element]) -> tuple[Dim, ...] | None:
+    found = tuple(i for i in items if is_size(i))
+    return found if len(found) == len(items) else None
 
 
 def sizes_of(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Dim, ...] | None:
     """Return the elements as dimensions where every one of them is an integer that is known."""
     items = listed(content, shape)
-    return items if items is not None and all(map(is_size, items)) else None
+    return None if items is None else _all_sizes(items)
 
 
 def as_ratio(element: Element) -> Ratio | None:

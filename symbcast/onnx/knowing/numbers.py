@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
+from symbcast.algebra.terms import term
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
-from symbcast.reading import term
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.knowing.sizes import Bounds
 
 BOOL = 9

@@ -1,141 +1,39 @@
-"""Arithmetic on dimensions in normal form: what is equal as a polynomial over symbols and quotients is one object."""
+"""What is known of how large dimensions are, and quotients that are exact."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from symbcast.definedness import lower_bound
-from symbcast.dims import join, plain
-from symbcast.reading import term
-from symbcast.terms import (
-    Atom,
-    Monomial,
-    Operation,
-    Term,
-    as_term,
-    collect,
-    constant,
-    extremum_terms,
-    floordiv_terms,
-    modulo_terms,
-    substitute,
-)
+from symbcast.algebra.arithmetic import maximum, minimum, multiply, subtract
+from symbcast.algebra.operations import substitute
+from symbcast.algebra.terms import Atom, Monomial, Term, constant, term
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
-@lru_cache(maxsize=65536)
-def _dim(value: Term) -> Dim:
-    """Return a term as a dimension; read again, it is that term."""
-    return value.constant if value.is_constant else value.dim()
-
-
-def normal_of(value: Term) -> Dim:
-    """Return a term as a dimension in normal form."""
-    return _dim(value)
-
-
-def normal(dim: Dim) -> Dim:
-    """Return the normal form of a dimension.
-
-    >>> from symbcast.dims import symbol
-    >>> N = symbol("N")
-    >>> normal((N + 1) * N - N)
-    N**2
-    """
-    return dim if isinstance(dim, int) or dim.is_Symbol else _dim(term(dim))
-
-
-@lru_cache(maxsize=65536)
-def add(*dims: Dim) -> Dim:
-    """Return the sum."""
-    if all(isinstance(d, int) for d in dims):
-        return sum(dims)
-    return _dim(collect([(term(d), 1) for d in dims]))
-
-
-@lru_cache(maxsize=65536)
-def subtract(left: Dim, right: Dim) -> Dim:
-    """Return the difference."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left - right
-    return _dim(term(left) - term(right))
-
-
-@lru_cache(maxsize=65536)
-def multiply(*dims: Dim) -> Dim:
-    """Return the product."""
-    number = 1
-    rest: list[Dim] = []
-    for d in dims:
-        if isinstance(d, int):
-            number *= d
-        else:
-            rest.append(d)
-    if not rest or not number:
-        return number
-    if len(rest) == 1 and number == 1:
-        return normal(rest[0])
-    product = term(rest[0]).scaled(number)
-    for d in rest[1:]:
-        product = product * term(d)
-    return _dim(product)
-
-
-@lru_cache(maxsize=65536)
-def floor_divide(left: Dim, right: Dim) -> Dim:
-    """Return the quotient rounded down; the divisor is not the number 0."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left // right
-    return _dim(floordiv_terms(term(left), term(right)))
-
-
-def ceil_divide(left: Dim, right: Dim) -> Dim:
-    """Return the quotient rounded up; the divisor is not the number 0."""
-    return multiply(-1, floor_divide(multiply(-1, left), right))
-
-
-@lru_cache(maxsize=65536)
-def modulo(left: Dim, right: Dim) -> Dim:
-    """Return the remainder, of the divisor's sign, which is not the number 0."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left % right
-    return _dim(modulo_terms(term(left), term(right)))
-
-
-def joined(dims: Iterable[Dim]) -> Dim:
-    """Return the join of dimensions."""
-    return join(dims)
-
-
-def product(dims: Iterable[Dim]) -> Dim:
-    """Return the product of dimensions, 1 of none."""
-    return multiply(*dims)
-
-
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim | None:
     """Return what the one product is of the other where it is a polynomial, at all sizes at which no divisor is 0.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
     >>> exact_quotient((N, M + 1, 6), (M + 1, 2)), exact_quotient((N, 3), (2,)), exact_quotient((N * M + N,), (N,))
     (3*N, None, M + 1)
     """
-    above = list(map(normal, dividend))
+    above = list(dividend)
     below: list[Dim] = []
-    for d in map(normal, divisor):
+    for d in divisor:
         if d in above:
             above.remove(d)
         else:
             below.append(d)
-    numerator, denominator = term(multiply(1, *above)), term(multiply(1, *below))
+    numerator, denominator = term(multiply(*above)), term(multiply(*below))
     if denominator == constant(1):
-        return _dim(numerator)
+        return numerator.dim()
     return _quotient_by_monomial(numerator, denominator)
 
 
@@ -151,7 +49,7 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
         if rest is None or coefficient % number:
             return None
         found[rest] = coefficient // number
-    return _dim(Term(found))
+    return Term(found).dim()
 
 
 def _scale(numerator: Term, denominator: Term) -> int | None:
@@ -178,7 +76,7 @@ class Bounds:
 
     def __init__(self, least: Mapping[Atom, int]) -> None:
         self._least = dict(least)
-        self._shifts: dict[Atom, Term] = {s: as_term(s) + constant(low) for s, low in least.items() if low}
+        self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
         self._known: dict[Dim, int | None] = {}
 
     def copy(self) -> Bounds:
@@ -191,7 +89,7 @@ class Bounds:
         """Take in the least size of one more symbol."""
         if least > self._least.get(symbol, 0):
             self._least[symbol] = least
-            self._shifts[symbol] = as_term(symbol) + constant(least)
+            self._shifts[symbol] = symbol + constant(least)
             self._known.clear()
 
     def least(self, dim: Dim) -> int | None:
@@ -199,7 +97,7 @@ class Bounds:
         if isinstance(dim, int):
             return dim
         if dim not in self._known:
-            self._known[dim] = lower_bound(substitute(term(dim), self._shifts))
+            self._known[dim] = substitute(term(dim), self._shifts).lower_bound
         return self._known[dim]
 
     def is_at_least(self, dim: Dim, number: int) -> bool:
@@ -217,7 +115,7 @@ class Bounds:
             return min(left, right)
         if left == right or self.is_at_most(left, right):
             return left
-        return right if self.is_at_most(right, left) else _extremum("min", left, right)
+        return right if self.is_at_most(right, left) else minimum((left, right))
 
     def larger(self, left: Dim, right: Dim) -> Dim:
         """Return the larger of two dimensions."""
@@ -225,33 +123,10 @@ class Bounds:
             return max(left, right)
         if left == right or self.is_at_most(right, left):
             return left
-        return right if self.is_at_most(left, right) else _extremum("max", left, right)
+        return right if self.is_at_most(left, right) else maximum((left, right))
 
 
-@lru_cache(maxsize=4096)
-def _extremum(kind: Literal["min", "max"], left: Dim, right: Dim) -> Dim:
-    return _dim(extremum_terms(kind, (term(left), term(right))))
-
-
-def is_opaque(dim: Dim) -> bool:
-    """Return whether a dimension is an expression, neither a number nor one symbol."""
-    return not isinstance(dim, int) and not dim.is_Symbol
-
-
-__all__ = [
-    "Bounds",
-    "Operation",
-    "add",
-    "ceil_divide",
-    "exact_quotient",
-    "floor_divide",
-    "is_opaque",
-    "joined",
-    "modulo",
-    "multiply",
-    "normal",
-    "normal_of",
-    "plain",
-    "product",
-    "subtract",
-]
+def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
+    """Return dimensions that are numbers, each of them, as such; None where one is not."""
+    found = tuple(d for d in dims or () if isinstance(d, int))
+    return None if dims is None or len(found) < len(dims) else found

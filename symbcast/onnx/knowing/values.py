@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.knowing.contents import Content
 
 Dims: TypeAlias = "tuple[Dim, ...]"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect, known_shape
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 _MASK, _PAST_KEY, _PAST_VALUE, _LENGTHS = 3, 4, 5, 6
 

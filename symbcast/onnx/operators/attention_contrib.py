@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 _DEVICES = "that the device has this layout, which the processor has not, was not looked at"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import multiply, product
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 FLOAT, INT64, STRING = 1, 7, 8
 ML = "ai.onnx.ml"
@@ -66,7 +66,7 @@ def extractor(call: Call) -> Value:
     dims, places = call.shape(0), call.shape(1)
     call.note("that the features are there was not looked at")
     leading = dims[:-1] if len(dims) > 1 else (1,)
-    return Value((*leading, product(places)), call.dtype())
+    return Value((*leading, multiply(*places)), call.dtype())
 
 
 @operator("FeatureVectorizer", domain=ML)

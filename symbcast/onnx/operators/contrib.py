@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import floor_divide, modulo
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import floor_divide, modulo
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator, operators
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 INT32 = 6
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.algebra.arithmetic import multiply
 from symbcast.formulas import Formula, at_most, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
-from symbcast.onnx.knowing.sizes import product
 from symbcast.onnx.knowing.values import NEVER, Value
 from symbcast.onnx.registry import operator
 from symbcast.onnx.walk import Fork, either
@@ -38,7 +38,7 @@ def _condition(call: Call) -> Formula:
     """Return when the then-branch is taken: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
     shape = call.value(0).shape
     if shape is not None:
-        call.equal(product(shape), 1, "the condition must be one truth value")
+        call.equal(multiply(*shape), 1, "the condition must be one truth value")
     items = call.elements(0)
     found = truth(items[0]) if items else None
     if found is not None:

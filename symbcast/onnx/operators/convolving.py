@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import add, floor_divide, modulo, multiply, product, subtract
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import (
@@ -26,7 +26,7 @@ from symbcast.onnx.operators.windows import (
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 INT32 = 6
 _CHANNELS = "the channels must be those of the weights, for each group"
@@ -199,7 +199,7 @@ def deformed_convolution(call: Call) -> Value:
     if call.is_onnxruntime:
         call.at_most(1, weights[0], "there must be an output channel")
         _ask_for_elements(call, dims, out)
-    elements = multiply(product(weights[2:]), offsets)
+    elements = multiply(multiply(*weights[2:]), offsets)
     _ask_for_each_position(call, 2, (dims[0], multiply(elements, len(sizes)), *out))
     if call.has(4):
         _ask_for_each_position(call, 4, (dims[0], elements, *out))
@@ -230,8 +230,8 @@ def columns_to_image(call: Call) -> Value:
         call.refuse("image and block must have the same number of axes")
     found = windows(call, block)
     count = [fitting(call, s, w) for s, w in zip(image, found, strict=True)]
-    call.equal(columns, product(count), "there must be a column for each position of the block")
-    elements = product(block)
+    call.equal(columns, multiply(*count), "there must be a column for each position of the block")
+    elements = multiply(*block)
     call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
     if call.is_onnxruntime:
         call.at_most(1, rows, "there must be a row")

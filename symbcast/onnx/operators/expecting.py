@@ -10,7 +10,7 @@ from symbcast.onnx.call import Call
 from symbcast.printing import dim_text
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.knowing.values import Dims
 
 MICROSOFT = "com.microsoft"

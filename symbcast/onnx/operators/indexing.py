@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.formulas import TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
-from symbcast.onnx.knowing.sizes import add, multiply, subtract
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 INT64, BOOL = 7, 9
 _IN_RANGE = "indices must be within the axis that they index"
@@ -57,8 +58,8 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
 
     array = np.empty(len(items), dtype=object)
     array[:] = items
-    sizes = [int(d) for d in shape]
-    if not all(-sizes[axis] <= n < sizes[axis] for n in places):
+    sizes = numbers_of(shape)
+    if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
         return None
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.formulas import FALSE, Formula, any_of, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 @operator("Concat")
@@ -109,9 +110,10 @@ _SHORT = 16
 
 def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
     lists = [listed(v.content, v.shape) for v in values]
-    if any(items is None for items in lists) or not all(isinstance(d, int) for v in values for d in v.shape or ()):
+    shapes = [numbers_of(v.shape or ()) for v in values]
+    if None in lists or None in shapes:
         return None
-    outer = prod(int(d) for d in (values[0].shape or ())[:axis])
+    outer = prod((shapes[0] or ())[:axis])
     found: list[Element] = []
     for n in range(outer):
         for items in lists:

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.definedness import definedness
 from symbcast.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import add, multiply, subtract
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
 INT64, BOOL = 7, 9
 _ROUNDS = 4
@@ -34,7 +33,7 @@ def loop(call: Call) -> Sequence[Value]:
     body = call.attribute("body").g
     expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
-    around = frozenset(call.asker.env.symbols)
+    around = frozenset(call.asker.env.shown)
     carried = _steady(call, body, initial)
     limit = _trip_limit(call)
     with call.asker.under(_runs(call, limit)):
@@ -119,12 +118,12 @@ def _general(call: Call, position: int, before: Value, after: Value, let_go: set
     return Value(tuple(dims), before.dtype)
 
 
-def _growth(before: Value, after: Value, around: frozenset[sympy.Symbol]) -> list[Dim | None]:
+def _growth(before: Value, after: Value, around: frozenset[Symbol]) -> list[Dim | None]:
     """Return by how much each size grows in a turn, where that is the same in each: of sizes from around the loop."""
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
         return []
     steps = [subtract(b, a) for a, b in zip(before.shape, after.shape, strict=True)]
-    return [step if isinstance(step, int) or step.free_symbols <= around else None for step in steps]
+    return [step if isinstance(step, int) or step.symbols().keys() <= around else None for step in steps]
 
 
 def _after(
@@ -159,9 +158,9 @@ def _grown(call: Call, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
     return call.asker.by_cases(name, text, at_most(1, trips), grown, first)
 
 
-def _put_together(call: Call, position: int, trips: Dim, value: Value, around: frozenset[sympy.Symbol]) -> Value:
+def _put_together(call: Call, position: int, trips: Dim, value: Value, around: frozenset[Symbol]) -> Value:
     """Return what each turn gives, put together."""
-    if any(not isinstance(d, int) and not d.free_symbols <= around for d in value.shape or ()):
+    if any(not isinstance(d, int) and not d.symbols().keys() <= around for d in value.shape or ()):
         call.note(f"that output {position} is of one shape in every turn was not looked at")
     if value.shape and call.is_onnxruntime and call.asker.is_known(at_most(1, trips)) is not True:
         value = Value(_unless_none(call, position, trips, value.shape), value.dtype)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
+from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Ramp, from_array, is_size
 from symbcast.onnx.knowing.numbers import BOOL
-from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, product, subtract
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Constant, Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
@@ -56,7 +59,7 @@ def shape(call: Call) -> Value:
 @operator("Size")
 def size(call: Call) -> Value:
     """The number of elements."""
-    return Value((), INT64, Elements((product(call.shape(0)),)))
+    return Value((), INT64, Elements((multiply(*call.shape(0)),)))
 
 
 @operator("ConstantOfShape")
@@ -78,11 +81,9 @@ def filled(element: object, dims: Dims) -> Content | None:
     """Return the content of a tensor that holds one element everywhere."""
     if not is_size(element):
         return None
-    if all(isinstance(d, int) for d in dims):
-        count = product(dims)
-        assert isinstance(count, int)
-        if 0 <= count <= _LISTED:
-            return Elements((element,) * count)
+    sizes = numbers_of(dims)
+    if sizes is not None and 0 <= prod(sizes) <= _LISTED:
+        return Elements((element,) * prod(sizes))
     return Ramp(element, (0,) * len(dims))
 
 

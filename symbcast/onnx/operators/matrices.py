@@ -13,7 +13,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 _INNER = "the last size of the one matrix must equal the last but one of the other"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, subtract
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import (
@@ -25,7 +25,7 @@ from symbcast.onnx.operators.windows import (
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 FLOAT, INT64 = 1, 7
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.algebra.arithmetic import ceil_divide
 from symbcast.formulas import FALSE, Formula, any_of, different, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import ceil_divide
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.operators.joining import joined_shape

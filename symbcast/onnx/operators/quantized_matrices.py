@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import multiply
 from symbcast.formulas import Formula, all_of, any_of, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import product
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_number_or_line, expect_numbers, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 FLOAT, UINT8, INT32 = 1, 2, 6
 
@@ -71,7 +71,9 @@ def _as_reals(call: Call, scales: Sequence[int], zero: int, bias: int) -> Value:
         call.broadcast(scale, shape, rule="unidirectional") if scale != (1,) else None
     found = known_shape(call, bias, "the bias")
     if found is not None:
-        call.equal(product(found), right[-1] if len(right) > 1 else 1, "the bias must have one number for each column")
+        call.equal(
+            multiply(*found), right[-1] if len(right) > 1 else 1, "the bias must have one number for each column"
+        )
     return Value(shape, FLOAT)
 
 

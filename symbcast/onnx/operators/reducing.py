@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from functools import reduce as fold
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import modulo
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY
 from symbcast.onnx.knowing.contents import Content, Element, Elements
-from symbcast.onnx.knowing.sizes import modulo
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 INT64 = 7
 

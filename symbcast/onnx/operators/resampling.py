@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.scaling import Scale, scale, scales
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 class Resized(NamedTuple):
@@ -161,13 +162,14 @@ def _keeping_ratio(call: Call, old: Sequence[Dim], wanted: Sequence[Dim]) -> lis
     """Return axes resized by one scale, that of the axis which needs the least, or the most."""
     for size in (*old, *wanted):
         call.at_most(1, size, "where the ratio of the axes is kept, none may be empty")
-    if not all(isinstance(d, int) and d > 0 for d in (*old, *wanted)):
+    before, after = numbers_of(old), numbers_of(wanted)
+    if before is None or after is None or min((*before, *after), default=1) < 1:
         return [Resized(call.fresh(f"size_{n}", f"axis {n} with its ratio kept"), None, None) for n in range(len(old))]
     import numpy as np
 
     choose = min if call.text("keep_aspect_ratio_policy") == "not_larger" else max
-    factor = choose(np.float32(w) / np.float32(d) for w, d in zip(wanted, old, strict=True))
-    sizes = [floor(float(factor * np.float32(d)) + 0.5) for d in old]
+    factor = choose(np.float32(w) / np.float32(d) for w, d in zip(after, before, strict=True))
+    sizes = [floor(float(factor * np.float32(d)) + 0.5) for d in before]
     stays, grows = (TRUE if is_so else FALSE for is_so in (factor == 1, factor >= 1))
     return [Resized(size, stays, grows) for size in sizes]
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.formulas import Formula, any_of, at_most, equal, negate
 from symbcast.onnx.call import Call, RefusedError
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
-from symbcast.onnx.knowing.sizes import add, exact_quotient, floor_divide, modulo, multiply, product, subtract
+from symbcast.onnx.knowing.sizes import exact_quotient
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 @operator("Reshape")
@@ -147,7 +148,7 @@ def _counted(call: Call, data: Dims, dims: Sequence[Dim | None]) -> Dims:
         quotient = exact_quotient(tuple(data), tuple(given)) if call.asker.is_positive(given) else None
         if quotient != 1:
             left, right = _without_common(call, data, given)
-            call.equal(product(left), product(right), "the number of elements must stay the same")
+            call.equal(multiply(*left), multiply(*right), "the number of elements must stay the same")
         return tuple(given)
     worked_out = _worked_out(call, data, given)
     return tuple(worked_out if d is None else d for d in dims)
@@ -192,7 +193,7 @@ def _quotient(call: Call, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
     if quotient is not None:
         return quotient
     left, right = _without_common(call, data, given)
-    above, below = product(left), product(right)
+    above, below = multiply(*left), multiply(*right)
     call.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
     return floor_divide(above, below)
 
@@ -257,5 +258,5 @@ def flatten(call: Call) -> Value:
     if not -len(dims) <= axis <= len(dims):
         call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis
-    shape = (product(dims[:place]), product(dims[place:]))
+    shape = (multiply(*dims[:place]), multiply(*dims[place:]))
     return Value(shape, data.dtype, _reshaped(data, shape))

@@ -11,15 +11,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.formulas import Formula, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
-from symbcast.onnx.knowing.sizes import floor_divide, multiply
 from symbcast.onnx.knowing.values import Constant
 from symbcast.onnx.reading.tensors import read_array
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 MAX_SCALED = 1 << 14
 """Sizes below it are scaled exactly as the runtime does it."""
@@ -84,11 +84,10 @@ def exact_scale(number: float) -> Scale:
     >>> exact_scale(0.30000001192092896), exact_scale(0.699999988079071)
     (Scale(above=3, below=10, exact=True), Scale(above=11744051, below=16777216, exact=True))
     """
-    found = rounded_scale(number)
     is_float = _as_float(number)
-    if found.exact and is_float >= Fraction(found.above, found.below):
-        return found
-    return Scale(is_float.numerator, is_float.denominator, True)
+    short, is_exact = _short(is_float)
+    found = short if is_exact and is_float >= short else is_float
+    return Scale(found.numerator, found.denominator, True)
 
 
 @lru_cache(maxsize=256)
@@ -104,14 +103,18 @@ def rounded_scale(number: float) -> Scale:
     >>> rounded_scale(0.5), rounded_scale(0.30000001192092896)
     (Scale(above=1, below=2, exact=True), Scale(above=3, below=10, exact=True))
     """
-    is_float = _as_float(number)
+    short, is_exact = _short(_as_float(number))
+    return Scale(short.numerator, short.denominator, is_exact)
+
+
+def _short(is_float: Fraction) -> tuple[Fraction, bool]:
+    """Return a short fraction that is rounded to a float, or else the float itself, and whether it may stand for it."""
     short = is_float.limit_denominator(_MAX_DENOMINATOR)
     if not short or _as_float(float(short)) != is_float:
-        return Scale(is_float.numerator, is_float.denominator, False)
+        return is_float, False
     off = is_float / short - 1
     limit = 1 << (_PRECISION - 1 if off else _PRECISION)
-    is_exact = off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= limit
-    return Scale(short.numerator, short.denominator, is_exact)
+    return short, off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= limit
 
 
 _MAX_DENOMINATOR = 1024

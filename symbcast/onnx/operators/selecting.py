@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import product
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
@@ -42,7 +42,7 @@ def unique(call: Call) -> Sequence[Value]:
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
-    length = product(dims) if axis is None else dims[whole]
+    length = multiply(*dims) if axis is None else dims[whole]
     one = Value((count,), INT64)
     return Value(shape, call.dtype()), one, Value((length,), INT64), one
 

@@ -7,17 +7,18 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.formulas import equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.knowing.sizes import floor_divide, modulo, multiply
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 @operator("Unsqueeze")
@@ -95,12 +96,13 @@ def transpose(call: Call) -> Value:
         return Value(shape, data.dtype, Ramp(content.start, tuple(content.strides[n] for n in order)))
     if len(dims) < 2:
         return Value(shape, data.dtype, content)
-    items = listed(content, dims)
-    return Value(shape, data.dtype, None if items is None else Elements(_transposed(items, dims, order)))
+    items, sizes = listed(content, dims), numbers_of(dims)
+    if items is None or sizes is None:
+        return Value(shape, data.dtype)
+    return Value(shape, data.dtype, Elements(_transposed(items, sizes, order)))
 
 
-def _transposed(items: Sequence[Element], dims: Dims, order: Sequence[int]) -> tuple[Element, ...]:
-    sizes = [int(d) for d in dims]
+def _transposed(items: Sequence[Element], sizes: Sequence[int], order: Sequence[int]) -> tuple[Element, ...]:
     strides = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
     indices = combinations(*(range(sizes[n]) for n in order))
     return tuple(items[sum(i * strides[n] for i, n in zip(index, order, strict=True))] for index in indices)

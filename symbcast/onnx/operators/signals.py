@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.formulas import any_of, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import add, floor_divide, multiply, subtract
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 FLOAT = 1
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Ramp, as_ramp, is_size, listed
-from symbcast.onnx.knowing.sizes import add, ceil_divide, multiply, subtract
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.indexing import gathered_listed
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 @operator("Slice")

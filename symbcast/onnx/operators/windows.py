@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.sizes import add, ceil_divide, floor_divide, multiply, subtract
 from symbcast.onnx.knowing.values import Dims
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.dims import symbol
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.errors import SymbcastError
 from symbcast.onnx.knowing.contents import Elements
 from symbcast.onnx.knowing.numbers import INTEGERS
-from symbcast.onnx.knowing.sizes import normal
+from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Value
-from symbcast.reading import symbols_of
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.env import ShapeEnv
 
 _SHORT = 8
@@ -33,8 +34,8 @@ class Inputs(NamedTuple):
     """The inputs that a caller gives, and the sizes in their shapes in order of appearance."""
 
     values: dict[str, Value]
-    symbols: tuple[sympy.Symbol, ...]
-    held: dict[sympy.Symbol, str]
+    symbols: tuple[Symbol, ...]
+    held: dict[Symbol, str]
     """What small integer inputs may hold, each number a size of its own, and what it is."""
 
 
@@ -58,20 +59,21 @@ def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
     return Inputs(values, symbols, _contents(values, {s.name for s in symbols}))
 
 
-def _contents(values: dict[str, Value], taken: set[str]) -> dict[sympy.Symbol, str]:
+def _contents(values: dict[str, Value], taken: set[str]) -> dict[Symbol, str]:
     """Give scalars and short vectors of integers sizes for their elements: shapes may come from them."""
-    found: dict[sympy.Symbol, str] = {}
+    found: dict[Symbol, str] = {}
     for name, value in values.items():
-        if value.dtype not in INTEGERS or value.shape not in ((), *((n,) for n in range(1, _SHORT + 1))):
+        shape = numbers_of(value.shape)
+        if value.dtype not in INTEGERS or shape not in ((), *((n,) for n in range(1, _SHORT + 1))):
             continue
         items = []
-        for n in range(value.shape[0] if value.shape else 1):
-            label = _identifier(name) + (f"_{n}" if value.shape else "")
+        for n in range(prod(shape)):
+            label = _identifier(name) + (f"_{n}" if shape else "")
             while label in taken:
                 label += "_value"
             taken.add(label)
             items.append(symbol(label))
-            of = f"element {n} of the input {name}" if value.shape else f"the value of the input {name}"
+            of = f"element {n} of the input {name}" if shape else f"the value of the input {name}"
             found[items[-1]] = f"{of}, taken to be 0 or more"
         value.content = Elements(tuple(items))
     return found
@@ -92,23 +94,21 @@ def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim
         while base in taken:
             base += "_"
         taken.add(base)
-        return env.symbol(base)
+        return env.named(base)
     if re.fullmatch(_NAME, text) or (re.fullmatch(rf"{_NAME}(-{_NAME})+", text) and taken.isdisjoint(text.split("-"))):
-        return env.symbol(text)
+        return env.named(text)
     return _expression(text, env)
 
 
 def _expression(text: str, env: ShapeEnv) -> Dim:
     """Return a dimension that the model gives as an expression, or by a name that is none elsewhere."""
-    from symbcast.shapes import shape
+    from symbcast.parsing import parse_shape
 
     try:
-        (dim,) = shape(text)
+        (dim,) = parse_shape(text)
     except (SymbcastError, ValueError):
-        return env.symbol(text)
-    if isinstance(dim, int):
-        return dim
-    return normal(dim.xreplace({s: env.symbol(s.name) for s in dim.free_symbols}))
+        return env.named(text)
+    return replaced(dim, {s: env.named(s.name) for s in symbols_of([dim])})
 
 
 def _identifier(name: str) -> str:

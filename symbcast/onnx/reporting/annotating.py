@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.symbols import Symbol
 from symbcast.explaining.naming import Namer
 from symbcast.onnx.reporting.element_types import element_types
 from symbcast.onnx.reporting.graphs import graphs_of
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.knowing.values import Value
     from symbcast.onnx.reporting.checked import Checked
 
@@ -37,7 +38,7 @@ class _Annotator:
     def __init__(self, checked: Checked) -> None:
         self._walk = checked.walk
         self._inputs = checked.inputs.values
-        self._namer = Namer.of(checked.env.names)
+        self._namer = Namer.of(checked.env.shown)
         self._open = checked.asker.origins.keys()
         self._types = element_types(checked.model)
 
@@ -89,11 +90,11 @@ class _Annotator:
         elif isinstance(dim, str):
             made.dim_param = dim
         else:
-            made.dim_param = str(dim.name) if dim.is_Symbol else self._namer.dim(dim)
+            made.dim_param = dim.name if isinstance(dim, Symbol) else self._namer.dim(dim)
 
     def _is_open(self, dim: Dim) -> bool:
         """Return whether data decide a size."""
-        return not isinstance(dim, int) and not self._open.isdisjoint(dim.free_symbols)
+        return not isinstance(dim, int) and not self._open.isdisjoint(dim.symbols())
 
     def _name_dims(self, declared: Any) -> None:
         """Give the dimensions of an input that have neither size nor name the names that the report has for them."""

@@ -5,32 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.assumptions import own_set
 from symbcast.deciding.compiled import UndefinedError
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.evaluating import size_at
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.formulas import Formula, equal
-from symbcast.scope import own_set
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.env import ShapeEnv
     from symbcast.onnx.reporting.checked import Checked
 
-Sizes: TypeAlias = "Mapping[sympy.Symbol, int]"
+Sizes: TypeAlias = "Mapping[Symbol, int]"
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
     """Return what an environment assumes, and more; raise `ContradictionError` where that cannot be."""
-    domains = {s: own_set(s, env.min_size) for s in env.symbols}
-    return Knowledge(env.symbols, domains, [*(a.formula for a in env.assumptions), *more])
+    domains = {s: own_set(s, env.min_size) for s in env.shown}
+    return Knowledge(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
 
 def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Formula] = ()) -> Sizes | None:
     """Return the given sizes with those of all other symbols, as small as they can be where the clauses hold."""
-    names = checked.env.names
+    names = checked.env.shown
     sizes = {s: given[name] for s, name in names.items() if name in given}
     if len(sizes) == len(names):
         return sizes

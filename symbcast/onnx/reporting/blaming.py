@@ -12,8 +12,8 @@ from symbcast.onnx.knowing.contents import sizes_of
 from symbcast.onnx.reporting.binding import Sizes, dims_at
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.dims import Dim
     from symbcast.onnx.knowing.values import Value
     from symbcast.onnx.requiring.asking import Asker, Place
     from symbcast.programs.op import Op
@@ -51,7 +51,7 @@ class Blame(NamedTuple):
     def _is_about_parts(self) -> bool:
         """Return whether not whole operands were broadcast, but some axes of them: counted otherwise than theirs."""
         whole = {v.shape for v in self.place.inputs if v is not None and v.shape is not None}
-        return not all(tuple(s) in whole for s in self.op.operands)
+        return not all(s.dims in whole for s in self.op.operands)
 
     def shown(self) -> tuple[int, ...]:
         """Return the positions, among the operands that are given, of those that meet where it fails."""

@@ -11,14 +11,14 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.symbols import Symbol
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import MissingExtraError
 from symbcast.explaining.naming import clipped, cut, sizes_text
-from symbcast.onnx.knowing.contents import Elements
+from symbcast.onnx.knowing.contents import Element, Elements
 from symbcast.onnx.reporting.binding import Sizes, completed, dims_at
 from symbcast.onnx.reporting.blaming import broken
 from symbcast.onnx.reporting.running import FILLED, Feed, Ran, run_all
-from symbcast.shapes import shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
     return ""
 
 
-def _held(value: Value) -> tuple[object, ...]:
+def _held(value: Value) -> tuple[Element, ...]:
     """Return the elements of an input whose numbers sizes come from."""
     return value.content.items if isinstance(value.content, Elements) else ()
 
@@ -128,7 +128,7 @@ def _held(value: Value) -> tuple[object, ...]:
 def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
     shape = tuple(d or 0 for d in dims_at(value.shape or (), sizes))
     items = _held(value)
-    known = tuple(sizes[s] for s in items if s in sizes)
+    known = tuple(sizes[s] for s in items if isinstance(s, Symbol) and s in sizes)
     return Feed(name, value.dtype, shape, known if items and len(known) == len(items) else None)
 
 
@@ -198,7 +198,7 @@ def _outputs(report: ModelReport, sizes: Sizes, found: Ran) -> Iterator[tuple[st
         real = (found.shapes or {}).get(name)
         if shape is None or real is None:
             continue
-        told = tuple(dims_at(shape_of(shape), own))
+        told = tuple(dims_at(shape.dims, own))
         if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
             yield name, told, real
 

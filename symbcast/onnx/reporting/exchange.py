@@ -11,7 +11,7 @@ from symbcast.explaining.naming import Namer
 from symbcast.onnx.reporting.wording import condition_text
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.reporting.findings import Finding
     from symbcast.onnx.reporting.report import ModelReport
 
@@ -31,10 +31,10 @@ def report_to_dict(report: ModelReport) -> dict[str, Any]:
 
     A size is a number, or text that `symbcast.parsing` reads back; a shape that is not known is null.
     """
-    namer = Namer.of(report._checked.env.names)
+    namer = Namer.of(report._checked.env.shown)
 
     def shapes(values: Any) -> dict[str, list[int | str] | None]:
-        return {name: None if dims is None else _dims(dims, namer) for name, dims in values.items()}
+        return {name: None if shape is None else _dims(shape.dims, namer) for name, shape in values.items()}
 
     return {
         "format": FORMAT,
@@ -69,7 +69,7 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "operands": [
             {
                 "name": name,
-                "shape": None if shape is None else _dims(shape, namer),
+                "shape": None if shape is None else _dims(shape.dims, namer),
                 "content": None if content is None else _dims(content, namer),
             }
             for (name, shape), content in operands

@@ -20,7 +20,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.reporting.checked import Checked
     from symbcast.programs.op import Op
 
@@ -77,11 +77,11 @@ class _Reader:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self._env = checked.env
-        self._namer = Namer.of(checked.env.names)
+        self._namer = Namer.of(checked.env.shown)
         self._askers = Askers(checked.env)
         self._repairs = Repairs(checked)
-        symbols = {name: s for s, name in checked.env.names.items()}
-        inputs = checked.conditions.inputs.names
+        symbols = {name: s for s, name in checked.env.shown.items()}
+        inputs = checked.conditions.inputs.shown
         self._own = {s: symbols[name] for s, name in inputs.items() if symbols[name] != s}
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
@@ -132,7 +132,7 @@ class _Reader:
 
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
         """Return the sizes of inputs, and of those that data decide only what the clause is about."""
-        names, about = self._env.names, symbols_in(clause)
+        names, about = self._env.shown, symbols_in(clause)
         other = {names[s] for s in self._checked.asker.origins if s in names and s not in about}
         return {name: size for name, size in failing.items() if name not in other}
 

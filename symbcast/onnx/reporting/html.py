@@ -27,7 +27,7 @@ _HEADS = ("asked by", "must be", "operands", "fails at", "fix")
 
 def page(report: ModelReport) -> str:
     """Return the answer as HTML that can stand within a page."""
-    namer = Namer.of(report._checked.env.names)
+    namer = Namer.of(report._checked.env.shown)
     rows = [_row(finding, namer) for finding in report.findings[:SHOWN]]
     asked = headed_table(_HEADS, rows, "what the nodes ask") if rows else ""
     head = heading(cut(report.source, 80), verdict_words(report))

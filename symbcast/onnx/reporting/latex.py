@@ -22,7 +22,7 @@ _LONGEST = 100
 
 def report_latex(report: ModelReport) -> str:
     """Return the answer: the verdict, each condition with the node that asks it first, and sizes that work."""
-    typesetter = Typesetter(Namer.of(report._checked.env.names))
+    typesetter = Typesetter(Namer.of(report._checked.env.shown))
     rows = [row((_condition(f, typesetter), text_latex(asked_text(f), _LONGEST))) for f in report.findings[:SHOWN]]
     asked = array("ll", rows) if rows else ""
     return displayed(stacked((text_latex(headline(report)), asked, labelled(_sections(report)))))

@@ -7,6 +7,10 @@ from functools import cached_property
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.assumptions import own_set
+from symbcast.deciding.congruences import divisors
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
@@ -18,14 +22,10 @@ from symbcast.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.reporting.binding import knowing
 from symbcast.onnx.reporting.blaming import Blame, content_of
 from symbcast.onnx.reporting.sources import Held, Sources
-from symbcast.reading import symbols_of
-from symbcast.scope import own_set
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.reporting.checked import Checked
 
 _TRIED = 12
@@ -42,7 +42,7 @@ class Repairs:
         self._env = checked.env
         self._origins = checked.asker.origins
         self._sources = Sources(checked.model, checked.inputs.values)
-        self._namer = Namer.of(checked.env.names)
+        self._namer = Namer.of(checked.env.shown)
 
     def best(self, clause: Formula, blamed: Blame | None) -> str:
         """Return the first suggestion that fits; empty where there is none."""
@@ -58,19 +58,19 @@ class Repairs:
             found = self._of_several(clause, symbols)
         return found or self._example(clause, symbols)
 
-    def _example(self, clause: Formula, symbols: Sequence[sympy.Symbol]) -> str:
+    def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         witness = self._env.witness() or {}
-        sizes = {name: witness[name] for s in symbols if (name := self._env.names[s]) in witness}
+        sizes = {name: witness[name] for s in symbols if (name := self._env.shown[s]) in witness}
         such = f", such as {sizes_text(sizes)}" if sizes else ""
         return f"give sizes at which {in_words(clause, self._namer)}{such}"
 
-    def _of_data(self, symbols: Sequence[sympy.Symbol]) -> str:
+    def _of_data(self, symbols: Sequence[Symbol]) -> str:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
         return f"the data must make it so: {listed(texts, limit=4)}"
 
     # Numbers that an export put in the place of sizes.
 
-    def _baked_in(self, clause: Formula, symbols: Sequence[sympy.Symbol], blamed: Blame | None) -> str:
+    def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: Blame | None) -> str:
         """Name the constant list of sizes that a node is given, such as the shape of a Reshape."""
         if blamed is None or blamed.place.op_type not in _GIVEN_SIZES:
             return ""
@@ -85,14 +85,14 @@ class Repairs:
                 return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}"
         return ""
 
-    def _what_is_fixed(self, clause: Formula, symbols: Sequence[sympy.Symbol]) -> str:
+    def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         """Return which size can only be one by a clause about it alone."""
         members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
         return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
 
     # One size.
 
-    def _of_one(self, clause: Formula, symbol: sympy.Symbol, blamed: Blame | None) -> str:
+    def _of_one(self, clause: Formula, symbol: Symbol, blamed: Blame | None) -> str:
         members = self._members(clause, symbol)
         if members is None or not members:
             return ""
@@ -112,10 +112,10 @@ class Repairs:
             return f"use sizes from {low} on for {name}"
         return ""
 
-    def _members(self, clause: Formula, symbol: sympy.Symbol) -> SizeSet | None:
+    def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:
         return narrow(self._domain(symbol), clause)
 
-    def _domain(self, symbol: sympy.Symbol) -> SizeSet:
+    def _domain(self, symbol: Symbol) -> SizeSet:
         assumed = self._knowledge.domains.get(symbol)
         if assumed is not None:
             return assumed
@@ -124,8 +124,7 @@ class Repairs:
 
     def _factor(self, members: SizeSet, domain: SizeSet) -> int:
         """Return the least number whose multiples are all among the members, 0 where there is none."""
-        period = members.segments[-1].period
-        for factor in (n for n in range(2, period + 1) if period % n == 0):
+        for factor in divisors(members.segments[-1].period)[1:]:
             try:
                 if SizeSet.residues(factor, [0]) & SizeSet.interval(1, None) & domain <= members:
                     return factor
@@ -138,7 +137,7 @@ class Repairs:
 
     # Several sizes.
 
-    def _of_several(self, clause: Formula, symbols: Sequence[sympy.Symbol]) -> str:
+    def _of_several(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         for pairs in islice(self._equalities(symbols), _TRIED):
             if self._follows(clause, pairs):
                 return listed([self._made_equal(kept, gone) for kept, gone in pairs])
@@ -146,22 +145,22 @@ class Repairs:
             match literal:
                 case Comparison("==" | "<=", left, right):
                     for size, other in ((right, left), (left, right)):
-                        if not isinstance(size, int) and size.is_Symbol and size not in symbols_of((other,)):
+                        if isinstance(size, Symbol) and size not in symbols_of((other,)):
                             what = self._namer.dim(other)
                             return f"give {self._place(size)} the size {what} ({self._equation(size, other)})"
         return ""
 
-    def _equalities(self, symbols: Sequence[sympy.Symbol]) -> Iterator[tuple[tuple[sympy.Symbol, sympy.Symbol], ...]]:
+    def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
         """Yield equalities, alone and then in twos; those of sizes on one and the same axis go first."""
         if len(symbols) > _MOST_SYMBOLS:
             return
-        order = {s: n for n, s in enumerate(self._env.symbols)}
+        order = {s: n for n, s in enumerate(self._env.shown)}
         ordered = sorted(symbols, key=order.__getitem__)
         pairs = sorted(combinations(ordered, 2), key=lambda pair: self._axis(pair[0]) != self._axis(pair[1]))
         yield from ((pair,) for pair in pairs)
         yield from combinations(pairs, 2)
 
-    def _follows(self, clause: Formula, pairs: Sequence[tuple[sympy.Symbol, sympy.Symbol]]) -> bool:
+    def _follows(self, clause: Formula, pairs: Sequence[tuple[Symbol, Symbol]]) -> bool:
         """Return whether a clause always holds where some sizes are equal, and they can be."""
         try:
             known = knowing(self._env, [equal(a, b) for a, b in pairs])
@@ -169,7 +168,7 @@ class Repairs:
             return False
         return Decision(known, [put_in(clause, known.values)]).verdict is Verdict.ALWAYS
 
-    def _made_equal(self, kept: sympy.Symbol, gone: sympy.Symbol) -> str:
+    def _made_equal(self, kept: Symbol, gone: Symbol) -> str:
         place = self._sources.axis_of(kept)
         other = self._sources.axis_of(gone)
         same = place is not None and other is not None and place[0] == other[0] and place != other
@@ -181,15 +180,15 @@ class Repairs:
 
     # Words for sizes.
 
-    def _axis(self, symbol: sympy.Symbol) -> int | None:
+    def _axis(self, symbol: Symbol) -> int | None:
         found = self._sources.axis_of(symbol)
         return None if found is None else found[1]
 
-    def _place(self, symbol: sympy.Symbol) -> str:
+    def _place(self, symbol: Symbol) -> str:
         found = self._sources.axis_of(symbol)
         return self._namer.dim(symbol) if found is None else f"{found[0]} axis {found[1]}"
 
-    def _called(self, symbol: sympy.Symbol) -> str:
+    def _called(self, symbol: Symbol) -> str:
         found = self._sources.axis_of(symbol)
         name = self._namer.dim(symbol)
         return name if found is None else f"{name} ({found[0]} axis {found[1]})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.onnx.reporting.checked import Checked
@@ -29,6 +28,7 @@ class ModelReport:
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
+        self._findings: tuple[Finding, ...] | None = None
 
     # The question.
 
@@ -74,14 +74,14 @@ class ModelReport:
     @property
     def data_sizes(self) -> dict[str, str]:
         """The sizes that no input's shape determines, by name, and what each of them is."""
+        from symbcast.algebra.terms import symbols_of
         from symbcast.deciding.normal import symbols_in
-        from symbcast.reading import symbols_of
 
         env, walk = self._checked.env, self._checked.walk
         values = (*walk.inner.values(), *walk.top.values.values())
         met = {d for v in values for d in v.shape or () if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
-        return {env.names.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
+        return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
 
     # The answer.
 
@@ -113,15 +113,22 @@ class ModelReport:
         """What must hold besides, of sizes that data decide: see `data_sizes`."""
         return self._checked.conditions.data_condition
 
-    @cached_property
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """One for each conjunct of the condition, the node first that asks first; of no sizes, the nodes that clash.
 
         Those about sizes that data decide come last.
         """
+        from symbcast.deciding.budget import asked
         from symbcast.onnx.reporting.findings import findings_of
 
-        return tuple(findings_of(self._checked))
+        if self._findings is None:
+            stopped: list[str] = []
+            found = asked(self._env.budget, lambda: tuple(findings_of(self._checked)), stopped.append)
+            if stopped:
+                return found
+            self._findings = found
+        return self._findings
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
@@ -141,7 +148,7 @@ class ModelReport:
         from symbcast.export.guards import python_guard
         from symbcast.formulas import all_of
 
-        names = {s: name for s, name in self._env.names.items() if s not in self._checked.asker.origins}
+        names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
         return python_guard(all_of(self._env.clauses), names)
 
     def confirm(self) -> tuple[Confirmation, ...]:
@@ -213,7 +220,7 @@ class ModelReport:
         if sizes is None:
             return None
         env, open_sizes = self._checked.env, self._checked.asker.origins
-        own = {name for s, name in env.names.items() if s in open_sizes}
+        own = {name for s, name in env.shown.items() if s in open_sizes}
         return {name: size for name, size in sizes.items() if name not in own}
 
     def __bool__(self) -> NoReturn:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.onnx.reporting.graphs import graphs_of
 
 if TYPE_CHECKING:
-    import sympy
-
+    from symbcast.algebra.symbols import Symbol
     from symbcast.onnx.knowing.values import Value
 
 _LOOKED_AT = 60
@@ -37,7 +36,7 @@ class Sources:
         self._model = model
         self._inputs = inputs
 
-    def axis_of(self, symbol: sympy.Symbol) -> tuple[str, int] | None:
+    def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
         """Return the first input, and its axis, whose size a symbol is."""
         for name, value in self._inputs.items():
             for axis, dim in enumerate(value.shape or ()):

@@ -80,7 +80,7 @@ def condition_text(report: ModelReport) -> str:
     env = report._env
     if env.verdict is Verdict.NEVER:
         return "False"
-    return Namer.of(env.names).formula(all_of(env.clauses)) if env.clauses else "True"
+    return Namer.of(env.shown).formula(all_of(env.clauses)) if env.clauses else "True"
 
 
 def unanalysed_texts(report: ModelReport) -> Iterator[str]:
@@ -124,7 +124,7 @@ def failing_text(finding: Finding) -> str:
 
 
 def _sections(report: ModelReport, shown: int) -> Iterator[Section]:
-    namer = Namer.of(report._env.names)
+    namer = Namer.of(report._env.shown)
     findings = report.findings
     never = report.verdict is Verdict.NEVER
     for number, finding in enumerate(findings[:shown]):

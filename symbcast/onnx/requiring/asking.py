@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from symbcast.algebra.arithmetic import defined_join, subtract
+from symbcast.algebra.symbols import Symbol
+from symbcast.assumptions import Assumption
 from symbcast.definedness import definedness
 from symbcast.env import ShapeEnv
 from symbcast.errors import DimensionError
@@ -26,20 +29,16 @@ from symbcast.formulas import (
     holds,
     negate,
 )
-from symbcast.onnx.knowing.sizes import Bounds, joined, subtract
+from symbcast.onnx.knowing.sizes import Bounds
 from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_whole
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
-from symbcast.scope import Assumption
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim, Operation
     from symbcast.onnx.knowing.values import Dims, Value
     from symbcast.onnx.walk import Walk
-    from symbcast.terms import Operation
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 
@@ -74,11 +73,11 @@ class Asker:
         """The nodes that asked something, by name."""
         self.reasons: dict[tuple[str, Formula], str] = {}
         """Why a node asks a formula."""
-        self.inputs: tuple[sympy.Symbol, ...] = ()
+        self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
-        self.origins: dict[sympy.Symbol, str] = {}
+        self.origins: dict[Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
-        self.cases: dict[sympy.Symbol, tuple[Formula, Dim, Dim]] = {}
+        self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
@@ -102,7 +101,7 @@ class Asker:
     def _learn(self, asked: Formula) -> None:
         """Take in a bound that holds wherever the model runs."""
         match asked:
-            case Comparison("<=", int() as least, right) if not isinstance(right, int) and right.is_Symbol:
+            case Comparison("<=", int() as least, Symbol() as right):
                 self.bounds.learn(right, least)
 
     def _cleared(self, formula: Formula) -> Formula:
@@ -149,29 +148,29 @@ class Asker:
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards:
-            return tuple(self.env.broadcast(*map(Shape, shapes), rule=rule, origin=place.name, **attributes))
+            return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
             self.require(place, constraint.requirement, constraint.reason)
         try:
-            return tuple(joined(d) if isinstance(d, Joined) else d for d in emission.output)
+            return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
             return None  # two numbers that differ: asked above
 
-    def symbol(self, name: str, text: str, least: int = 0) -> sympy.Symbol:
+    def symbol(self, name: str, text: str, least: int = 0) -> Symbol:
         """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
         taken = {s.name for s in (*self.inputs, *self.origins)}
         free = next(n for n in _numbered(base) if n not in taken)
-        found = self.env.symbol(free)
+        found = self.env.named(free)
         self.origins[found] = text
         self.bounds.learn(found, least)
         if least:
             self.assume(at_most(least, found))
         return found
 
-    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> sympy.Symbol:
+    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
         found = self.symbol(name, text)
         self.cases[found] = chosen, yes, no

@@ -11,23 +11,23 @@ from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.terms import Atom, Operation, Term, constant, term
 from symbcast.formulas import Comparison, at_most
-from symbcast.onnx.knowing.sizes import Bounds, normal_of
-from symbcast.reading import term
-from symbcast.terms import Atom, Operation, Term, as_term, constant
+from symbcast.onnx.knowing.sizes import Bounds
 
 if TYPE_CHECKING:
-    from symbcast.dims import Dim
+    from symbcast.algebra.terms import Dim
 
 
 def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
     """Return a comparison that says the same where the quotients in ``whole`` are whole numbers.
 
-    >>> from symbcast.dims import symbol
+    >>> from symbcast.algebra.arithmetic import floor_divide
+    >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.formulas import equal
     >>> N, T = symbol("N"), symbol("T")
-    >>> (quotient,) = term(N * T // 7).operations()
-    >>> cleared(equal(N * T // 7, N), {quotient}, Bounds({N: 1}))
+    >>> quotient = floor_divide(N * T, 7)
+    >>> cleared(equal(quotient, N), {quotient}, Bounds({N: 1}))
     Comparison('==', T, 7)
     """
     difference = term(found.left) - term(found.right)
@@ -41,7 +41,7 @@ def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> C
         difference = Term({_without(m, atom): c for m, c in difference.coefficients.items()})
     positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
     negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
-    return Comparison(found.operator, normal_of(positive), normal_of(negative))
+    return Comparison(found.operator, positive.dim(), negative.dim())
 
 
 def quotient_asked_whole(found: Comparison) -> Operation | None:
@@ -57,13 +57,12 @@ def quotient_asked_whole(found: Comparison) -> Operation | None:
     return Operation("//", monomial[0].args)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def bounded(left: Dim, right: Dim) -> Comparison:
     """Return ``left <= right``; where a number bounds a quotient by a number, said of what is divided.
 
-    >>> from symbcast.dims import floordiv, symbol
-    >>> N = symbol("N")
-    >>> bounded(7, floordiv(N + 2, 32) + 1), bounded(floordiv(N, 4), 2)
+    >>> from symbcast.parsing import parse_dim
+    >>> bounded(7, parse_dim("(N + 2)//32 + 1")), bounded(parse_dim("N//4"), 2)
     (Comparison('<=', 190, N), Comparison('<=', N, 11))
     """
     difference = term(right) - term(left)
@@ -71,7 +70,7 @@ def bounded(left: Dim, right: Dim) -> Comparison:
     if plainer == difference or plainer.is_constant:
         return at_most(left, right)
     positive = Term({m: c for m, c in plainer.coefficients.items() if c > 0})
-    return at_most(normal_of(positive - plainer), normal_of(positive))
+    return at_most((positive - plainer).dim(), positive.dim())
 
 
 def _without_quotients(value: Term) -> Term:
@@ -97,7 +96,7 @@ def _multiplied_out(difference: Term, quotient: Operation) -> Term:
     if not (divisor.is_constant and divisor.constant > 0):
         return difference
     times = difference.coefficients.get((quotient,), 0)
-    rest = difference - as_term(quotient).scaled(times)
+    rest = difference - quotient.scaled(times)
     if not times or any(quotient in monomial for monomial in rest.coefficients):
         return difference
     return rest.scaled(divisor.constant) + dividend.scaled(times)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from symbcast.assumptions import Assumption
 from symbcast.booleans import conjunction
+from symbcast.deciding.budget import asked
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.onnx.requiring.projection import project
 from symbcast.printing import formula_text
-from symbcast.scope import Assumption
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
@@ -31,19 +31,32 @@ class Conditions:
     def __init__(self, env: ShapeEnv, asker: Asker) -> None:
         self._env = env
         self._asker = asker
+        self._found: tuple[ShapeEnv, tuple[Formula, ...]] | None = None
+        self._was_stopped = False
 
-    @cached_property
+    @property
     def _split(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
+        if self._found is None:
+            self._found = asked(self._env.budget, self._divided, self._forget)
+        found = self._found
+        if self._was_stopped:
+            self._found, self._was_stopped = None, False
+        return found
+
+    def _forget(self, _: str) -> None:
+        self._was_stopped = True
+
+    def _divided(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
         own = frozenset(self._asker.origins)
-        asked = self._env.clauses
-        if not own or all(own.isdisjoint(symbols_in(c)) for c in asked):
+        clauses = self._env.clauses
+        if not own or all(own.isdisjoint(symbols_in(c)) for c in clauses):
             return self._env, ()
         assumed = [a.formula for a in self._env.assumptions]
-        found = project(asked, own, assumed, self._asker.cases)
-        inputs = ShapeEnv(on_conflict="record")
-        for s in self._env.symbols:
+        found = project(clauses, own, assumed, self._asker.cases)
+        inputs = ShapeEnv(on_conflict="record", budget=self._env.budget)
+        for s in self._env.shown:
             if s not in own:
-                inputs.symbol(s.name)
+                inputs.named(s.name)
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
         for clause in found.inputs:
             inputs.require(Assumption(clause, formula_text(clause)))
@@ -59,12 +72,12 @@ class Conditions:
         """The clauses that speak of sizes which data decide."""
         return self._split[1]
 
-    @cached_property
+    @property
     def condition(self) -> Boolean:
         """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
         return conjunction(_spelled_out(c) for c in self.inputs.clauses)
 
-    @cached_property
+    @property
     def data_condition(self) -> Boolean:
         """What must hold besides, of sizes that data decide."""
         return conjunction(_spelled_out(c) for c in self.data)

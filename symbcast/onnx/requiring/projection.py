@@ -13,8 +13,8 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from symbcast.algebra.terms import Term, constant, term
 from symbcast.deciding.normal import flattened, put_in, symbols_in
-from symbcast.definedness import lower_bound
 from symbcast.formulas import (
     FALSE,
     TRUE,
@@ -32,15 +32,12 @@ from symbcast.formulas import (
     literals,
     negate,
 )
-from symbcast.reading import term
-from symbcast.terms import Term, as_term, atom_key, constant
 
 if TYPE_CHECKING:
-    import sympy
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
-    from symbcast.dims import Dim
-
-Cases: TypeAlias = "Mapping[sympy.Symbol, tuple[Formula, Dim, Dim]]"
+Cases: TypeAlias = "Mapping[Symbol, tuple[Formula, Dim, Dim]]"
 
 MAX_CLAUSES = 200
 MAX_LITERALS = 8
@@ -54,9 +51,7 @@ class Projection(NamedTuple):
     data: tuple[Formula, ...]
 
 
-def project(
-    asked: Sequence[Formula], own: frozenset[sympy.Symbol], assumed: Iterable[Formula], cases: Cases
-) -> Projection:
+def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
     """Return what clauses say of the sizes other than those in ``own``, which data decide.
 
     ``assumed`` is known of these; ``cases`` gives those that are one size or another, by a formula.
@@ -142,7 +137,7 @@ class _Waiting:
         return heappop(self._heap)[-1] if self._heap else None
 
 
-def _eliminated(speaking: Sequence[Formula], size: sympy.Symbol) -> list[Formula]:
+def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
     """Return what clauses imply without a size: whatever two of them say together, again and again."""
     waiting = _Waiting()
     for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
@@ -165,7 +160,7 @@ def _eliminated(speaking: Sequence[Formula], size: sympy.Symbol) -> list[Formula
     return [c for c in found if size not in symbols_in(c)]
 
 
-def _without_unequal(clause: Formula, size: sympy.Symbol) -> Formula:
+def _without_unequal(clause: Formula, size: Symbol) -> Formula:
     """Return a clause in which a size is below or above another one rather than unequal to it."""
     return any_of(
         any_of([Comparison("<", f.left, f.right), Comparison("<", f.right, f.left)])
@@ -190,7 +185,7 @@ def _one_form(part: Formula) -> Formula:
     if part.operator in ("==", "!="):
         return _decided(part.operator, -difference if _leads_with_minus(difference) else difference)
     room = difference if part.operator == "<=" else difference + constant(-1)
-    low = lower_bound(room)
+    low = room.lower_bound
     return TRUE if low is not None and low >= 0 else _decided("<=", room)
 
 
@@ -200,7 +195,7 @@ def _decided(operator: Operator, difference: Term) -> Formula:
 
 
 def _leads_with_minus(value: Term) -> bool:
-    first = min((m for m in value.coefficients if m), key=lambda m: tuple(map(atom_key, m)), default=None)
+    first = min((m for m in value.coefficients if m), key=lambda m: tuple(a.atom_key for a in m), default=None)
     return first is not None and value.coefficients[first] < 0
 
 
@@ -214,7 +209,7 @@ def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator
                 yield a.rest | b.rest | {together}
 
 
-def _readings(clause: Clause, size: sympy.Symbol) -> Iterator[_Literal]:
+def _readings(clause: Clause, size: Symbol) -> Iterator[_Literal]:
     """Yield the comparisons of a clause that say what the size is, or what it is at least or at most."""
     for part in clause:
         found = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
@@ -223,10 +218,10 @@ def _readings(clause: Clause, size: sympy.Symbol) -> Iterator[_Literal]:
 
 
 @lru_cache(maxsize=4096)
-def _read(found: Comparison, size: sympy.Symbol) -> tuple[Kind, Dim] | None:
+def _read(found: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
     difference = term(found.right)
     coefficient = difference.coefficients.get((size,), 0)
-    other = (difference - as_term(size).scaled(coefficient)).scaled(-coefficient)
+    other = (difference - size.scaled(coefficient)).scaled(-coefficient)
     if abs(coefficient) != 1 or size in other.symbols():
         return None
     if found.operator == "==":
