@@ -1,0 +1,73 @@
+"""What is loaded for a question: neither sympy, nor z3, nor the grammar, until somebody asks for what needs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["IPython", "anywidget", "lark", "matplotlib", "numpy", "sympy", "z3"]
+"""Libraries that a question about names and integers does without."""
+
+ASKED = {
+    "verdict": "a.verdict",
+    "repr": "repr(a)",
+    "clauses": "a.clauses",
+    "clauses as text": "list(map(str, a.clauses))",
+    "reason": "a.reason, a.unproven",
+    "witness": "a.witness(), a.counterexample()",
+    "explain": "a.explain()",
+    "html": "a._repr_html_()",
+    "latex": "a._repr_latex_()",
+    "to_dict": "a.to_dict()",
+}
+ABOUT = {
+    "call": 'a = sb.broadcast("N, 3", "M, 1")',
+    "call that fails": 'a = sb.broadcast("N, 3", "M, 4")',
+    "call of integers": 'a = sb.broadcast("4, 3", "4, 1")',
+    "program": 'a = sb.ShapeEnv(); x = a.broadcast("N, 3", "M, 1"); a.broadcast(x, "K, 1, 3")',
+}
+
+
+def loaded(program):
+    """Return the heavy libraries that a program loads in a fresh process."""
+    report = f"\nimport json, sys\nprint()\nprint(json.dumps(sorted(set({HEAVY}) & sys.modules.keys())))"
+    done = subprocess.run([sys.executable, "-c", program + report], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("about", ABOUT)
+def test_a_plain_answer_loads_nothing_heavy(about):
+    """Each look is held against what is loaded right after it, so that a failure names the one to blame."""
+    lines = [f"    ({name!r}, lambda a: ({look}))," for name, look in ASKED.items()]
+    program = "\n".join(
+        [
+            "import sys",
+            "import symbcast as sb",
+            ABOUT[about],
+            "looks = [",
+            *lines,
+            "]",
+            "for name, look in looks:",
+            "    look(a)",
+            f"    heavy = set({HEAVY}) & sys.modules.keys()",
+            "    assert not heavy, (name, heavy)",
+        ]
+    )
+    assert loaded(program) == []
+
+
+@pytest.mark.parametrize("shapes", [["N, 3", "M, 1"], ["4,3", "4,1"], ["N, 3", "M, 4"]], ids=str)
+@pytest.mark.parametrize("options", [[], ["--format", "json"]], ids=["text", "json"])
+def test_the_command_line_loads_nothing_heavy(shapes, options):
+    program = f"from symbcast.cli import run\nrun({['check', *shapes, *options]!r})"
+    assert loaded(program) == []
+
+
+def test_what_sympy_is_asked_for_loads_it():
+    """The list of modules is looked at, and would tell."""
+    assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition') == ["sympy"]
+    assert loaded('import symbcast as sb\nsb.broadcast("N//2", "M")') == ["lark"]

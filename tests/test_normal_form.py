@@ -1,0 +1,42 @@
+"""Equal sizes are one object: laws of quotients and remainders, held against integers too."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.algebra.symbols import symbol
+from symbcast.deciding.evaluating import size_at
+
+N, M = symbols = tuple(map(symbol, "NM"))
+POINTS = [dict(zip(symbols, sizes, strict=True)) for sizes in itertools.product(range(9), repeat=2)]
+
+factors = st.integers(1, 6)
+polynomials = st.lists(st.integers(-7, 7), min_size=4, max_size=4).map(
+    lambda c: add(multiply(c[0], N), multiply(c[1], M), multiply(c[2], N, M), c[3])
+)
+parts = st.one_of(
+    polynomials,
+    st.tuples(polynomials, factors).map(lambda p: add(modulo(*p), N)),
+    st.tuples(polynomials, factors).map(lambda p: multiply(2, floor_divide(*p))),
+)
+
+
+@given(parts, factors, factors, st.integers(0, 5))
+@example(multiply(N, M), 32, 7, 0)
+def test_a_common_factor_comes_out_of_a_remainder(dim, factor, divisor, rest):
+    found = modulo(add(multiply(factor, dim), rest % factor), factor * divisor)
+    assert found is add(multiply(factor, modulo(dim, divisor)), rest % factor) or isinstance(found, int)
+    for sizes in POINTS:
+        value = factor * size_at(dim, sizes) + rest % factor
+        assert size_at(found, sizes) == value % (factor * divisor)
+
+
+@given(parts, factors)
+def test_quotient_and_remainder_make_up_the_whole(dim, divisor):
+    quotient, rest = floor_divide(dim, divisor), modulo(dim, divisor)
+    for sizes in POINTS:
+        assert divmod(size_at(dim, sizes), divisor) == (size_at(quotient, sizes), size_at(rest, sizes))

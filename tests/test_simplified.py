@@ -1,0 +1,203 @@
+"""Simplified conditions: few clauses, nothing redundant, the same truth, and nothing left to simplify."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from deciding.expressions import SYMBOLS, expressions, points, statements
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+import symbcast as sb
+from symbcast.deciding.compiled import predicate
+from symbcast.deciding.literals import canonical
+from symbcast.deciding.normal import symbols_in
+from symbcast.deciding.simplifying import size
+from symbcast.deciding.smt import Answer, Session, on_worker
+from symbcast.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, literals, negate
+
+Condition = sb.Condition
+POINTS = points(3, 6)
+
+compared = st.tuples(
+    st.sampled_from("abc"), st.sampled_from(["==", "!=", "<=", "<", ">="]), st.sampled_from(["a", "b", "c", *"0123"])
+).filter(lambda parts: parts[0] != parts[2])
+case = st.lists(compared.map(" ".join), min_size=1, max_size=4).map(" and ".join)
+unions = st.lists(case.map("({})".format), min_size=1, max_size=7).map(" or ".join)
+formulas = statements(expressions(3, divisors=(2, 3), functions=("max",), max_leaves=2), most=4, max_leaves=5)
+conditions = st.one_of(unions.map(Condition), formulas.map(lambda s: Condition(s.formula)))
+
+
+def truth(condition):
+    test = predicate(condition.formula, SYMBOLS)
+    return [bool(test(*sizes)) for sizes in POINTS]
+
+
+def equivalent(left, right, known=()):
+    """Return whether z3 proves two formulas equal."""
+    apart = any_of([all_of([left, negate(right)]), all_of([negate(left), right])])
+    symbols = tuple(symbols_in(apart))
+    return on_worker(lambda: Session(symbols, known).check([apart])) is Answer.UNSATISFIABLE
+
+
+def weakenings(formula):
+    """Yield the formula with each of its literals, and each of its inner parts, left out."""
+    if isinstance(formula, (AllOf, AnyOf)):
+        join = all_of if isinstance(formula, AllOf) else any_of
+        for n, part in enumerate(formula.parts):
+            rest = [*formula.parts[:n], *formula.parts[n + 1 :]]
+            yield join(rest)
+            for weaker in weakenings(part):
+                yield join([*rest, weaker])
+
+
+def depth(formula):
+    return 1 + max(map(depth, formula.parts), default=0) if isinstance(formula, (AllOf, AnyOf)) else 0
+
+
+@given(conditions)
+@example(Condition("a < b and b < 2"))
+@example(Condition("a == 1 and b == 2 or a == 3 and b == 4"))
+@example(Condition("a != 2 or b == 1 or c == 0"))
+def test_simplifying_again_changes_nothing(condition):
+    once = condition.simplified()
+    assert once.simplified() == once
+
+
+@given(conditions)
+def test_the_truth_is_the_same(condition):
+    after = condition.simplified()
+    assert truth(after) == truth(condition)
+    assert equivalent(condition.formula, after.formula)
+
+
+@given(unions, st.sampled_from(["a == b", "a != 1 and b != 1", "a % 2 == 0", "b <= 4 or c == 1", "a < b"]))
+def test_under_assumptions_the_truth_is_the_same_where_they_hold(text, assumption):
+    before, assumed = Condition(text), Condition(assumption)
+    after = before.simplified(assumption)
+    assert all(p is q for p, q, r in zip(truth(before), truth(after), truth(assumed), strict=True) if r)
+    assert equivalent(before.formula, after.formula, [assumed.formula])
+    assert after.simplified(assumption) == after
+
+
+@given(unions)
+def test_no_literal_and_no_part_can_be_left_out(text):
+    after = Condition(text).simplified()
+    assume(after.verdict() is sb.Verdict.SOMETIMES)
+    for weaker in weakenings(after.formula):
+        assert not equivalent(after.formula, weaker), weaker
+
+
+@given(unions)
+def test_it_is_no_longer_than_what_was_given(text):
+    """A disjunction or a conjunction, with the literals that were given where they serve."""
+    given_one = Condition(text)
+    after = given_one.simplified()
+    assert size(after.formula) <= size(given_one.formula)
+    assert depth(after.formula) <= 3
+
+
+def test_the_shorter_of_conjunction_and_disjunction():
+    cases = "a == 1 and b == 2 or a == 3 and b == 4 or a == 5 and b == 6"
+    assert str(Condition(cases).simplified()) == "(a == 1 and b == 2) or (a == 3 and b == 4) or (a == 5 and b == 6)"
+    product = "a == 1 and c == 3 or a == 1 and d == 4 or b == 2 and c == 3 or b == 2 and d == 4"
+    assert str(Condition(product).simplified()) == "(a == 1 or b == 2) and (c == 3 or d == 4)"
+    shared = "a == 1 and b == 2 and c == 2 or a == 1 and b == 3 and c == 3 or a == 1 and b == 4 and c == 4"
+    assert str(Condition(shared).simplified()).startswith("a == 1 and ((b == 2 and c == 2) or ")
+
+
+def paths(names, order):
+    """Return the cases of a tree of branches that joins sizes one after the other, trying its tests in an order."""
+    found = []
+
+    def walk(left, joined, taken):
+        if not left:
+            found.append(" and ".join(taken))
+            return
+        tests = [(f"{joined} == {left[0]}", joined), (f"{joined} == 1", left[0]), (f"{left[0]} == 1", joined)]
+        failed = []
+        for test, then in (tests[n] for n in order):
+            walk(left[1:], then, [*taken, *failed, test])
+            failed.append(test.replace("==", "!="))
+
+    walk(names[1:], names[0], [])
+    return " or ".join(f"({case})" for case in found)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize(("names", "count"), [("NM", 3), ("NMK", 9), ("NMKP", 18)])
+def test_the_paths_of_a_join_are_its_pairs(names, count, order):
+    explored = Condition(paths(names, order))
+    after = explored.simplified()
+    assert size(after.formula) == count
+    assert after.equivalent(f"compatible({', '.join(names)})")
+    assert after.simplified() == after
+    pairs = {frozenset(pair) for pair in itertools.combinations(names, 2)}
+    found = [AnyOf((after.formula,)) if names == "NM" else clause for clause in after.clauses]
+    about = {frozenset(s.name for s in Condition(clause).symbols) for clause in found}
+    assert about == pairs
+
+
+PATHS = ["N == M", "N != M and N == 1", "N != M and N != 1 and M == 1"]
+
+
+@pytest.mark.parametrize("cases", list(itertools.permutations(PATHS)))
+def test_in_any_order_of_the_cases(cases):
+    after = Condition(" or ".join(f"({case})" for case in cases)).simplified()
+    assert {str(Condition(c)) for c in literals(after.formula)} == {"N == M", "N == 1", "M == 1"}
+
+
+@pytest.mark.parametrize(
+    ("given_one", "simple"),
+    [
+        ("N == M or N == 1 or M == 1", "N == M or N == 1 or M == 1"),
+        ("K < y and y < 2", "K == 0 and y == 1"),
+        ("N > M or N == 7 and M < 7", "M < N"),
+        ("N >= 2 and (N == M or N != M and M == 1)", "N >= 2 and (N == M or M == 1)"),
+        ("a == 1 and b == 2 or a != 1 and b == 2", "b == 2"),
+        ("a == b or a != b", "True"),
+        ("a < b and b < a or a == c and a != c", "False"),
+        ("a // b == 2 or b == 0", "b == 0 or a//b == 2"),
+    ],
+)
+def test_how_it_reads(given_one, simple):
+    after = Condition(given_one).simplified()
+    assert str(after) == simple
+    assert after.equivalent(given_one)
+
+
+def test_given_literals_are_preferred():
+    after = Condition("N > M and (K < 3 or K < 3 and M == 1) or N > M and K == 5 and M < K").simplified()
+    given_ones = {canonical(f) for t in ("N > M", "K < 3", "K == 5", "M < K") for f in clauses(Condition(t).formula)}
+
+    def leaves(formula):
+        return [formula] if isinstance(formula, Comparison) else [f for part in formula.parts for f in leaves(part)]
+
+    assert {canonical(f) for f in leaves(after.formula)} <= given_ones
+    assert "M < N" in str(after)
+
+
+@pytest.mark.parametrize(("names", "seed"), [("abc", 0), ("abc", 1), ("abcd", 2), ("abcde", 3)])
+def test_a_hundred_cases_of_six_literals(names, seed):
+    draw = random.Random(seed)
+
+    def literal():
+        left = draw.choice(names)
+        right = draw.choice([*(n for n in names if n != left), str(draw.randint(0, 6))])
+        return f"{left} {draw.choice(['==', '!=', '<=', '>='])} {right}"
+
+    union = Condition(" or ".join("(" + " and ".join(literal() for _ in range(6)) + ")" for _ in range(100)))
+    after = union.simplified()
+    assert size(after.formula) <= 200
+    assert after.simplified() == after
+    assert equivalent(union.formula, after.formula)
+
+
+def test_several_hundred_paths():
+    """Each of 300 sizes has a case of its own; one more case swallows a third of them."""
+    cases = [f"(a == {n} and b == {n + 1} and c >= {n % 3})" for n in range(300)]
+    after = Condition(" or ".join([*cases, "(b == a + 1 and c >= 2)"])).simplified()
+    assert after.holds(a=299, b=300, c=2) and not after.holds(a=299, b=300, c=1) and after.holds(a=300, b=301, c=2)
+    assert after.simplified() == after
