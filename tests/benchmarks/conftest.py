@@ -5,12 +5,26 @@ import pytest
 from benchmarks.peers.table import Row, details, summary
 
 _ROWS = pytest.StashKey[list[Row]]()
+_RATIOS = pytest.StashKey[list[tuple[str, str, float, float]]]()
+_SECONDS = pytest.StashKey[list[tuple[str, float]]]()
+
+
+@pytest.fixture
+def seconds(request):
+    """The questions asked in processes of their own, with their CPU seconds, so far."""
+    return request.config.stash.setdefault(_SECONDS, [])
 
 
 @pytest.fixture
 def rows(request):
     """The rows of the table so far."""
     return request.config.stash.setdefault(_ROWS, [])
+
+
+@pytest.fixture
+def ratios(request):
+    """What was asked, of whom, its CPU seconds, and their ratio to NumPy's, so far."""
+    return request.config.stash.setdefault(_RATIOS, [])
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -24,3 +38,10 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(details(rows))
         terminalreporter.write_line("")
         terminalreporter.write_line(summary(rows))
+    ratios = config.stash.get(_RATIOS, [])
+    if ratios:
+        terminalreporter.section("distinct questions in turn, beside numpy.broadcast_shapes")
+        for name, contestant, seconds, ratio in sorted(ratios, key=lambda r: (r[0], r[1] != "symbcast")):
+            terminalreporter.write_line(f"{name:46} {contestant:12} {seconds * 1e6:10.2f} µs {ratio:10.1f}x")
+    for name, seconds in config.stash.get(_SECONDS, []):
+        terminalreporter.write_line(f"{name:46} {seconds:8.3f} s of CPU time, in a process of its own")

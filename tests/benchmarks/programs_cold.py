@@ -1,4 +1,4 @@
-"""How long whole programs take in a process of their own, where no cache holds anything yet: medians of three.
+"""How much CPU time whole programs take in a process of their own, where no cache holds anything yet: medians of three.
 
 PYTHONPATH=tests python -m benchmarks.programs_cold
 """
@@ -6,17 +6,18 @@ PYTHONPATH=tests python -m benchmarks.programs_cold
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from statistics import median
-from time import perf_counter
+from time import process_time
+
+from benchmarks.processes import python
 
 PROGRAMS = ["chain 1000", "chain 10000", "chain 100000", "axis 1000", "layers 500", "blocks 500", "dependent 10000"]
 ROUNDS = 3
 
 
 def times(kind: str, length: int) -> dict[str, float]:
-    """Return the seconds of each question about a program, one after another, in this process."""
+    """Return the CPU seconds of each question about a program, one after another, in this process."""
     import symbcast  # noqa: F401 - its start is another question
     from benchmarks import workloads
 
@@ -25,9 +26,9 @@ def times(kind: str, length: int) -> dict[str, float]:
         build = lambda: workloads.add_all(shapes)  # noqa: E731
     else:
         build = lambda: getattr(workloads, f"add_{kind}")(length)  # noqa: E731
-    start = perf_counter()
+    start = process_time()
     env = build()
-    found = {"operations": perf_counter() - start}
+    found = {"operations": process_time() - start}
     questions = {
         "verdict": lambda: env.verdict,
         "condition": lambda: env.condition,
@@ -35,15 +36,14 @@ def times(kind: str, length: int) -> dict[str, float]:
         "witness": env.witness,
     }
     for name, ask in questions.items():
-        start = perf_counter()
+        start = process_time()
         ask()
-        found[name] = perf_counter() - start
+        found[name] = process_time() - start
     return found
 
 
 def in_a_process(program: str) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.programs_cold", *program.split()]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return json.loads(python("-m", "benchmarks.programs_cold", *program.split()))
 
 
 if __name__ == "__main__":

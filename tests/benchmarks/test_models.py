@@ -17,9 +17,10 @@ import pytest
 import sympy
 
 import symbcast as sb
+from symbcast.algebra.door import from_sympy
+from symbcast.algebra.terms import symbols_of
 from symbcast.deciding.compiled import UndefinedError
 from symbcast.deciding.evaluating import size_at
-from symbcast.dims import symbol
 from symbcast.errors import SymbcastError
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
@@ -58,7 +59,7 @@ def _read(text):
     try:
         (dim,) = sb.shape(text) if text else (None,)
     except SymbcastError:
-        return symbol(text)
+        return sb.symbol(text)
     return dim
 
 
@@ -80,7 +81,8 @@ def _is_over(dim, sizes):
 
 def _at(shape, sizes):
     try:
-        return [size_at(d, {s: sizes[s.name] for s in getattr(d, "free_symbols", ())}) for d in shape]
+        dims = [from_sympy(d) for d in shape]
+        return [size_at(d, {s: sizes[s.name] for s in symbols_of([d])}) for d in dims]
     except (UndefinedError, ZeroDivisionError):
         return None
 

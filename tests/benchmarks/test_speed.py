@@ -5,13 +5,11 @@ python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,iq
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import symbcast as sb
+from benchmarks.processes import python
 
 LONG, SHORT = (8, 1, 6, 1), (7, 1, 5)
 
@@ -93,14 +91,11 @@ def test_tiers(benchmark, tier):
 
 @pytest.mark.benchmark(group="start-up, whole process", min_rounds=5)
 class TestStartUp:
-    def run(self, program):
-        subprocess.run([sys.executable, "-c", program], check=True)
-
     def test_bare_python(self, benchmark):
-        benchmark(self.run, "pass")
+        benchmark(python, "-c", "pass")
 
     def test_import_symbcast(self, benchmark):
-        benchmark(self.run, "import symbcast")
+        benchmark(python, "-c", "import symbcast")
 
     def test_first_symbolic_question(self, benchmark):
-        benchmark(self.run, "import symbcast as sb; sb.broadcast('N, 3', 'M, 1').condition")
+        benchmark(python, "-c", "import symbcast as sb; sb.broadcast('N, 3', 'M, 1').condition")
