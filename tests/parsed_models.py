@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from onnx import ModelProto, NodeProto, parser
 
 import symbcast as sb
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.evaluating import size_at
-from symbcast.dims import symbol
 
 
 def parsed(text: str, opset: int = 18, ir_version: int = 10) -> ModelProto:
@@ -49,4 +49,4 @@ def shape_at(report: sb.onnx.ModelReport, name: str, sizes: Mapping[str, int]) -
     bound = {symbol(n): size for n, size in sizes.items()}
     found = report.shapes[name]
     assert found is not None
-    return tuple(size_at(d, bound) for d in found)
+    return tuple(size_at(d, bound) for d in found.dims)

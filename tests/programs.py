@@ -11,7 +11,7 @@ import reference
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.dims import Unknown
+from symbcast.algebra.symbols import Unknown
 
 SIZES = range(7)
 
@@ -99,7 +99,7 @@ class Run:
         for position, operand in enumerate(step.operands):
             for axis, entry in enumerate(operand if isinstance(operand, list) else ()):
                 if entry in UNKNOWNS:
-                    self.unknowns[number, position, axis] = bound[position][axis]
+                    self.unknowns[number, position, axis] = bound[position].dims[axis]
 
     def _operand(self, operand):
         if isinstance(operand, int):
@@ -112,7 +112,7 @@ class Run:
 
     def points(self, sizes=SIZES):
         """Yield sizes for the symbols of the environment, as a dictionary by symbol, in order of appearance."""
-        symbols = self.env.symbols
+        symbols = tuple(self.env.shown)
         for point in itertools.product(*(self.sizes_of(s, sizes) for s in symbols)):
             yield dict(zip(symbols, point, strict=True))
 
@@ -127,7 +127,7 @@ class Run:
 
     def outcome(self, point):
         """Return whether the assumptions hold, whether all steps are valid, and the outputs up to where that ends."""
-        scope = {name: point[s] for s, name in self.env.names.items()}
+        scope = {name: point[s] for s, name in self.env.shown.items()}
         valid, outputs = True, {}
         for number in self.kept:
             step = self.program.steps[number]

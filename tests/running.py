@@ -13,8 +13,8 @@ import onnxruntime
 from onnx import helper
 
 import symbcast as sb
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.evaluating import size_at
-from symbcast.dims import symbol
 
 onnxruntime.set_default_logger_severity(4)
 MAX_ELEMENTS = 1_000_000
@@ -91,7 +91,7 @@ class Answer:
         """Return the shape of a value; None for sizes that data decide, and where no shape is known."""
         found = self._shapes.get(name)
         bound = {symbol(n): size for n, size in sizes.items()}
-        return None if found is None else tuple(_size(d, bound) for d in found)
+        return None if found is None else tuple(_size(d, bound) for d in found.dims)
 
     def is_large(self, sizes: Sizes) -> bool:
         """Return whether something may be too large to be run in a test."""
@@ -121,7 +121,7 @@ def _size(dim: Any, bound: Mapping[Any, int]) -> int | None:
 
 def _count(shape: sb.Shape, bound: Mapping[Any, int]) -> int:
     try:
-        return prod(_size(d, bound) or 1 for d in shape)
+        return prod(_size(d, bound) or 1 for d in shape.dims)
     except ArithmeticError:
         return 0
 

@@ -27,16 +27,20 @@ def asked(question):
         given_that(False)
 
 
+def symbols_of(result):
+    return result.scope.symbols if result.scope else ()
+
+
 def size_key(sizes):
     return sum(size == 0 for size in sizes), sum(sizes), tuple(sizes)
 
 
 def check(question):
     result = asked(question)
-    symbols = result.symbols
+    symbols = symbols_of(result)
     condition = predicate(from_sympy(result.condition), symbols)
     output = result.shape
-    values = [value_function(d, symbols) for d in output] if output is not None else None
+    values = [value_function(d, symbols) for d in output.dims] if output is not None else None
     order = [result.scope.names[s] for s in symbols] if result.scope else []
     smallest = {}
     for binding, expected in question.outcomes():
@@ -107,7 +111,7 @@ def test_no_clause_of_a_pure_condition_is_redundant(question):
     clauses = result.clauses
     if result.verdict is V.NEVER or not clauses:
         return
-    symbols = result.symbols
+    symbols = symbols_of(result)
     assumed = predicate(all_of(a.formula for a in result.assumptions), symbols)
     points = [p for p in itertools.product(range(question.min_size, 13), repeat=len(symbols)) if assumed(*p)]
     whole = predicate(all_of(clauses), symbols)
@@ -120,7 +124,7 @@ def test_no_clause_of_a_pure_condition_is_redundant(question):
 def test_no_literal_of_a_pure_condition_is_idle(question):
     """Every alternative of a clause is needed somewhere: without it the condition would hold for fewer sizes."""
     result = asked(question)
-    symbols = result.symbols
+    symbols = symbols_of(result)
     clauses = result.clauses
     assumed = predicate(all_of(a.formula for a in result.assumptions), symbols)
     points = [p for p in itertools.product(range(question.min_size, 13), repeat=len(symbols)) if assumed(*p)]

@@ -8,16 +8,20 @@ import pytest
 import sympy
 from deciding.expressions import SYMBOLS, expressions, name, of_dims, points, statements
 from deciding.expressions import compatible as broadcasts
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from symbcast.algebra.door import to_sympy as to_sympy_dim
+from symbcast.algebra.symbols import symbol
 from symbcast.booleans import compatible, conjunction, from_sympy, to_sympy
+from symbcast.conditions import Condition
 from symbcast.deciding.compiled import predicate
-from symbcast.dims import symbol
+from symbcast.definedness import with_values
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 from symbcast.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
 
-a, b, c = SYMBOLS
+a, b, c = map(to_sympy_dim, SYMBOLS)
+X, Y, Z = SYMBOLS
 POINTS = points(3, 4)
 dims = expressions(3, divisors=(2, 3, -2), functions=("min", "max"))
 formulas = statements(dims, most=5)
@@ -25,7 +29,7 @@ formulas = statements(dims, most=5)
 
 def truth(boolean, sizes):
     """Return the truth that sympy finds by putting integers in."""
-    found = boolean.xreplace({s: sympy.Integer(n) for s, n in zip(SYMBOLS, sizes, strict=True)})
+    found = boolean.xreplace({s: sympy.Integer(n) for s, n in zip((a, b, c), sizes, strict=True)})
     assert found in (sympy.true, sympy.false), found
     return bool(found)
 
@@ -60,11 +64,11 @@ def test_a_conjunction_is_of_all(given_statements):
         assert truth(boolean, sizes) is all(s.at(sizes) for s in given_statements)
 
 
-@given(st.lists(st.one_of(st.integers(0, 3), st.sampled_from(SYMBOLS)), max_size=5))
+@given(st.lists(st.one_of(st.integers(0, 3), st.sampled_from((a, b, c))), max_size=5))
 def test_compatible_is_that_the_sizes_broadcast(members):
     boolean = compatible(*map(sympy.sympify, members))
     for sizes in POINTS:
-        values = [m if isinstance(m, int) else sizes[SYMBOLS.index(m)] for m in members]
+        values = [m if isinstance(m, int) else sizes[(a, b, c).index(m)] for m in members]
         assert truth(boolean, sizes) is broadcasts(*values)
     assert boolean == compatible(*map(sympy.sympify, reversed(members)))
     spelled_out = boolean.rewrite(sympy.And)
@@ -89,14 +93,14 @@ def test_compatible_in_sympy():
     [
         (True, TRUE),
         (sympy.false, FALSE),
-        (a >= 2, Comparison("<=", 2, a)),
-        (a > b, Comparison("<", b, a)),
-        (sympy.Eq(a, b), equal(a, b)),
+        (a >= 2, Comparison("<=", 2, X)),
+        (a > b, Comparison("<", Y, X)),
+        (sympy.Eq(a, b), equal(X, Y)),
         (sympy.Implies(sympy.Eq(a, 2), sympy.Eq(b, 3)), None),
         (sympy.Eq(2 * a - 7, -1), None),
         (sympy.And(a >= 2, sympy.Or(a < b, sympy.Ne(b, 5))), None),
-        (~compatible(a, b, c), Clashing((a, b, c))),
-        (compatible(a, b, c), Compatible((a, b, c))),
+        (~compatible(a, b, c), Clashing((X, Y, Z))),
+        (compatible(a, b, c), Compatible((X, Y, Z))),
     ],
     ids=str,
 )
@@ -128,12 +132,12 @@ def test_what_is_no_assumption_is_refused(written, error):
 @pytest.mark.parametrize(
     ("formula", "text"),
     [
-        (Comparison("<=", 2, a), "a >= 2"),
-        (Comparison("<", 2, a), "a > 2"),
-        (Compatible((a, b)), "Eq(a, 1) | Eq(a, b) | Eq(b, 1)"),
-        (Compatible((a, b, c)), "compatible(a, b, c)"),
-        (Clashing((a, b, c)), "~compatible(a, b, c)"),
-        (AllOf((equal(a, 2), equal(b, 3))), "Eq(a, 2) & Eq(b, 3)"),
+        (Comparison("<=", 2, X), "a >= 2"),
+        (Comparison("<", 2, X), "a > 2"),
+        (Compatible((X, Y)), "Eq(a, 1) | Eq(a, b) | Eq(b, 1)"),
+        (Compatible((X, Y, Z)), "compatible(a, b, c)"),
+        (Clashing((X, Y, Z)), "~compatible(a, b, c)"),
+        (AllOf((equal(X, 2), equal(Y, 3))), "Eq(a, 2) & Eq(b, 3)"),
         (TRUE, "True"),
         (FALSE, "False"),
     ],
@@ -146,3 +150,36 @@ def test_how_a_formula_is_shown(formula, text):
 def test_a_long_join_is_one_term():
     members = tuple(symbol(f"n{n}") for n in range(200))
     assert len(to_sympy(Compatible(members)).args) == 200
+
+
+gaps = expressions(3, operators="+", divisors=(2,), functions=("max", "broadcast"), symbolic=True, max_leaves=4)
+
+
+@settings(max_examples=25)
+@given(statements(gaps, most=4))
+def test_where_a_condition_holds_its_boolean_does_too(statement):
+    """Also where something in it has no value: a divisor is 0, or sizes do not broadcast."""
+    for condition in (Condition(with_values(statement.formula)), ~Condition(with_values(statement.formula))):
+        boolean = condition.boolean
+        for sizes in points(3, 4):
+            given_sizes = dict(zip((a, b, c), sizes, strict=True))
+            held = condition.holds({s: n for s, n in given_sizes.items() if s in condition.symbols})
+            assert boolean.subs(given_sizes) == sympy.sympify(held), (condition, sizes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a == 0 or b == 0 or 6//a == max(2*b, a//b)",
+        "c == 0 or max(2 % c, b + 1) != 1 or b//4 == a",
+        "max(broadcast(c, 3), 1) < b",
+        "(b != 4 and b != 1) or not compatible(0, a, broadcast(b, 4))",
+        "not compatible(a, broadcast(b, c), c//a)",
+        "broadcast(a, broadcast(b, 2)) == c % broadcast(a, b)",
+    ],
+)
+def test_joins_and_divisions_that_have_no_value_somewhere(text):
+    for condition in (Condition(text), ~Condition(text)):
+        for sizes in points(3, 5):
+            given_sizes = {s: n for s, n in zip((a, b, c), sizes, strict=True) if s in condition.symbols}
+            assert condition.boolean.subs(given_sizes) == sympy.sympify(condition.holds(given_sizes)), sizes

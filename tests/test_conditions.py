@@ -200,3 +200,31 @@ def test_many_symbols():
     assert Condition(chain).implies("n0 == n40")
     assert not Condition(chain).implies("n0 == 1")
     assert len(Condition(chain).simplified().clauses) == 40
+
+
+def test_every_size_of_the_question_is_accepted():
+    """Sizes that the answer does not mention are ignored; a name that was never asked about is an error."""
+    answer = Condition(sb.broadcast("N, K", "M, 1"))
+    assert answer.holds(N=3, M=3, K=7) and not answer.holds(N=3, M=4, K=7)
+    assert (Condition("N == M") & "K >= 0 and K == 2 or K != 2").simplified().holds(N=1, M=1, K=5)
+    assert (~Condition("N >= 0 and M == 1")).simplified().holds(N=2, M=2)
+    assert Condition("N == 1").simplified(assume="Z >= 2").holds(N=1, Z=4)
+    env = sb.ShapeEnv()
+    env.broadcast("N, K", "M, 1")
+    assert Condition(env).holds(N=1, M=2, K=3)
+    with pytest.raises(sb.BindingError, match="'Q'"):
+        answer.holds(N=3, M=3, Q=3)
+    with pytest.raises(sb.BindingError, match="no size was given for M"):
+        answer.holds(N=3, K=3)
+
+
+def test_labelled_unknowns_are_known_to_assumptions():
+    answer = sb.broadcast("?a, N", "?b, M", assume=["?a >= 2"])
+    valid = Condition(answer)
+    assert not valid.implies("N == M", assume=answer.assumptions)
+    assert valid.implies("?b == 1 or ?a == ?b", assume=answer.assumptions)
+    assert Condition("N == 3").implies("N >= 2", assume=answer.assumptions)
+    assert Condition("?a == 2").implies("?a >= 1") and not Condition("?a == 2").implies("?b >= 1")
+    assert (valid & "?b >= 2").implies("?a == ?b", assume=answer.assumptions)
+    with pytest.raises(sb.AssumptionError, match="no size here is called"):
+        valid.verdict(assume="?z >= 3")

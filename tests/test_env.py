@@ -118,7 +118,7 @@ def test_a_name_is_one_size_and_the_first_symbol_of_it_is_kept():
     N, M = sympy.symbols("N M")
     assert env.broadcast((N, M), "N, 1") == (N, M)
     assert env.symbols == (N, M)
-    assert env.symbol("N") is env.broadcast("N")[0] is N
+    assert env.symbol("N") is env.broadcast("N")[0] == N
     other = sympy.Symbol("N", positive=True)
     assert env.broadcast((other,)) == (N,)
     assert [a.text for a in env.assumptions] == ["N >= 1"], "what the other one knew is assumed"
@@ -575,14 +575,14 @@ def test_a_conjunct_fails_at_the_smallest_sizes(assumed, required):
     env.require(*required)
     for clause in env.clauses:
         others = [c for c in env.clauses if c != clause]
-        points = [dict(zip(env.symbols, sizes, strict=True)) for sizes in product(range(9), repeat=len(env.symbols))]
+        points = [dict(zip(env.shown, sizes, strict=True)) for sizes in product(range(9), repeat=len(env.shown))]
         allowed = [p for p in points if all(holds_at(a.formula, p) for a in env.assumptions)]
         failing = [p for p in allowed if not holds_at(clause, p)]
         beside = [p for p in failing if all(holds_at(c, p) for c in others)]
         found = env.counterexample(clause)
         assert found is not None
         least = min(beside or failing, key=lambda p: (list(p.values()).count(0), sum(p.values())))
-        sizes = {s: found[name] for s, name in env.names.items()}
+        sizes = {s: found[name] for s, name in env.shown.items()}
         assert sizes in (beside or failing)
         assert (list(sizes.values()).count(0), sum(sizes.values())) == (
             list(least.values()).count(0),

@@ -65,7 +65,7 @@ def test_texts_read_back(shapes, options):
     for given in sizes:
         by_name = {s.name: s for s in _symbols(read)}
         test = predicate(read, tuple(by_name.values()))
-        own = predicate(all_of(result.clauses), result.symbols)
+        own = predicate(all_of(result.clauses), result.scope.symbols)
         expected = own(*(given[name] for name in result.scope.names.values()))
         assert test(*(given[name] for name in by_name)) is expected
 

@@ -4,11 +4,12 @@ import itertools
 import time
 
 import pytest
-import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from symbcast.dims import Unknown, broadcast, symbol
+from symbcast.algebra.arithmetic import floor_divide, join, maximum, minimum, modulo, replaced
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Term
 from symbcast.errors import ShapeSyntaxError
 from symbcast.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
 from symbcast.parsing import parse_dim, parse_formula, parse_shape
@@ -59,23 +60,23 @@ DIMS = {
     "-7 % 3": 2,
     "7 % -3 + 3": 1,
     "2**10": 1024,
-    "N*N": N**2,
-    "-N**2": -(N**2),
+    "N*N": N * N,
+    "-N**2": -(N * N),
     "2*-N": -2 * N,
     "--N": N,
     "N - N": 0,
     "N//1": N,
-    "N//2": sympy.floor(N / 2),
-    "floordiv(N, 2)": sympy.floor(N / 2),
-    "M*N//2": sympy.floor(M * N / 2),
-    "N % 3": sympy.Mod(N, 3),
-    "mod(N, 3)": sympy.Mod(N, 3),
+    "N//2": floor_divide(N, 2),
+    "floordiv(N, 2)": floor_divide(N, 2),
+    "M*N//2": floor_divide(M * N, 2),
+    "N % 3": modulo(N, 3),
+    "mod(N, 3)": modulo(N, 3),
     "2*N % 2": 0,
-    "min(N, M)": sympy.Min(N, M),
-    "max(N, 3, 2)": sympy.Max(N, 3),
+    "min(N, M)": minimum((N, M)),
+    "max(N, 3, 2)": maximum((N, 3)),
     "max (N, N)": N,
     "min(4, 3)": 3,
-    "broadcast(N, 1, M)": broadcast(N, M),
+    "broadcast(N, 1, M)": join((N, M)),
 }
 
 
@@ -83,8 +84,7 @@ DIMS = {
 def test_dimensions_are_read(text):
     found = parse_dim(text)
     assert found == DIMS[text]
-    assert type(found) is int or isinstance(found, sympy.Expr)
-    assert not isinstance(found, sympy.Integer)
+    assert type(found) is int or (isinstance(found, Term) and not found.is_constant)
 
 
 FORMULAS = {
@@ -261,7 +261,7 @@ def test_bounds_and_labels():
 
 def test_unknowns_in_arithmetic_and_formulas():
     sum_of_two = parse_dim("? + ?")
-    assert len(sum_of_two.free_symbols) == 2
+    assert len(sum_of_two.symbols()) == 2
     assert parse_dim("?a - ?a") == 0
     first, second = parse_formula("?0 >= 2"), parse_formula("?0 >= 2")
     assert first != second
@@ -368,5 +368,4 @@ def test_dimensions_mean_what_python_says(text):
             expected = eval(code, {"N": n, "M": m, "min": min, "max": max})
         except ZeroDivisionError:
             continue
-        found = dim if isinstance(dim, int) else dim.xreplace({N: sympy.Integer(n), M: sympy.Integer(m)})
-        assert found == expected
+        assert replaced(dim, {N: n, M: m}) == expected

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from programs import Run, apply, programs
 
 import symbcast as sb
+from symbcast.algebra.terms import symbols_of
 from symbcast.booleans import from_sympy
 from symbcast.deciding.compiled import predicate, value_function
 from symbcast.deciding.normal import symbols_in
@@ -42,10 +43,10 @@ def size_key(sizes):
 def check(run):
     """Hold every answer about the whole against brute force."""
     env, steps = run.env, run.program.steps
-    symbols = env.symbols
+    symbols = tuple(env.shown)
     condition = predicate(from_sympy(env.condition), symbols)
     functions = {
-        number: [value_function(d, symbols) for d in output]
+        number: [value_function(d, symbols) for d in output.dims]
         for number, output in run.outputs.items()
         if number in run.kept
     }
@@ -82,8 +83,8 @@ def check_evidence(run, smallest):
     for sizes, valid in ((env.witness(), True), (env.counterexample(), False)):
         if sizes is None:
             continue
-        assert list(sizes) == list(env.names.values())
-        assert run.outcome({s: sizes[name] for s, name in env.names.items()})[:2] == (True, valid)
+        assert list(sizes) == list(env.names.values()) == list(env.shown.values())
+        assert run.outcome({s: sizes[name] for s, name in env.shown.items()})[:2] == (True, valid)
         if valid in smallest and max(sizes.values(), default=0) <= 6:
             assert size_key(sizes.values()) == smallest[valid]
 
@@ -106,7 +107,7 @@ def test_no_clause_of_the_condition_is_redundant(program):
     env = program.run("raise").env
     if env.verdict is V.NEVER:
         return
-    symbols = env.symbols
+    symbols = tuple(env.shown)
     assumed = predicate(all_of(a.formula for a in env.assumptions), symbols)
     points = [p for p in itertools.product(FAR[program.min_size :], repeat=len(symbols)) if assumed(*p)]
     for clause in env.clauses:
@@ -128,7 +129,7 @@ class Operations:
         self.ops = [op for op in ops if op.kind != "assume"]
         self.assumptions = assumptions
         self.min_size = run.program.min_size
-        self.symbols = tuple(dict.fromkeys([*run.env.symbols, *(s for op in ops for s in _symbols(op))]))
+        self.symbols = tuple(dict.fromkeys([*run.env.shown, *(s for op in ops for s in _symbols(op))]))
         assumed = predicate(all_of(a.formula for a in assumptions), self.symbols)
         points = itertools.product(*(run.sizes_of(s) for s in self.symbols))
         points = [p for p in points if assumed(*p)]
@@ -138,7 +139,7 @@ class Operations:
         if op.kind == "require":
             holds = predicate(op.formula, self.symbols)
             return {p for p in points if holds(*p)}
-        functions = [[value_function(d, self.symbols) for d in operand] for operand in op.operands]
+        functions = [[value_function(d, self.symbols) for d in operand.dims] for operand in op.operands]
         step = program.steps[int(op.name.removeprefix("step"))]
 
         def is_valid(point):
@@ -164,7 +165,7 @@ class Operations:
 
 
 def _symbols(op):
-    return symbols_in(op.formula) if op.formula is not None else [s for o in op.operands for s in o.symbols]
+    return symbols_in(op.formula) if op.formula is not None else symbols_of(d for o in op.operands for d in o.dims)
 
 
 @given(programs(longest=8, unknowns=False))
@@ -246,7 +247,7 @@ def test_the_order_of_texts_changes_nothing(program, random):
     assert first.env.verdict is second.env.verdict
     conditions = [sb.Condition(all_of(run.env.clauses)) for run in (first, second)]
     for point in first.points():
-        sizes = {first.env.names[s]: size for s, size in point.items()}
+        sizes = {first.env.shown[s]: size for s, size in point.items()}
         if first.outcome(point)[0]:
             one, other = (c.holds({s.name: sizes[s.name] for s in c.symbols}) for c in conditions)
             assert one == other
@@ -291,7 +292,7 @@ def test_guards_of_random_programs(tmp_path):
         drawn.append(program.run(on_conflict))
 
     draw()
-    pairs = [(all_of(run.env.clauses), run.env.names) for run in drawn]
+    pairs = [(all_of(run.env.clauses), run.env.shown) for run in drawn]
     points = [list(run.points()) for run in drawn]
     sizes = [[tuple(point.values()) for point in each] for each in points]
     outcomes = [[run.outcome(point)[:2] for point in each] for run, each in zip(drawn, points, strict=True)]
@@ -306,7 +307,7 @@ def test_guards_of_random_programs(tmp_path):
 @given(programs())
 def test_a_guard_with_assumptions_is_false_where_they_are(program):
     run = program.run()
-    names = run.env.names
+    names = run.env.shown
     guard, bare = run.env.guard(with_assumptions=True), run.env.guard()
     for point in itertools.islice(run.points(), 0, None, 7):
         assumed, valid, _ = run.outcome(point)

@@ -22,7 +22,7 @@ V = sb.Verdict
 
 def valid_sizes(result, stop=40):
     """Return the sizes of a result's one symbol at which its condition holds."""
-    test = predicate(all_of(result.clauses), result.symbols)
+    test = predicate(all_of(result.clauses), result.scope.symbols)
     return {size for size in range(stop) if test(size)}
 
 

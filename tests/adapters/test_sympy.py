@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.adapters import sympy as adapter
+from symbcast.algebra.door import to_sympy
 from symbcast.deciding.compiled import value_function
 from symbcast.dims import broadcast as join
 from symbcast.dims import floordiv, mod
+from symbcast.shapes import shape_of
 
 anything = expressions(
     3, divisors=(2, 3, 6, -2), functions=("min", "max", "broadcast"), symbolic=True, max_leaves=4
@@ -23,22 +25,26 @@ sizes = st.tuples(*[st.integers(0, 6)] * 3)
 N, M = sb.symbol("N"), sb.symbol("M")
 
 
+def at(point):
+    return {to_sympy(s): sympy.Integer(size) for s, size in zip(SYMBOLS, point, strict=True)}
+
+
 @given(anything, st.lists(sizes, min_size=1, max_size=8))
 @example(call("max", [name("a"), integer(4)]), [(0, 0, 0), (5, 0, 0)])
 def test_written_dimensions_have_the_same_sizes(expression, points):
-    (written,) = adapter.write((expression.dim,))
+    (written,) = adapter.write(shape_of((expression.dim,)))
     assert not written.has(join, floordiv, mod)
     for point in points:
         try:
             expected = expression.at(point)
         except ArithmeticError:
             continue
-        assert written.xreplace(dict(zip(SYMBOLS, map(sympy.Integer, point), strict=True))) == expected, point
+        assert written.xreplace(at(point)) == expected, point
 
 
 @given(expressions(3, divisors=(2, 3, 4), max_leaves=5).filter(lambda e: not isinstance(e.dim, int)))
 def test_what_is_written_without_joins_is_read_back(expression):
-    (back,) = adapter.read(adapter.write((expression.dim,)))
+    (back,) = adapter.read(adapter.write(shape_of((expression.dim,)))).dims
     compiled = value_function(back, SYMBOLS)
     for point in itertools.product(range(7), repeat=3):
         assert compiled(*point) == expression.at(point), point
@@ -67,7 +73,7 @@ def test_even_sizes_are_divided_rightly():
 def test_the_join_of_three_is_the_one_that_is_not_1():
     (written,) = adapter.write("broadcast(a, b, c)")
     for point in [(1, 1, 1), (1, 4, 1), (1, 0, 1), (5, 5, 1)]:
-        assert written.xreplace(dict(zip(SYMBOLS, map(sympy.Integer, point), strict=True))) == broadcast(*point)
+        assert written.xreplace(at(point)) == broadcast(*point)
 
 
 def test_other_symbols_are_put_in():

@@ -10,8 +10,9 @@ from types import CodeType
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from symbcast.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply, plain_or_int
-from symbcast.dims import Dim, symbol
+from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.algebra.symbols import symbol
+from symbcast.algebra.terms import Dim
 from symbcast.errors import DimensionError
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 
@@ -83,17 +84,17 @@ def name(letter: str) -> Expression:
 
 
 BUILDERS = {
-    "+": lambda a, b: add([a, b]),
-    "-": lambda a, b: add([a, multiply([-1, b])]),
-    "*": lambda a, b: multiply([a, b]),
+    "+": add,
+    "-": lambda a, b: add(a, multiply(-1, b)),
+    "*": multiply,
     "//": floor_divide,
     "%": modulo,
 }
 
 
 def binary(operator: str, left: Expression, right: Expression) -> Expression:
-    built = BUILDERS[operator](plain_or_int(left.dim), plain_or_int(right.dim))
-    return Expression(f"({left.text} {operator} {right.text})", plain_or_int(built))
+    built = BUILDERS[operator](left.dim, right.dim)
+    return Expression(f"({left.text} {operator} {right.text})", built)
 
 
 def call(function: str, members: list[Expression]) -> Expression:
@@ -101,7 +102,7 @@ def call(function: str, members: list[Expression]) -> Expression:
         built = FUNCTIONS[function]([m.dim for m in members])
     except DimensionError:  # a join that is defined nowhere
         reject()
-    return Expression(f"{function}({', '.join(m.text for m in members)})", plain_or_int(built))
+    return Expression(f"{function}({', '.join(m.text for m in members)})", built)
 
 
 def is_zero(expression: Expression) -> bool:

@@ -10,13 +10,15 @@ from deciding.test_compound import domains
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symbcast.algebra.arithmetic import floor_divide
+from symbcast.algebra.door import read_symbol
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.alike import Likenesses, Renamed
 from symbcast.deciding.compound import Compound
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import flattened, put_in
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.dims import floordiv, symbol
 from symbcast.formulas import Compatible, at_most, equal
 from symbcast.printing import formula_text
 
@@ -63,7 +65,7 @@ def test_a_group_like_another_is_decided_as_it_would_be_alone(formulas, assumed,
 def test_what_tells_groups_apart():
     a, b, c, d = map(symbol, "abcd")
     plain = dict.fromkeys((a, b, c, d), ALL)
-    even = sympy.Symbol("e", integer=True, nonnegative=True, even=True)
+    even = read_symbol(sympy.Symbol("e", integer=True, nonnegative=True, even=True))
 
     def alike(pair, formulas, sizes=plain, weights=None):
         groups = Likenesses({**sizes, even: ALL}, {**dict.fromkeys([a, b, c, d, even], 1), **(weights or {})})
@@ -92,7 +94,7 @@ def test_a_thousand_layers():
     symbols = [symbol(f"{letter}{n:04}") for n in range(1000) for letter in "abc"]
     formulas = []
     for a, b, c in zip(symbols[::3], symbols[1::3], symbols[2::3], strict=True):
-        formulas += [equal(c, a + b), Compatible((floordiv(a, 2) + 1, b))]
+        formulas += [equal(c, a + b), Compatible((floor_divide(a, 2) + 1, b))]
     start = time.perf_counter()
     decision = Decision(Knowledge(symbols, {}, ()), formulas)
     assert len(decision.clauses) == 2000

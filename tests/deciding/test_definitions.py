@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding import compound
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.definitions import completed, set_aside
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.knowledge import Knowledge
-from symbcast.dims import symbol
 from symbcast.parsing import parse_formula
 from symbcast.verdicts import Verdict
 

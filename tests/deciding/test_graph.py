@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.graph import Classes
 from symbcast.deciding.relations import Axis, EitherOne, Onto, Same, Within
 from symbcast.deciding.sets import ALL, NOT_ONE, ONE, SizeSet
 from symbcast.deciding.system import System
-from symbcast.dims import symbol
 
 NODES = tuple(map(symbol, "abcd"))
 SIZES = range(9)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from symbcast.algebra.terms import Operation, term
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, holds
-from symbcast.reading import term
-from symbcast.terms import Operation
 
 
 class NoValueError(ArithmeticError):

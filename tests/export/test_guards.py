@@ -12,9 +12,10 @@ from export import consumers
 from export.meaning import meaning, table
 from hypothesis import given, settings
 
+from symbcast.algebra.arithmetic import add, floor_divide, join, modulo, multiply
+from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.deciding.compiled import predicate
 from symbcast.definedness import with_values
-from symbcast.dims import Unknown, broadcast, floordiv, mod, symbol
 from symbcast.errors import BindingError
 from symbcast.export.guards import cpp_source, mlir_source, python_guard, python_source, smtlib_source
 from symbcast.formulas import (
@@ -103,21 +104,21 @@ AT_EXTREMES = [
     at_most(N * M, K * K),
     equal(N * M, 2**64),
     equal(N * M * K, 2**96),
-    Comparison("<", N * M * K, (K + 1) ** 3),
-    equal(mod(-N, M), K),
-    equal(mod(N * M, K), 1),
-    equal(floordiv(-N, M), -K),
-    equal(floordiv(N * M * M, K), N * M),
-    equal(mod(-N * M * M, K - 3), 0),
-    at_most(floordiv(-N * N * M, 3), -M),
+    Comparison("<", N * M * K, (K + 1) * (K + 1) * (K + 1)),
+    equal(modulo(-N, M), K),
+    equal(modulo(N * M, K), 1),
+    equal(floor_divide(-N, M), -K),
+    equal(floor_divide(N * M * M, K), N * M),
+    equal(modulo(-N * M * M, K - 3), 0),
+    at_most(floor_divide(-N * N * M, 3), -M),
     at_most(3**90, N * M * K + 3**90 - 8),
     equal(N - M, -1),
     Comparison("<", 10**30, N * M),
     Compatible((N, M, K)),
     Clashing((N + M, 2 * K, 2)),
-    equal(broadcast(N, M) + 1, K),
+    equal(join((N, M)) + 1, K),
     at_most(N + 2**63, M + 2**63 + 1),
-    different(N**4 * M**4, K**8),
+    different(multiply(*[N] * 4 + [M] * 4), multiply(*[K] * 8)),
 ]
 
 
@@ -160,7 +161,9 @@ def test_names_may_be_anything(size, tmp_path):
         names = dict(zip(symbols[start : start + size], HOSTILE[start : start + size], strict=True))
         right = tuple(range(2, 2 + len(names)))
         parts = [equal(s, n) for s, n in zip(names, right, strict=True)]
-        pairs.append((all_of([*parts, at_most(sum(names) // 2, 10**6), Compatible((2 * symbols[start], 4))]), names))
+        pairs.append(
+            (all_of([*parts, at_most(floor_divide(add(*names), 2), 10**6), Compatible((2 * symbols[start], 4))]), names)
+        )
         points.append([right, right[::-1], (0,) * len(right)] if len(right) > 1 else [right, (0,)])
     agree(pairs, points, tmp_path)
     if consumers.COMPILER is not None:
@@ -194,10 +197,10 @@ MANY = [symbol(f"m{n}") for n in range(1000)]
 WIDE = {
     "compatible": Compatible(tuple(MANY)),
     "clashing": Clashing(tuple(MANY)),
-    "join": equal(broadcast(*MANY), 7),
+    "join": equal(join(MANY), 7),
     "clauses": AllOf(tuple(at_most(MANY[n % 5], n + 1) for n in range(5000))),
     "literals": AnyOf(tuple(equal(MANY[n % 5], n + 3) for n in range(3000))),
-    "sum": equal(sum(MANY[1:], MANY[0]), 1006),
+    "sum": equal(add(*MANY), 1006),
 }
 
 

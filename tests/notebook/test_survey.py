@@ -119,7 +119,7 @@ def test_every_cell_of_a_program_is_what_its_condition_says(program, data):
     x, y, fixed = drawn_axes(data, list(env.names.values()))
     found = survey(env, x, y, SIZES, fixed=fixed)
     guard, whole = env.guard(), env.guard(with_assumptions=True)
-    by_name = {name: s for s, name in env.names.items()}
+    by_name = {name: s for s, name in env.shown.items()}
     for sizes, cell in points(found):
         given_sizes = {name: sizes[name] for name in env.names.values()}
         assert cell.shape is None
@@ -143,7 +143,7 @@ def first_failure(run, point):
             break
     else:
         broken = None
-    scope = {name: point[s] for s, name in run.env.names.items()}
+    scope = {name: point[s] for s, name in run.env.shown.items()}
     for number in run.kept:
         step = run.program.steps[number]
         if number == broken or (step.kind == "require" and not programs.holds(step.text, scope)):
@@ -246,7 +246,7 @@ def test_models_are_valid_where_their_guard_says(name):
     pytest.importorskip("onnx")
     report = sb.onnx.check(small_models.small_model(name), min_size=0)
     env = report._checked.conditions.inputs
-    names = [n for s, n in env.names.items() if s not in report._checked.asker.origins]
+    names = [n for s, n in env.shown.items() if s not in report._checked.asker.origins]
     found = survey(report, names[0], names[1] if len(names) > 1 else None, SIZES)
     assert {*found.names, *found.fixed} == {*names}
     nodes = {node for f in report.findings if not f.is_about_data for node in (f.node, *f.origins)}

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from recorded_nodes import compiled
 
+from symbcast.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.algebra.symbols import symbol
 from symbcast.booleans import conjunction
-from symbcast.dims import symbol
-from symbcast.onnx.knowing.sizes import add, floor_divide, multiply
 from symbcast.onnx.requiring.clearing import bounded
 
 N, M = symbol("N"), symbol("M")

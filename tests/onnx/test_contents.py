@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 from onnx.external_data_helper import set_external_data
 
+from symbcast.algebra.arithmetic import add, multiply
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.evaluating import size_at
-from symbcast.dims import symbol
 from symbcast.onnx.knowing.contents import (
     MAX_ELEMENTS,
     Elements,
@@ -31,7 +32,6 @@ from symbcast.onnx.knowing.contents import (
     rounded_down,
     sizes_of,
 )
-from symbcast.onnx.knowing.sizes import add, multiply
 
 N, M = symbol("N"), symbol("M")
 

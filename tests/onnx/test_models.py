@@ -11,9 +11,9 @@ import onnx
 import pytest
 
 import symbcast as sb
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.compiled import UndefinedError
 from symbcast.deciding.evaluating import size_at
-from symbcast.dims import symbol
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))
@@ -47,7 +47,7 @@ def sizes_of(shape: sb.Shape, sizes: Mapping[str, int]) -> tuple[int | None, ...
         except (KeyError, UndefinedError):
             return None
 
-    return tuple(map(value, shape))
+    return tuple(map(value, shape.dims))
 
 
 @pytest.mark.parametrize("name", sorted(RUNS))
@@ -70,7 +70,7 @@ def test_every_shape_is_what_the_runtime_gave(name):
 @pytest.mark.parametrize("name", sorted(RUNS))
 def test_every_shape_is_known(name):
     shapes, names = report(name).shapes, {n for r in RUNS[name] for n in r["shapes"] or ()}
-    sizes = {symbol(n) for n in RUNS[name][0]["sizes"]}
+    sizes = {sb.symbol(n) for n in RUNS[name][0]["sizes"]}
     closed = [v for v in names if shapes[v] is not None and set(shapes[v].symbols) <= sizes]
     assert len(closed) >= DATA_DECIDE.get(name, 1) * len(names)
 

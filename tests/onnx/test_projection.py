@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from symbcast.algebra.arithmetic import add, multiply
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.normal import symbols_in
-from symbcast.dims import symbol
 from symbcast.formulas import Comparison, all_of, any_of, at_most, equal, negate
-from symbcast.onnx.knowing.sizes import add, multiply
 from symbcast.onnx.requiring.projection import project
 
 A, B, X, Y = symbols = tuple(map(symbol, ("a", "b", "x", "y")))

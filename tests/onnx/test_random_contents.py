@@ -15,8 +15,8 @@ from random_models.models import RandomModel, models_of_numbers
 from running import Refusal, Runs
 
 import symbcast as sb
+from symbcast.algebra.symbols import symbol
 from symbcast.deciding.evaluating import holds_at, size_at
-from symbcast.dims import symbol
 from symbcast.formulas import FORMULA_KINDS
 from symbcast.onnx.knowing.contents import Elements, Ramp, Ratio, Stack
 

@@ -304,9 +304,9 @@ def test_an_annotated_model_says_what_the_report_does(reports, name):
             d.dim_value if d.HasField("dim_value") else parse_dim(_quoted(d.dim_param)) for d in tensor.shape.dim
         ]
         # Of a size that data decide, what the model itself calls it stays.
-        decided = [not isinstance(d, int) and str(d) in report.data_sizes for d in shape]
+        decided = [not isinstance(d, int) and str(d) in report.data_sizes for d in shape.dims]
         assert [w for w, skip in zip(written, decided, strict=True) if not skip] == [
-            d for d, skip in zip(shape, decided, strict=True) if not skip
+            d for d, skip in zip(shape.dims, decided, strict=True) if not skip
         ]
 
 
