@@ -123,7 +123,7 @@ def test_a_program_says_what_its_text_says():
     assert made.tables[0] == [
         ["must hold", "asked by", "fails at"],
         [
-            "S and T are equal, or one of them is 1",
+            "T and S are equal, or one of them is 1",
             "mask: numpy of (batch, T, S), (batch, 1, T)",
             sizes_text(env.counterexample(env.requirements()[0].condition)),
         ],
