@@ -35,9 +35,9 @@ def explanation(env: ShapeEnv) -> str:
     >>> print(explanation(env))
     1 operation over 3 sizes: valid for some sizes under the assumptions
     <BLANKLINE>
-    valid when   S and T are equal, or one of them is 1
+    valid when   T and S are equal, or one of them is 1
                  first asked by mask: numpy of (batch, T, S), (batch, 1, T)
-    together     S == T or S == 1 or T == 1
+    together     T == S or T == 1 or S == 1
     assuming     batch >= 1
     fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 beside 2 (sizes must be equal or 1)
     works at     batch=1, T=1, S=1
