@@ -111,9 +111,9 @@ def read_size(name: str, value: object) -> int:
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.assumptions import own_set
     from symbcast.deciding.compiled import predicate
     from symbcast.deciding.normal import symbols_in
+    from symbcast.programs.known import own_set
 
     names = result.scope.names
     for symbol, name in names.items():

@@ -305,8 +305,8 @@ class Program:
 
     def _assumed(self) -> list[Formula]:
         """Return all that is assumed: in so many words, and of each symbol by itself."""
-        from symbcast.assumptions import own_set
         from symbcast.deciding.describing import describe
+        from symbcast.programs.known import own_set
 
         own = [describe(s, own_set(s, self.min_size)) for s in self.shown]
         return [*own, *(a.formula for a in self.assumptions)]

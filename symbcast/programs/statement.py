@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.assumptions import Assumption, Assumptions, check_min_size, own_set, read_assumptions
+from symbcast.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
@@ -17,6 +17,7 @@ from symbcast.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_o
 from symbcast.printing import formula_text
 from symbcast.programs.binding import Sizes, missing_sizes, read_sizes
 from symbcast.programs.call import Call
+from symbcast.programs.known import own_set
 from symbcast.programs.program import Program
 from symbcast.programs.scope import Scope
 from symbcast.shapes import shape_of

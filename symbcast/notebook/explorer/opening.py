@@ -128,12 +128,12 @@ def _shape_text(dims: Sequence[Dim]) -> str:
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
-    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import put_in
     from symbcast.deciding.sets import ALL
     from symbcast.formulas import AnyOf
     from symbcast.printing import formula_text
+    from symbcast.programs.known import own_set
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
