@@ -13,10 +13,10 @@ from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.definedness import with_values
-from symbcast.display.text import visible
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
+from symbcast.strings import visible
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

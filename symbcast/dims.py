@@ -52,7 +52,7 @@ class Unknown(sympy.Dummy):
         return str(self.name)
 
     def _latex(self, printer: Any) -> str:
-        from symbcast.display.latex.names import name_latex
+        from symbcast.mathematics.names import name_latex
 
         return name_latex(self.name)
 

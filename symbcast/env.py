@@ -234,9 +234,9 @@ class ShapeEnv:
 
     def explain(self) -> str:
         """Return the answer in words: each condition and where it comes from first, an example, a failure."""
-        from symbcast.explaining.program import explanation
+        from symbcast.show import program, text
 
-        return explanation(self)
+        return text.render(program.document(self))
 
     @property
     def operations(self) -> tuple[Op, ...]:
@@ -289,14 +289,15 @@ class ShapeEnv:
         return f"<ShapeEnv of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.program import page
+        from symbcast.show import html, program
+        from symbcast.show.document import Room
 
-        return page(self)
+        return html.render(program.document(self, Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.program import program_latex
+        from symbcast.show import latex, program
 
-        return program_latex(self)
+        return latex.render(program.document(self))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an environment has no truth value: compare its .verdict")

@@ -140,9 +140,9 @@ class BroadcastError(SymbcastError, ValueError):
         self.binding = dict(binding) if binding is not None else None
 
     def __str__(self) -> str:
-        from symbcast.explain import headline
+        from symbcast.show import call, text
 
-        return "" if self.result is None else headline(self.result, self.binding)
+        return "" if self.result is None else text.message(call.headline(self.result, self.binding))
 
 
 class IncompatibleShapesError(BroadcastError):
@@ -163,9 +163,9 @@ class IncompatibleProgramError(IncompatibleShapesError):
         self.result = self.binding = None
 
     def __str__(self) -> str:
-        from symbcast.explaining.program import refusal
+        from symbcast.show import program, text
 
-        return refusal(self.operation, self.operations, self.assumptions)
+        return text.message(program.refusal(self.operation, self.operations, self.assumptions))
 
 
 class ConditionalBroadcastError(BroadcastError):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symbcast.assumptions import Assumption
     from symbcast.certificate import Certificate
     from symbcast.deciding.decide import Decision
-    from symbcast.explaining.fixes import Fix
+    from symbcast.explanation.fixes import Fix
     from symbcast.formulas import Formula
     from symbcast.scope import Scope
 
@@ -331,9 +331,9 @@ class Result:
 
     def explain(self) -> str:
         """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
-        from symbcast.explain import explain
+        from symbcast.show import call, text
 
-        return explain(self)
+        return text.render(call.document(self))
 
     def require(self) -> Shape:
         """Return the output shape if the shapes always broadcast.
@@ -372,19 +372,20 @@ class Result:
         raise TypeError("a result has no truth value: compare its .verdict, or call .require()")
 
     def __repr__(self) -> str:
-        from symbcast.explain import one_line
+        from symbcast.show.call import summary
 
-        return f"<Result {one_line(self)}>"
+        return f"<Result {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.result import page
+        from symbcast.show import call, html
+        from symbcast.show.document import Room
 
-        return page(self)
+        return html.render(call.document(self, Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.result import result_latex
+        from symbcast.show import call, latex
 
-        return result_latex(self)
+        return latex.render(call.document(self))
 
     @property
     def emission(self) -> Emission:

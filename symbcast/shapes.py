@@ -165,14 +165,14 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return f"Shape({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.values import shape_html
+        from symbcast.show import html, values
 
-        return shape_html(self.dims)
+        return html.render(values.shape_document(self.dims, str(self)))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.values import shape_display
+        from symbcast.show import latex, values
 
-        return shape_display(self.dims)
+        return latex.render(values.shape_document(self.dims, str(self)))
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from symbcast.cli.arguments import numbers
-from symbcast.cli.printing import Format, is_coloured, print_coloured, print_json, print_text
+from symbcast.cli.printing import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -95,10 +95,6 @@ def _show(result: Result, format: Format) -> None:
 
         print_json(result_to_dict(result))
         return
-    from symbcast.explain import explanation
+    from symbcast.show.call import document
 
-    lines = explanation(result)
-    if is_coloured():
-        print_coloured(lines, result.verdict.value)
-    else:
-        print_text("\n".join(line.text for line in lines))
+    show(document(result))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.assumptions import knowledge, own_set
 from symbcast.deciding.breaking import breaking
 from symbcast.deciding.decide import Decision
-from symbcast.display.text import visible
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.printing import formula_text
 from symbcast.programs.op import Op
 from symbcast.programs.origins import Origins, clash
+from symbcast.strings import visible
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from symbcast.strings import visible
+
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
     from symbcast.formulas import Formula
@@ -42,8 +44,6 @@ class Op(NamedTuple):
         return tuple(constraints(self))
 
     def __repr__(self) -> str:
-        from symbcast.display.text import visible
-
         return f"<Op {visible(str(self))}>"
 
     def __str__(self) -> str:

@@ -16,12 +16,13 @@ from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.explaining.naming import Namer, listed, sizes_text
-from symbcast.explaining.words import in_words
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
 from symbcast.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.reporting.binding import knowing
 from symbcast.onnx.reporting.blaming import Blame, content_of
 from symbcast.onnx.reporting.sources import Held, Sources
+from symbcast.strings import listed, sizes_text
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
