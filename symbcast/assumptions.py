@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.symbols import Unknown
+from symbcast.characters import visible
 from symbcast.deciding.describing import describe
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
@@ -16,7 +17,6 @@ from symbcast.definedness import with_values
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
-from symbcast.strings import visible
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from symbcast.characters import cut
 from symbcast.cli.printing import harmless, print_json, print_text, show
 from symbcast.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
-from symbcast.strings import cut
 
 if TYPE_CHECKING:
     from symbcast.onnx.formats.outcomes import Outcome

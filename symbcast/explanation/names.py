@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 
 def rule_text(rule: Rule) -> str:
@@ -26,7 +26,7 @@ def rule_text(rule: Rule) -> str:
     return f"{rule.called}({attributes})" if attributes else rule.called
 
 
-def operand_names(result: Result) -> list[str]:
+def operand_names(result: Call) -> list[str]:
     """Return what each operand is called: by the rule where it names them all, else by number."""
     count = len(result.operands)
     if count > len(result.rule.operands):
@@ -49,7 +49,7 @@ class Namer:
     An unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Call) -> None:
         self._renamed = {} if result.scope is None else _renamed(result.scope.names)
 
     @staticmethod

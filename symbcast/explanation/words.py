@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.terms import Operation
+from symbcast.characters import listed
 from symbcast.explanation.names import Namer
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
-from symbcast.strings import listed
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

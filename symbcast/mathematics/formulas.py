@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.algebra.latex import name_latex, text_latex
+from symbcast.characters import telling_sizes
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
 from symbcast.mathematics.layout import brackets, call, some
-from symbcast.mathematics.names import name_latex, text_latex
-from symbcast.strings import telling_sizes
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Unknown

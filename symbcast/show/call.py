@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from symbcast.characters import clipped, cut, sizes_text, visible
 from symbcast.explanation.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer, rule_text
@@ -29,12 +30,11 @@ from symbcast.show.document import (
     words,
 )
 from symbcast.show.operands import TONES, brief_table, operand_table
-from symbcast.strings import clipped, cut, sizes_text, visible
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.formulas import Formula
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 CLAUSES_SHOWN = 8
 ONE_LINE = 200
@@ -42,7 +42,7 @@ CELLS_WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
 """How many characters the cells of a row have together: a page's table scrolls."""
 
 
-def document(result: Result, room: Room = Room.SCREEN) -> Document:
+def document(result: Call, room: Room = Room.SCREEN) -> Document:
     """Return the answer: the operands aligned, the condition, an example, and a fix.
 
     >>> import symbcast
@@ -68,7 +68,7 @@ def document(result: Result, room: Room = Room.SCREEN) -> Document:
     return Document(title, TONES[result.verdict], (operand_table(result, CELLS_WIDTH[room]), fields(_fields(result))))
 
 
-def verdict_words(result: Result) -> str:
+def verdict_words(result: Call) -> str:
     """Return the verdict in words: for a concrete result it is valid or not."""
     if result.scope is None or not result.scope.symbols:
         return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
@@ -83,7 +83,7 @@ VERDICTS = {
 }
 
 
-def _fields(result: Result) -> Iterator[Field]:
+def _fields(result: Call) -> Iterator[Field]:
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     change = fix(result)
     yield field("valid when", *_condition(result))
@@ -95,7 +95,7 @@ def _fields(result: Result) -> Iterator[Field]:
     yield field("fix", words(change.text if change is not None else ""))
 
 
-def _condition(result: Result) -> Iterator[Line]:
+def _condition(result: Call) -> Iterator[Line]:
     """Yield each clause in words, and all of them as a formula."""
     clauses, namer = _left(result), Namer(result)
     if not clauses:
@@ -111,29 +111,29 @@ def _condition(result: Result) -> Iterator[Line]:
     yield code(namer.formula(all_of(shown)), Conjunction(tuple(map(namer.renamed_formula, shown))))
 
 
-def _left(result: Result) -> tuple[Formula, ...]:
+def _left(result: Call) -> tuple[Formula, ...]:
     """Return the clauses of the condition where that is neither true nor false."""
     return result.clauses if result.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN) else ()
 
 
-def _assumed(result: Result) -> str:
+def _assumed(result: Call) -> str:
     texts = [visible(a.text) for a in result.assumptions]
     if result.scope is not None and result.scope.min_size:
         texts.append(f"every size is at least {result.scope.min_size}")
     return "; ".join(texts)
 
 
-def _open(result: Result) -> str:
+def _open(result: Call) -> str:
     if result.verdict is Verdict.UNKNOWN or not result.reason:
         return result.reason
     return f"that no part of the condition follows from the rest: {result.reason}"
 
 
-def _failing(result: Result, sizes: Mapping[str, int]) -> Line:
+def _failing(result: Call, sizes: Mapping[str, int]) -> Line:
     return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(f": {failure_at(result, sizes)}")
 
 
-def _working(result: Result, sizes: Mapping[str, int]) -> Line:
+def _working(result: Call, sizes: Mapping[str, int]) -> Line:
     concrete = at_sizes(result, sizes)
     if concrete is None or concrete.shape is None:
         return ()
@@ -142,7 +142,7 @@ def _working(result: Result, sizes: Mapping[str, int]) -> Line:
     return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(": output "), output
 
 
-def headline(result: Result, binding: Mapping[str, int] | None = None) -> Document:
+def headline(result: Call, binding: Mapping[str, int] | None = None) -> Document:
     """Return the answer in the few lines of an exception's message; with ``binding``, why it fails at those sizes."""
     concrete = at_sizes(result, binding) if binding else None
     table = brief_table(result if concrete is None else concrete, 4)
@@ -150,7 +150,7 @@ def headline(result: Result, binding: Mapping[str, int] | None = None) -> Docume
     return Document(words(_head(result, binding)), TONES[result.verdict], (table, lines))
 
 
-def _headlines(result: Result, binding: Mapping[str, int] | None) -> Iterator[str]:
+def _headlines(result: Call, binding: Mapping[str, int] | None) -> Iterator[str]:
     if binding:
         yield failure_at(result, binding, 3)
     elif result.verdict is Verdict.NEVER:
@@ -165,7 +165,7 @@ def _headlines(result: Result, binding: Mapping[str, int] | None) -> Iterator[st
     yield f"fix: {change.text}" if change is not None else ""
 
 
-def _head(result: Result, binding: Mapping[str, int] | None) -> str:
+def _head(result: Call, binding: Mapping[str, int] | None) -> str:
     rule = rule_text(result.rule)
     if binding:
         return f"{rule} cannot broadcast these shapes at {sizes_text(binding)}"
@@ -181,12 +181,12 @@ def _head(result: Result, binding: Mapping[str, int] | None) -> str:
     return f"{rule} can broadcast these shapes"
 
 
-def _formula(result: Result) -> str:
+def _formula(result: Call) -> str:
     clauses = _left(result)
     return clipped(Namer(result).formula(all_of(clauses)), 300) if clauses else ""
 
 
-def summary(result: Result) -> str:
+def summary(result: Call) -> str:
     """Return the answer on one line of at most `ONE_LINE` characters.
 
     >>> import symbcast

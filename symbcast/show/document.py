@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.strings import clipped
+from symbcast.characters import clipped
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from symbcast.characters import visible
 from symbcast.show.document import Block, Document, Field, Fields, Line, Lines, Part, Records, Row, Span, Table, Tone
 from symbcast.show.palette import COLOURS, tint
-from symbcast.strings import visible
 
 RULE = "rgba(127,127,127,.4)"
 """The colour of thin lines."""

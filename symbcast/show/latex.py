@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from symbcast.algebra.latex import text_latex
+from symbcast.characters import clipped, visible
 from symbcast.mathematics.formulas import clause_lines, pieces_latex, shape_latex, sizes_latex
 from symbcast.mathematics.layout import array, displayed, row, stacked
-from symbcast.mathematics.names import text_latex
 from symbcast.show.document import (
     Block,
     Conjunction,
@@ -27,7 +28,6 @@ from symbcast.show.document import (
     Table,
     plain,
 )
-from symbcast.strings import clipped, visible
 
 WIDTH = 100
 """After so many characters of words there is a new row: no formula is broken by those who set it."""

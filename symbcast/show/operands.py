@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.terms import Dim
+from symbcast.characters import cut
 from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.evidence import clashing_pair
 from symbcast.explanation.names import Namer, operand_names
 from symbcast.show.document import Part, Pieces, Row, Span, Table, Tone
-from symbcast.strings import cut
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 MAX_AXES = 12
 MAX_OPERANDS = 9
@@ -35,7 +35,7 @@ TONES = {
 }
 
 
-def operand_table(result: Result, cells_width: int = 84) -> Table:
+def operand_table(result: Call, cells_width: int = 84) -> Table:
     """Return the operands under each other, with the axes above, and the output, marks and a legend below.
 
     The middle operands and axes are left out where there are many.
@@ -47,7 +47,7 @@ def operand_table(result: Result, cells_width: int = 84) -> Table:
     return Table("the operands, aligned", rows, made.legend())
 
 
-def brief_table(result: Result, most: int) -> Table:
+def brief_table(result: Call, most: int) -> Table:
     """Return only some operands and the marks, without axes or legend; no rows for operands without axes."""
     made = _Operands(result, most, 84)
     return Table("the operands, aligned", (*made.operands(), made.marks()) if made.axes else ())
@@ -56,7 +56,7 @@ def brief_table(result: Result, most: int) -> Table:
 class _Operands:
     """Makes the rows; ``axes`` are those that are shown, None for some that are left out."""
 
-    def __init__(self, result: Result, max_operands: int, cells_width: int) -> None:
+    def __init__(self, result: Call, max_operands: int, cells_width: int) -> None:
         self._result = result
         self._alignment = Alignment(result)
         self._namer = Namer(result)

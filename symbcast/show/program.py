@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.characters import clipped, listed, sizes_text, visible
 from symbcast.explanation.names import Namer, axis_text, rule_text
 from symbcast.explanation.words import in_words
 from symbcast.formulas import FALSE, all_of, dims_of
@@ -29,14 +30,13 @@ from symbcast.show.document import (
     words,
 )
 from symbcast.show.operands import TONES
-from symbcast.strings import clipped, listed, sizes_text, visible
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
-    from symbcast.env import ShapeEnv
     from symbcast.programs.answers import Requirement
     from symbcast.programs.op import Op
+    from symbcast.programs.program import Program
 
 SHOWN = 12
 """How many conditions, or operations of a conflict, are shown."""
@@ -44,7 +44,7 @@ NAMED = 3
 """How many of the operations that one condition comes from are named."""
 
 
-def document(env: ShapeEnv, room: Room = Room.SCREEN) -> Document:
+def document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: what is asked, by which operations, an example, a failure.
 
     >>> from symbcast.env import ShapeEnv
@@ -67,7 +67,7 @@ def document(env: ShapeEnv, room: Room = Room.SCREEN) -> Document:
     return Document(_title(env), TONES[env.verdict], (records, fields(_fields(env, namer))))
 
 
-def _title(env: ShapeEnv) -> Line:
+def _title(env: Program) -> Line:
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
     sizes = "1 size" if len(env.shown) == 1 else f"{len(env.shown)} sizes"
@@ -126,7 +126,7 @@ def _asks(op: Op, namer: Namer) -> str:
     return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
 
 
-def _asked(env: ShapeEnv, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
+def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
     """Yield what must hold, the operations that it comes from, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
     said = Span(clipped(in_words(condition, namer), LONGEST), math=Conjunction((namer.renamed_formula(condition),)))
@@ -150,7 +150,7 @@ def _operation(op: Op, namer: Namer) -> Line:
     return Span(name, True), Span(": "), Span(clipped(_op_kind(op, namer), 158 - len(name)), True)
 
 
-def _fields(env: ShapeEnv, namer: Namer) -> Iterator[Field]:
+def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
     yield field("and", words(f"{more} more; .requirements() has them all" if more > 0 else ""))
     if env.requirements():
@@ -166,7 +166,7 @@ def _fields(env: ShapeEnv, namer: Namer) -> Iterator[Field]:
         yield field("works at", code(sizes_text(witness), Sizes(witness)))
 
 
-def _failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
+def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.deciding.evaluating import holds_at
 

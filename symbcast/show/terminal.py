@@ -10,6 +10,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as Grid
 from rich.text import Text
 
+from symbcast.characters import visible
 from symbcast.show.document import (
     Block,
     Document,
@@ -25,7 +26,6 @@ from symbcast.show.document import (
     plain,
 )
 from symbcast.show.text import LABEL, field_texts
-from symbcast.strings import visible
 
 STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}
 NARROW = 60

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from symbcast.characters import clipped, visible
 from symbcast.show.document import Block, Document, Field, Fields, Lines, Part, Records, Table, plain
-from symbcast.strings import clipped, visible
 
 LABEL = 13
 """How wide the labels of fields are, with the space behind them."""

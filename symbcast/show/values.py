@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.characters import clipped
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
 from symbcast.formulas import Formula, clauses
-from symbcast.printing import formula_text
+from symbcast.printing import formula_text, shape_text
 from symbcast.show.document import NOTHING, Conjunction, Dims, Document, Lines, Span, code
-from symbcast.strings import clipped
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 LONGEST = 1000
 
 
-def shape_document(dims: Sequence[Dim], text: str) -> Document:
-    """Return a shape, and the text for it."""
-    return Document((), None, (Lines((code(text, Dims(tuple(dims)), LONGEST),)),))
+def shape_document(dims: Sequence[Dim]) -> Document:
+    """Return a shape as text has it."""
+    return Document((), None, (Lines((code(shape_text(dims), Dims(tuple(dims)), LONGEST),)),))
 
 
 def condition_document(condition: Formula) -> Document:

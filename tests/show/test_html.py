@@ -10,12 +10,12 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
+from symbcast.characters import clipped, quoted, sizes_text, visible
 from symbcast.conditions import Condition
 from symbcast.dims import symbol
 from symbcast.show import call, program
 from symbcast.show.document import LONGEST, Document, Fields, Lines, code, plain
 from symbcast.show.html import render, text
-from symbcast.strings import clipped, quoted, sizes_text, visible
 from symbcast.verdicts import Verdict
 
 

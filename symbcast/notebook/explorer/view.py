@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.characters import cut, listed, sizes_text, visible
 from symbcast.explanation.working import worked_out
 from symbcast.notebook.choosing import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
@@ -14,7 +15,6 @@ from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
 from symbcast.rules import REQUIRED, Parameter, rules
 from symbcast.show import call, html, working
 from symbcast.show.document import Room
-from symbcast.strings import cut, listed, sizes_text, visible
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.question import Fault, Question

@@ -9,12 +9,12 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
+from symbcast.characters import clipped, visible
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
 from symbcast.result import Result
 from symbcast.show.call import summary
-from symbcast.strings import clipped, visible
 
 _HERE = Path(__file__).parent
 

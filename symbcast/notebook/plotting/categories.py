@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from symbcast.characters import clipped, listed
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Blame, Outcome, Survey
-from symbcast.strings import clipped, listed
 
 MOST = 6
 """So many kinds of failure are told apart."""

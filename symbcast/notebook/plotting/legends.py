@@ -7,12 +7,12 @@ from typing import Any
 
 from matplotlib.patches import Patch
 
+from symbcast.characters import clipped
 from symbcast.notebook.plotting.palette import MARKS
 from symbcast.notebook.plotting.panel import Look, hatched
 from symbcast.notebook.plotting.shading import size_text
 from symbcast.notebook.plotting.titles import fit, plain
 from symbcast.notebook.surveying import Outcome, Survey
-from symbcast.strings import clipped
 
 LONGEST = 56
 """So much of the assumptions is written into the legend."""

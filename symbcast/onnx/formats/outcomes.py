@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.strings import sizes_text
+from symbcast.characters import sizes_text
 
 if TYPE_CHECKING:
     from symbcast.show.document import Document

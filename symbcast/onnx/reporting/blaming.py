@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.characters import cut
 from symbcast.deciding.evaluating import holds_at
 from symbcast.explanation.names import axis_text
 from symbcast.formulas import Formula, dims_of
 from symbcast.onnx.knowing.contents import sizes_of
 from symbcast.onnx.reporting.binding import Sizes, dims_at
-from symbcast.strings import cut
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.characters import clipped, cut, sizes_text
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import MissingExtraError
 from symbcast.onnx.knowing.contents import Element, Elements
 from symbcast.onnx.reporting.binding import Sizes, completed, dims_at
 from symbcast.onnx.reporting.blaming import broken
 from symbcast.onnx.reporting.running import FILLED, Feed, Ran, run_all
-from symbcast.strings import clipped, cut, sizes_text
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

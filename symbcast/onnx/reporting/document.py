@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.characters import clipped, cut, listed, sizes_text, visible
 from symbcast.explanation.names import Namer
 from symbcast.formulas import FALSE
 from symbcast.show.document import (
@@ -26,7 +27,6 @@ from symbcast.show.document import (
 )
 from symbcast.show.operands import TONES
 from symbcast.show.text import render
-from symbcast.strings import clipped, cut, listed, sizes_text, visible
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

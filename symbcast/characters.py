@@ -1,4 +1,4 @@
-"""Text that is shown: on one line, printable, of a length that can be read, and lists in prose."""
+"""Text that can be shown: printable, not too long, names and sizes as they are written, lists in prose."""
 
 from __future__ import annotations
 
@@ -22,18 +22,6 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def cut(text: str, width: int) -> str:
-    """Return a text with its middle left out where it is longer than ``width``.
-
-    >>> cut("abcdefghijklmnop", 9)
-    'abc...nop'
-    """
-    if len(text) <= width:
-        return text
-    front = (width - 2) // 2
-    return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
-
-
 def clipped(text: str, width: int) -> str:
     """Return a text with its end left out where it is longer than ``width``.
 
@@ -46,6 +34,18 @@ def clipped(text: str, width: int) -> str:
 def quoted(name: str) -> str:
     """Return a name as formulas have it: in quotes where it is not plain."""
     return name if _PLAIN.fullmatch(name) else repr(name)
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text with its middle left out where it is longer than ``width``.
+
+    >>> cut("abcdefghijklmnop", 9)
+    'abc...nop'
+    """
+    if len(text) <= width:
+        return text
+    front = (width - 2) // 2
+    return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
 
 
 def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from symbcast.strings import clipped, quoted, visible
+from symbcast.characters import clipped, quoted, visible
 
 LONGEST = 200
 """How many characters of one text are shown."""
