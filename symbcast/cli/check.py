@@ -90,11 +90,12 @@ def check(  # noqa: PLR0913 - each is an option
 
 
 def _show(result: Result, format: Format) -> None:
-    if format == "json":
-        from symbcast.export.json import result_to_dict
-
-        print_json(result_to_dict(result))
-        return
     from symbcast.show.call import document
 
+    if format == "json":
+        from symbcast.export.json import result_to_dict
+        from symbcast.show.json import render
+
+        print_json({**result_to_dict(result), "explanation": render(document(result))})
+        return
     show(document(result))

@@ -137,6 +137,10 @@ class Row:
     cells: tuple[Span, ...]
     part: Part = Part.BODY
 
+    def cell(self, column: int) -> Span:
+        """Return the cell of a column; an empty one beyond the last."""
+        return self.cells[column] if column < len(self.cells) else Span("")
+
 
 @dataclass(frozen=True)
 class Table:

@@ -111,7 +111,8 @@ def _aligned(block: Table) -> str:
 
 def _aligned_row(block: Table, row: Row, is_first: bool) -> str:
     cells = [_head(row.label, _ROW_LABEL, "row")]
-    for n, span in enumerate(row.cells):
+    for n in range(block.columns):
+        span = row.cell(n)
         style = f"{_ALIGNED};text-align:{'left' if block.alignment(n) == 'l' else 'right'}"
         if row.part is Part.HEAD:
             cells.append(

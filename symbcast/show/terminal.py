@@ -19,7 +19,6 @@ from symbcast.show.document import (
     Lines,
     Part,
     Records,
-    Row,
     Span,
     Table,
     Tone,
@@ -117,12 +116,13 @@ class _Drawing:
             return
         room = self._console.width - self._indent
         labels = min(max(self._width(row.label) for row in table.rows if row.part is not Part.MARKS), room // 2)
-        widest = [max(self._width(_cell(row, n).text) for row in table.rows) for n in range(table.columns)]
+        widest = [max(self._width(row.cell(n).text) for row in table.rows) for n in range(table.columns)]
         widths = [min(width, room - labels - _GAP) for width in widest]
         runs = list(_fitting(widths, room - labels))
         used = labels + sum(width + _GAP for width in widths)
         legend = self._legend(table)
-        is_beside = bool(legend) and len(runs) == 1 and used + _LEGEND_GAP + legend.cell_len <= room
+        has_marks = any(row.part is Part.MARKS for row in table.rows)
+        is_beside = has_marks and len(runs) == 1 and used + _LEGEND_GAP + legend.cell_len <= room
         for number, run in enumerate(runs):
             yield from [Text("")] if number else []
             yield self._grid(table, labels, {n: widths[n] for n in run}, legend if is_beside else Text(""))
@@ -139,7 +139,7 @@ class _Drawing:
             is_marks = row.part is Part.MARKS
             style = "bold" if row.part is Part.HEAD else ""
             label = _set_in(self._text("" if is_marks else row.label, style), self._indent)
-            cells = [_set_in(self._toned(_cell(row, n), style), _GAP) for n in widths]
+            cells = [_set_in(self._toned(row.cell(n), style), _GAP) for n in widths]
             grid.add_row(label, *cells, _set_in(legend, _LEGEND_GAP) if is_marks and legend else Text(""))
         return grid
 
@@ -161,10 +161,6 @@ class _Drawing:
 
 def _set_in(renderable: RenderableType, indent: int) -> RenderableType:
     return Padding(renderable, (0, 0, 0, indent))
-
-
-def _cell(row: Row, column: int) -> Span:
-    return row.cells[column] if column < len(row.cells) else Span("")
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[list[int]]:

@@ -73,6 +73,8 @@ def _table(table: Table, indent: int) -> Iterator[str]:
     rows = [("" if row.part is Part.MARKS else row.label, [c.text for c in row.cells]) for row in table.rows]
     for row, text in zip(table.rows, aligned(rows, table.align, indent), strict=True):
         yield f"{text}    {table.legend_text}" if row.part is Part.MARKS and table.legend else text
+    if table.legend and all(row.part is not Part.MARKS for row in table.rows):
+        yield f"{' ' * indent}{table.legend_text}"
 
 
 def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: int = 2) -> list[str]:
