@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from symbcast.algebra.symbols import Unknown
 from symbcast.characters import visible
@@ -19,7 +19,23 @@ from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text
 
 if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
     from symbcast.algebra.symbols import Symbol
+
+
+class HasFormula(Protocol):
+    """What has a formula, as a `symbcast.Condition` does."""
+
+    @property
+    def formula(self) -> Formula:
+        """What holds."""
+
+
+AssumptionLike: TypeAlias = "str | Boolean | HasFormula"
+"""What one assumption may be: text such as ``"N >= 2"``, a sympy Boolean, a condition, an assumption of an answer."""
+
+Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 
 
 class Assumption:
@@ -35,7 +51,7 @@ class Assumption:
         return f"<Assumption {visible(self.text)}>"
 
 
-def read_assumptions(assume: Any) -> list[Assumption]:
+def read_assumptions(assume: Assumptions) -> list[Assumption]:
     """Return assumptions given as text or sympy Booleans, one or several.
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `AssumptionError`.
@@ -76,7 +92,7 @@ def own_set(s: Symbol, min_size: int) -> SizeSet:
     return found if s.parity is None else found & SizeSet.residues(2, [s.parity])
 
 
-def check_min_size(value: Any) -> int:
+def check_min_size(value: object) -> int:
     """Return ``min_size`` if it is a size."""
     from symbcast.sizes import check_size
 
