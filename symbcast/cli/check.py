@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from symbcast.cli.arguments import numbers
-from symbcast.cli.printing import Format, is_coloured, print_coloured, print_json, print_text
+from symbcast.cli.printing import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -90,15 +90,12 @@ def check(  # noqa: PLR0913 - each is an option
 
 
 def _show(result: Result, format: Format) -> None:
+    from symbcast.show.call import document
+
     if format == "json":
         from symbcast.export.json import result_to_dict
+        from symbcast.show.json import render
 
-        print_json(result_to_dict(result))
+        print_json({**result_to_dict(result), "explanation": render(document(result))})
         return
-    from symbcast.explain import explanation
-
-    lines = explanation(result)
-    if is_coloured():
-        print_coloured(lines, result.verdict.value)
-    else:
-        print_text("\n".join(line.text for line in lines))
+    show(document(result))

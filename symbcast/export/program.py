@@ -10,7 +10,7 @@ from typing import Any, TypedDict, TypeVar
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.assumptions import check_min_size
 from symbcast.errors import ExchangeError, SymbcastError
-from symbcast.explaining.naming import Namer
+from symbcast.explanation.names import Namer
 from symbcast.formulas import all_of
 from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names

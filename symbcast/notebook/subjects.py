@@ -11,8 +11,8 @@ from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import axis_text
+from symbcast.explanation.alignment import Alignment
+from symbcast.explanation.names import axis_text
 from symbcast.formulas import FALSE, Formula, dims_of, equal
 from symbcast.programs.known import own_set
 from symbcast.programs.operations import needs

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.explaining.naming import sizes_text
+from symbcast.characters import sizes_text
+
+if TYPE_CHECKING:
+    from symbcast.show.document import Document
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
@@ -49,8 +52,8 @@ class Outcome(NamedTuple):
     """What became of the check of one file.
 
     ``verdict`` is empty where it could not be checked at all; ``problem`` says why, or what went wrong afterwards.
-    ``names`` are those of its sizes, ``text`` the report in words and ``data`` the same for JSON; of these only what
-    was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
+    ``names`` are those of its sizes, ``document`` is the report in words and ``data`` the same for JSON; of these only
+    what was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
     """
 
     source: str
@@ -58,7 +61,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
     problem: Problem | None = None
     names: tuple[str, ...] = ()
-    text: str = ""
+    document: Document | None = None
     data: dict[str, Any] | None = None
     notices: tuple[Notice, ...] = ()
     findings: int = 0

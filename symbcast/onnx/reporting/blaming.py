@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.characters import cut
 from symbcast.deciding.evaluating import holds_at
-from symbcast.explaining.naming import axis_text, cut
+from symbcast.explanation.names import axis_text
 from symbcast.formulas import Formula, dims_of
 from symbcast.onnx.knowing.contents import sizes_of
 from symbcast.onnx.reporting.binding import Sizes, dims_at

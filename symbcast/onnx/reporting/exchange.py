@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbcast.explaining.naming import Namer
-from symbcast.onnx.reporting.wording import condition_text
+from symbcast.explanation.names import Namer
+from symbcast.onnx.reporting.document import condition_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.deciding.normal import put_in, symbols_in
-from symbcast.explaining.naming import Namer
-from symbcast.explaining.words import in_words
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
 from symbcast.formulas import FALSE, Formula, all_of
 from symbcast.onnx.reporting.askers import Askers
 from symbcast.onnx.reporting.binding import Sizes, completed
