@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.knowing.contents import listed, sizes_of
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.operators.context import Context
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -28,7 +29,7 @@ class RefusedError(UnknownShapeError):
     """A node can run at no sizes, as was asked: what comes of it never is."""
 
 
-class Call:
+class Call(Context):
     """A node with its inputs.
 
     What it asks of sizes is told with `equal`, `at_most`, `require` and `broadcast`, each with a reason for people: a
@@ -133,12 +134,6 @@ class Call:
             raise UnknownShapeError
         return found
 
-    def axis(self, axis: int, rank: int) -> int:
-        """Return an axis counted from the front; one out of range is refused."""
-        if not -rank <= axis < rank:
-            self.refuse(f"axis {axis} must be one of the {rank} axes")
-        return axis % rank if rank else 0
-
     # What it asks.
 
     def require(self, formula: Formula, reason: str) -> None:
@@ -152,6 +147,14 @@ class Call:
     def at_most(self, left: Dim, right: Dim, reason: str) -> None:
         """Ask that one size be at most another."""
         self.asker.at_most(self.place, left, right, reason)
+
+    def is_size(self, dim: Dim, reason: str) -> None:
+        """Ask that a dimension be none below 0."""
+        self.asker.is_size(self.place, dim, reason)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        return self.asker.is_known(formula)
 
     def refuse(self, reason: str) -> NoReturn:
         """Say that the node can run at no sizes, and give its outputs up."""

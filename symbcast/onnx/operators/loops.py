@@ -162,7 +162,7 @@ def _put_together(call: Call, position: int, trips: Dim, value: Value, around: f
     """Return what each turn gives, put together."""
     if any(not isinstance(d, int) and not d.symbols().keys() <= around for d in value.shape or ()):
         call.note(f"that output {position} is of one shape in every turn was not looked at")
-    if value.shape and call.is_onnxruntime and call.asker.is_known(at_most(1, trips)) is not True:
+    if value.shape and call.is_onnxruntime and call.is_known(at_most(1, trips)) is not True:
         value = Value(_unless_none(call, position, trips, value.shape), value.dtype)
     return _stacked(trips, value, 0)
 

@@ -128,5 +128,5 @@ def _check_lengths(call: Call, length: Dim) -> None:
         return
     for item in dict.fromkeys(items):
         if is_size(item):
-            call.asker.is_size(call.place, item, "no sequence_lens may be negative")
+            call.is_size(item, "no sequence_lens may be negative")
             call.at_most(item, length, "no sequence_lens may be above the length")

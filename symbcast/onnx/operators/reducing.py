@@ -7,7 +7,7 @@ from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
-from symbcast.formulas import any_of, at_most, equal
+from symbcast.formulas import equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY
 from symbcast.onnx.knowing.contents import Content, Element, Elements
@@ -15,6 +15,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
+from symbcast.operators.reductions import reduce, search
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -29,7 +30,7 @@ _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMi
 
 
 @operator(*_REDUCTIONS.split())
-def reduce(call: Call) -> Value:
+def reduce_(call: Call) -> Value:
     """The axes to reduce become 1, or go."""
     dims = call.shape(0)
     since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
@@ -38,13 +39,9 @@ def reduce(call: Call) -> Value:
     axes = call.axes("axes", 1, since)
     if not axes and call.integer("noop_with_empty_axes"):
         return Value(dims, call.dtype())
-    places = {call.axis(a, len(dims)) for a in axes} if axes else set(range(len(dims)))
-    content = _reduced(call, dims) if len(places) == len(dims) else None
-    return Value(_without(dims, places, bool(call.integer("keepdims", 1))), call.dtype(), content)
-
-
-def _without(dims: Dims, places: set[int], kept: bool) -> Dims:
-    return tuple(1 if n in places else d for n, d in enumerate(dims) if kept or n not in places)
+    shape = reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+    is_whole = not axes or len({call.axis(a, len(dims)) for a in axes}) == len(dims)
+    return Value(shape, call.dtype(), _reduced(call, dims) if is_whole else None)
 
 
 def _reduced(call: Call, dims: Dims) -> Content | None:
@@ -62,13 +59,12 @@ def _reduced(call: Call, dims: Dims) -> Content | None:
 def arg(call: Call) -> Value:
     """The axis becomes 1, or goes; it must not be empty."""
     dims = call.shape(0)
-    axis = call.axis(call.integer("axis"), len(dims))
-    # ONNX Runtime (seen with 1.31) does not mind where another axis is empty, and there is nothing to search for.
-    others = [d for n, d in enumerate(dims) if n != axis and not call.bounds.is_at_least(d, 1)]
-    unless = [equal(d, 0) for d in others] if call.is_onnxruntime else []
-    if not call.bounds.is_at_least(dims[axis], 1):
-        call.require(any_of([at_most(1, dims[axis]), *unless]), "the axis to search must not be empty")
-    return Value(_without(dims, {axis}, bool(call.integer("keepdims", 1))), INT64)
+    axis = call.integer("axis")
+    unless = []
+    if call.is_onnxruntime:
+        place = call.axis(axis, len(dims))
+        unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
+    return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
 
 
 def _normalised(call: Call) -> tuple[Dims, int]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.bounds import numbers_of
 from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.scaling import Scale, scale, scales
@@ -149,7 +149,7 @@ def _keeps_ratio(call: Call) -> bool:
 
 def _resized_to(call: Call, size: Dim, wanted: Dim) -> Resized:
     if not call.is_onnxruntime:
-        call.asker.is_size(call.place, wanted, "a size must not be negative")
+        call.is_size(wanted, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
         call.at_most(1, wanted, "a size that is asked for must be positive")
     else:

@@ -58,7 +58,7 @@ def one_hot(call: Call) -> Value:
     if call.is_onnxruntime:
         call.at_most(1, depth, "there must be one class at least")
     else:
-        call.asker.is_size(call.place, depth, "how many classes there are must not be negative")
+        call.is_size(depth, "how many classes there are must not be negative")
     axis = call.axis(call.integer("axis", -1), len(dims) + 1)
     return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
 
@@ -75,7 +75,7 @@ def top_k(call: Call) -> Sequence[Value]:
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds")
     call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
-    call.asker.is_size(call.place, count, "k must not be negative")
+    call.is_size(count, "k must not be negative")
     shape = (*dims[:axis], count, *dims[axis + 1 :])
     return Value(shape, call.dtype()), Value(shape, INT64)
 
