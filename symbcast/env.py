@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.operators.methods import ShapeFunctions
 from symbcast.programs.op import Op
 from symbcast.rules.base import Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from symbcast.programs.trace import Trace
 
 
-class ShapeEnv:
+class ShapeEnv(ShapeFunctions):
     """The sizes of a program, and what its operations ask of them.
 
     Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
@@ -95,6 +96,15 @@ class ShapeEnv:
         operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
         found.check_shapes([s.dims for s, _ in operands])
         return self._recording.add_shapes("broadcast", origin, operands, found)
+
+    def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
+        from symbcast.operators.operator import find_operator
+
+        _check_origin(origin)
+        operator = find_operator(name, attributes)
+        operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
+        operator.check_shapes([s.dims for s, _ in operands])
+        return self._recording.add_shapes(name, origin, operands, operator)
 
     def equal(self, left: Any, right: Any, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.

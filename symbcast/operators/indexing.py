@@ -31,9 +31,13 @@ def within(context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim
             context.require(any_of([*empty, at_most(left, right)]), reason)
 
 
-def indexable(context: Context, size: Dim, indices: Dims) -> None:
-    """Require that there be something to index, where there is an index."""
-    within(context, 0, 0, size, indices)
+def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
+    """Require that there be something to index, where an index is looked at.
+
+    NumPy looks at each index once for each place on the axes before the one that is indexed.
+    """
+    place = context.axis(axis, len(data))
+    within(context, 0, 0, data[place], (*data[:place], *indices))
 
 
 def gather_elements(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
-from symbcast.algebra.bounds import exact_quotient
+from symbcast.algebra.bounds import exact_quotient, reduced_fraction
 from symbcast.formulas import at_most, equal, negate
 from symbcast.operators.context import Context, Dims
 
@@ -49,12 +49,11 @@ def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
 
 
 def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
-    """Return how often the one product goes into the other; require that nothing be left over."""
+    """Return how often a product goes into another; require that nothing be left over. No divisor may be 0."""
     quotient = exact_quotient(tuple(data), tuple(given))
     if quotient is not None:
         return quotient
-    left, right = _without_common(context, data, given)
-    above, below = multiply(*left), multiply(*right)
+    above, below = reduced_fraction(tuple(data), tuple(given))
     context.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
     return floor_divide(above, below)
 

@@ -117,7 +117,7 @@ def size_needs(dims: Iterable[Dim]) -> list[Formula]:
 
 
 def _own_constraints(op: Op) -> Iterator[Constraint]:
-    if op.kind == "broadcast" and op.rule is not None:
+    if op.rule is not None:
         for constraint in op.rule.emit([s.dims for s in op.operands]).constraints:
             origin = constraint.origin._replace(operation=op.name)
             yield Constraint(constraint.requirement, origin, constraint.reason)
