@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any, Literal, TypeAlias
 
 from symbcast.errors import OperatorError
+from symbcast.operators.attributes import positive
+from symbcast.operators.operator import find_operator
+from symbcast.programs.program import Program
 from symbcast.shapes import Shape, ShapeLike, shape
 
 Axes: TypeAlias = "int | Iterable[int]"
@@ -16,8 +19,8 @@ Ends: TypeAlias = "int | Iterable[int | tuple[int, int]]"
 """A number for both ends of every axis; or for each axis a number, or one before it and one after it."""
 
 
-class ShapeFunctions(ABC):
-    """Shape functions over a program.
+class ShapeFunctions(Program):
+    """A program with shape functions.
 
     Each takes shapes as `symbcast.shape` reads them, records an operation, which the caller knows as ``origin``, and
     returns its output shape. Each raises `OperatorError` for ranks, axes and attributes that are wrong at all sizes,
@@ -25,9 +28,9 @@ class ShapeFunctions(ABC):
     beside what there is already.
     """
 
-    @abstractmethod
     def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
         """Record an operator and return its output."""
+        return self._apply(name, find_operator(name, attributes), shapes, origin)
 
     # Products.
 
@@ -199,8 +202,6 @@ class ShapeFunctions(ABC):
             sizes = shape(parts if isinstance(parts, str) else tuple(parts))
             count, operands = len(sizes), (data, sizes)
         else:
-            from symbcast.operators.attributes import positive
-
             count = given["count"] = positive("split", "parts", parts)
         if not count:
             raise OperatorError("split", "must make a part at least")
@@ -374,8 +375,6 @@ def _marked(items: Sequence[Any]) -> tuple[Any, tuple[int, ...], tuple[int, ...]
 
 
 def _number(item: Any) -> int | None:
-    from operator import index
-
     if isinstance(item, str):
         return int(item) if item in ("-1", "0") else None
     try:

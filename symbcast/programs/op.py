@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from symbcast.constraints import Constraint
-    from symbcast.formulas import Formula
-    from symbcast.rules.base import Rule
-    from symbcast.shapes import Shape
+from symbcast.characters import visible
+from symbcast.constraints import Constraint, Origin
+from symbcast.formulas import FALSE, Formula, clauses
+from symbcast.programs.needs import equalities, size_needs
+from symbcast.rules.base import Rule
+from symbcast.shapes import Shape
 
 Kind: TypeAlias = str
 """``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
@@ -39,13 +41,33 @@ class Op(NamedTuple):
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """What it asks, and that the dimensions of its operands be sizes."""
-        from symbcast.programs.operations import constraints
+        return (*self._size_constraints(), *self._own_constraints())
 
-        return tuple(constraints(self))
+    def _size_constraints(self) -> Iterator[Constraint]:
+        for position, operand in enumerate(self.operands):
+            for axis, dim in enumerate(operand.dims):
+                origin = Origin("size", (position,), axis, operand.rank, self.name)
+                for need in size_needs((dim,)):
+                    yield Constraint(need, origin, "the dimension must be a size")
+
+    def _own_constraints(self) -> Iterator[Constraint]:
+        if self.rule is not None:
+            for constraint in self.rule.emit([s.dims for s in self.operands]).constraints:
+                origin = constraint.origin._replace(operation=self.name)
+                yield Constraint(constraint.requirement, origin, constraint.reason)
+        elif self.kind == "equal":
+            left, right = self.operands
+            if left.rank != right.rank:
+                origin = Origin("equal", (0, 1), operation=self.name)
+                yield Constraint(FALSE, origin, f"ranks must be equal, and are {left.rank} and {right.rank}")
+                return
+            for axis, formula in enumerate(equalities(left, right)):
+                yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, self.name), "sizes must be equal")
+        elif self.kind == "require" and self.formula is not None:
+            for clause in clauses(self.formula):
+                yield Constraint(clause, Origin("require", (), operation=self.name), "it is required")
 
     def __repr__(self) -> str:
-        from symbcast.display.text import visible
-
         return f"<Op {visible(str(self))}>"
 
     def __str__(self) -> str:

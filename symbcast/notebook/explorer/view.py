@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.characters import visible
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
-from symbcast.display.text import visible
 from symbcast.explaining.naming import cut, listed, sizes_text
 from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out
