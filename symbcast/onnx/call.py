@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from symbcast.formulas import Formula
     from symbcast.onnx.knowing.contents import Element
     from symbcast.onnx.requiring.asking import Place
+    from symbcast.onnx.runtime.differences import Difference
     from symbcast.onnx.walk import Scope, Walk
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8
@@ -179,9 +180,8 @@ class Call(Context):
         """Return a new size that no input's shape determines, named after the node; ``text`` says what it is."""
         return self.asker.symbol(f"{self.place.name}_{label}", f"{text} [{self.place.name}]", least)
 
-    @property
-    def is_onnxruntime(self) -> bool:
-        """Whether what ONNX Runtime does is asked about, where that is not what the document says."""
+    def does(self, difference: Difference) -> bool:
+        """Return whether what ONNX Runtime does otherwise is asked about, not what the document says."""
         return self.asker.runtime == "onnxruntime"
 
     def input_name(self, position: int) -> str:

@@ -14,6 +14,7 @@ from symbcast.onnx.knowing.numbers import BOOL, INTEGERS
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 _SAME_SHAPE = """
     Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid
@@ -44,7 +45,7 @@ def along_axis(call: Call) -> Value:
     default = 1 if call.version < 13 and call.node.op_type != "LpNormalization" else -1
     axis = call.integer("axis", default)
     # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
-    if axis != len(dims) or call.version >= 11 or call.is_onnxruntime:
+    if axis != len(dims) or call.version >= 11 or call.does(differences.SOFTMAX_AXIS):
         call.axis(axis, len(dims))
     return Value(dims, call.dtype())
 
@@ -125,7 +126,7 @@ def _of_two(call: Call, dtype: int) -> Value:
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
         shape = call.broadcast(call.shape(0), call.shape(1))
-    if call.node.op_type in ("Div", "Mod") and call.is_onnxruntime and call.dtype() in INTEGERS:
+    if call.node.op_type in ("Div", "Mod") and call.does(differences.DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
         _ask_for_divisor(call, shape)
     step = BINARY.get(call.node.op_type)
     if step is None or call.value(0).content is None or call.value(1).content is None:
@@ -205,7 +206,7 @@ def prelu(call: Call) -> Value:
     if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:
         # Before opset 7 a slope of one axis is one for each channel.
         slope = (*slope, *([1] * (len(data) - 2)))
-    if call.is_onnxruntime:
+    if call.does(differences.PRELU_BOTH_WAYS):
         return Value(call.broadcast(data, slope), call.dtype())
     call.broadcast(slope, data, rule="unidirectional")
     return Value(data, call.dtype())

@@ -12,6 +12,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def gather_nd_(call: Call) -> Value:
     shape = gather_nd(call, data, indices, length, batch)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
     rest = data[batch + length :]
-    is_looked_at = all_of(at_most(1, d) for d in rest) if call.is_onnxruntime else TRUE
+    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(differences.GATHER_ND_EMPTY) else TRUE
     if call.is_known(is_looked_at) is not False:
         with call.asker.under(is_looked_at):
             _check_columns(call, length, data[batch:])

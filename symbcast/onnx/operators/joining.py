@@ -14,6 +14,7 @@ from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Sta
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 
@@ -32,7 +33,7 @@ def concat_(call: Call) -> Value:
 def joined_shape(call: Call, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
     axis = call.integer("axis", 1 if call.version < 4 else 0)
-    skipping = partial(join_skipping_empty, call) if call.is_onnxruntime else None
+    skipping = partial(join_skipping_empty, call) if call.does(differences.CONCAT_EMPTY) else None
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
@@ -111,7 +112,7 @@ def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
         return split_as(call, size, given)
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
-    if not call.is_onnxruntime:
+    if not call.does(differences.SPLIT_EMPTY_PARTS):
         if call.integer("num_outputs") != count:
             call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
         return split_rounded_up(call, size, count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul, square
@@ -13,7 +14,7 @@ from symbcast.operators.matmul import matrix_product as product_of_two
 
 def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of matrices, as ``numpy.matmul`` has it: batch axes are broadcast together."""
-    if not call.is_onnxruntime:
+    if not call.does(differences.MATMUL_BATCHES):
         return matmul(call, left, right)
     product = matmul(call, left, right, lambda _, a, b: joined_batch(call, a, b))
     if len(right) == 1 < len(left):

@@ -13,6 +13,7 @@ from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, nonempty, windows
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.windows import covering_positions, rounded_towards_zero
 from symbcast.operators.context import Context
 from symbcast.operators.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes
@@ -32,7 +33,7 @@ def pool_(call: Call) -> Sequence[Value]:
     if kernel is None or len(kernel) != len(sizes):
         call.refuse(f"kernel_shape must be {len(sizes)} numbers")
     found = windows(call, tuple(kernel))
-    if call.is_onnxruntime:
+    if call.does(differences.POOL_INPUT):
         _ask_of_padding(call, found)
         nonempty(call, dims, "no size but the batch may be 0")
     shape = pool(call, dims, found, partial(_positions, call))
@@ -49,12 +50,16 @@ def _ask_of_padding(call: Call, found: Sequence[Window]) -> None:
 def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
     rounds_up = bool(call.integer("ceil_mode"))
     if auto_pad(call) in SAME:
-        if not call.is_onnxruntime:
+        if not call.does(differences.POOL_SAME_PADDING):
             return covering(size, window.stride)
         return covering_positions(call, size, window, rounds_up=rounds_up, is_strict=_is_strict(call))
     if rounds_up:
         return rounded_up(call, size, window)
-    return rounded_towards_zero(call, size, window) if call.is_onnxruntime else rounded_down(call, size, window)
+    return (
+        rounded_towards_zero(call, size, window)
+        if call.does(differences.POOL_POSITIONS)
+        else rounded_down(call, size, window)
+    )
 
 
 def _is_strict(call: Call) -> bool:
@@ -71,7 +76,7 @@ def global_pool(call: Call) -> Value:
     """Every axis after the channels becomes 1."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
-    if call.is_onnxruntime:
+    if call.does(differences.GLOBAL_POOL_EMPTY):
         nonempty(call, dims, "no size but the batch may be 0")
     return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
 
@@ -89,7 +94,7 @@ def max_unpool(call: Call) -> Value:
         call.equal(left, right, "there must be an index for each element")
     call.note(f"that the indices in {call.input_name(1)}, which are data, are within the output was not looked at")
     found = windows(call, tuple(kernel))
-    if call.is_onnxruntime:
+    if call.does(differences.UNPOOL_PADDING):
         _ask_of_padding(call, found)
     least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, found, strict=True)))
     if not call.has(2):
@@ -100,7 +105,7 @@ def max_unpool(call: Call) -> Value:
     for axis, (asked, inferred) in enumerate(zip(shape, least, strict=True)):
         if axis < 2:
             call.equal(asked, inferred, "batch and channels must stay as they are")
-        elif call.is_onnxruntime:
+        elif call.does(differences.UNPOOL_SHAPE):
             call.at_most(inferred, asked, "the output that is asked for must be as large as the pool's input at least")
     return Value(shape, call.dtype())
 
@@ -108,7 +113,7 @@ def max_unpool(call: Call) -> Value:
 def _unpooled(call: Call, size: Dim, window: Window) -> Dim:
     full = add(multiply(subtract(size, 1), window.stride), window.kernel)
     length = subtract(full, window.before + window.after)
-    call.at_most(1 if call.is_onnxruntime else 0, length, "the output must not be empty")
+    call.at_most(1 if call.does(differences.UNPOOL_EMPTY) else 0, length, "the output must not be empty")
     return length
 
 

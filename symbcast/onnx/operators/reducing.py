@@ -14,6 +14,7 @@ from symbcast.onnx.knowing.contents import Content, Element, Elements
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.tail import infer
 from symbcast.operators.reductions import reduce, search
 
@@ -61,7 +62,7 @@ def arg(call: Call) -> Value:
     dims = call.shape(0)
     axis = call.integer("axis")
     unless = []
-    if call.is_onnxruntime:
+    if call.does(differences.ARG_EMPTY):
         place = call.axis(axis, len(dims))
         unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
     return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
@@ -71,7 +72,7 @@ def _normalised(call: Call) -> tuple[Dims, int]:
     """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
-    if call.is_onnxruntime:
+    if call.does(differences.LAYER_NORM_EMPTY):
         for n, size in enumerate(dims[axis:], axis):
             call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
     return dims, axis
@@ -124,7 +125,7 @@ def group_normalization(call: Call) -> Value | Sequence[Value]:
 
     ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
     """
-    if call.is_onnxruntime:
+    if call.does(differences.GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
     if len(dims) < 2:

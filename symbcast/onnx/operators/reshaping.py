@@ -15,6 +15,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.reshape import infer_size_beside_zero
 from symbcast.operators.reshape import copied, copied_where_zero, flatten, reshape
 
@@ -78,7 +79,7 @@ def _reshaped_to(call: Call, data: Dims, wanted: Sequence[Element], settled: fro
                 case None:
                     return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
     inferred = None
-    if call.is_onnxruntime and call.integer("allowzero"):
+    if call.does(differences.RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
         inferred = partial(infer_size_beside_zero, call)
     return reshape(call, data, _dims_wanted(call, wanted, data), inferred)
 

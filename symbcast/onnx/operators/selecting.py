@@ -10,6 +10,7 @@ from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 INT64 = 7
 
@@ -55,7 +56,7 @@ def one_hot(call: Call) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds")
-    if call.is_onnxruntime:
+    if call.does(differences.ONE_HOT_DEPTH):
         call.at_most(1, depth, "there must be one class at least")
     else:
         call.is_size(depth, "how many classes there are must not be negative")

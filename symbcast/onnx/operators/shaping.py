@@ -15,6 +15,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.operators.layout import (
     depth_to_space,
     expand,
@@ -65,7 +66,7 @@ def squeeze_(call: Call) -> Value:
         expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
     # ONNX Runtime takes no axes for none given.
-    if axes is None or (call.is_onnxruntime and not axes):
+    if axes is None or (call.does(differences.SQUEEZE_NO_AXES) and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:
             call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")
