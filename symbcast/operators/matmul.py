@@ -49,11 +49,3 @@ def matrix_product(context: Context, left: Dims, right: Dims, *, flip_left: bool
     same, columns = right[::-1] if flip_right else right
     context.equal(inner, same, "the inner sizes of A and B must be equal")
     return rows, columns
-
-
-def square(context: Context, dims: Dims) -> Dims:
-    """Return the batch axes of square matrices ``(*batch, n, n)``."""
-    if len(dims) < 2:
-        context.refuse("the input must have two axes or more")
-    context.equal(dims[-1], dims[-2], "the last two sizes must be equal")
-    return dims[:-2]

@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 INT32 = 6
 
 
-@operator("Gelu", "QuickGelu", "ScaledSiLU", domain=MICROSOFT)
-def activation(call: Call) -> Value:
-    """The output has the shape of the input."""
-    return Value(call.shape(0), call.dtype())
-
-
-@operator("FastGelu", "BiasGelu", domain=MICROSOFT)
-def biased_activation(call: Call) -> Value:
-    """The output has the shape of the input; a bias has one number for each slice on the last axis."""
-    dims = call.shape(0)
-    if not dims:
-        call.refuse("the input must have one axis or more")
-    expect(call, 1, "the bias", (dims[-1],))
-    return Value(dims, call.dtype())
-
-
 @operator("BiasSplitGelu", domain=MICROSOFT)
 def split_activation(call: Call) -> Value:
     """One half of the last axis, times what is made of the other."""

@@ -132,18 +132,6 @@ def range_(call: Call) -> Value:
     return Value((count,), call.dtype(), content)
 
 
-@operator("EyeLike")
-def eye_like(call: Call) -> Value:
-    """A matrix of the input's shape."""
-    return Value(call.rank(0, (2,), "the input"), call.integer("dtype", call.dtype()))
-
-
-@operator("RandomNormalLike", "RandomUniformLike", "Bernoulli")
-def random_like(call: Call) -> Value:
-    """Numbers in the input's shape."""
-    return Value(call.shape(0), call.integer("dtype", call.dtype()))
-
-
 @operator("RandomNormal", "RandomUniform")
 def random(call: Call) -> Value:
     """Numbers in a shape that the node holds."""

@@ -8,7 +8,7 @@ from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
 from symbcast.operators.einsum import einsum
-from symbcast.operators.matmul import matmul, square
+from symbcast.operators.matmul import matmul
 from symbcast.operators.matmul import matrix_product as product_of_two
 
 
@@ -44,12 +44,6 @@ def gemm_product(call: Call, left: int, right: int, bias: int) -> Dims:
         is_equal = is_legacy and not call.integer("broadcast")
         call.broadcast(call.shape(bias), shape, rule="none" if is_equal else "unidirectional")
     return shape
-
-
-@operator("Det")
-def determinant(call: Call) -> Value:
-    """The last two axes are square, and go."""
-    return Value(square(call, call.shape(0)), call.dtype())
 
 
 @operator("Einsum")

@@ -23,32 +23,35 @@ if TYPE_CHECKING:
 
 INT64 = 7
 
-_REDUCTIONS = (
-    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
-)
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
-@operator(*_REDUCTIONS.split())
-def reduce_(call: Call) -> Value:
-    """The axes to reduce become 1, or go."""
-    dims = call.shape(0)
+def reduced(call: Call) -> Dims:
+    """Return the first input with the axes to reduce 1, or gone."""
+    dims, axes = call.shape(0), _axes(call)
+    if axes is None:
+        return dims
+    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+
+
+def _axes(call: Call) -> list[int] | None:
+    """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
     since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
     if call.version >= since:
         expect_line(call, 1)
     axes = call.axes("axes", 1, since)
     if not axes and call.integer("noop_with_empty_axes"):
-        return Value(dims, call.dtype())
-    shape = reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
-    is_whole = not axes or len({call.axis(a, len(dims)) for a in axes}) == len(dims)
-    return Value(shape, call.dtype(), _reduced(call, dims) if is_whole else None)
+        return None
+    return axes or []
 
 
-def _reduced(call: Call, dims: Dims) -> Content | None:
+def reduced_content(call: Call) -> Content | None:
     """Return what a tensor whose elements are all known is reduced to, as a whole."""
+    dims, axes = call.shape(0), _axes(call)
     name = _STEPS.get(call.node.op_type)
-    items = call.elements(0)
+    is_whole = axes is not None and (not axes or len({a % len(dims) for a in axes}) == len(dims))
+    items = call.elements(0) if name is not None and is_whole else None
     if name is None or not items:
         return None
     step = BINARY[name]
@@ -109,16 +112,6 @@ def batch_normalization(call: Call) -> Sequence[Value]:
     return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
 
 
-@operator("InstanceNormalization")
-def instance_normalization(call: Call) -> Value:
-    """Scale and bias have one number for each channel."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
-    _one_for_each(call, [call.shape(1), call.shape(2)], dims[1], "channel")
-    return Value(dims, call.dtype())
-
-
 @operator("GroupNormalization")
 def group_normalization(call: Call) -> Value | Sequence[Value]:
     """The channels are in groups of one size; scale and bias have one number for each channel, or group.
@@ -142,12 +135,3 @@ def _one_for_each(call: Call, shapes: Sequence[Dims], size: Dim, what: str) -> N
         if len(shape) != 1:
             call.refuse(f"there must be one number for each {what}, in one axis")
         call.equal(shape[0], size, f"there must be one number for each {what}")
-
-
-@operator("LRN")
-def local_response(call: Call) -> Value:
-    """The input has channels."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
-    return Value(dims, call.dtype())

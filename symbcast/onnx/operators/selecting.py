@@ -89,13 +89,3 @@ def reverse_sequence(call: Call) -> Value:
     batch = call.axis(call.integer("batch_axis", 1), len(dims))
     call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
     return Value(dims, call.dtype())
-
-
-@operator("Trilu")
-def trilu(call: Call) -> Value:
-    """A triangle of the last two axes."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have two axes or more")
-    expect_numbers(call, 1)
-    return Value(dims, call.dtype())
