@@ -9,7 +9,7 @@ Importing this package imports neither sympy nor z3: what needs them is loaded w
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from symbcast.env import ShapeEnv
 from symbcast.errors import (
@@ -37,13 +37,13 @@ from symbcast.result import Result, broadcast
 from symbcast.rules import Rule, rules
 from symbcast.shapes import Reader, Shape, readers, shape
 from symbcast.verdicts import Verdict
+from symbcast.version import __version__
 
 if TYPE_CHECKING:
     from symbcast import adapters, notebook
-    from symbcast.algebra.symbols import Unknown, symbol
+    from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast.conditions import Condition
-
-__version__ = "0.1.0"
+    from symbcast.dims import Unknown, symbol
 
 _LAZY = {"Condition": "symbcast.conditions", "Unknown": "symbcast.dims", "symbol": "symbcast.dims"}
 
@@ -72,6 +72,7 @@ __all__ = [
     "Unknown",
     "UnknownRuleError",
     "Verdict",
+    "__version__",
     "adapters",
     "broadcast",
     "notebook",
@@ -88,13 +89,15 @@ def _reader(framework: str) -> Callable[[], Reader]:
 readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("adapters", "notebook", "onnx"):
-        return import_module(f"symbcast.{name}")
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(module), name)
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+
+    def __getattr__(name: str) -> object:
+        if name in ("adapters", "notebook", "onnx"):
+            return import_module(f"symbcast.{name}")
+        module = _LAZY.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.operators.methods import ShapeFunctions
 from symbcast.programs.refusals import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
     from symbcast.export.guards import Guard
+    from symbcast.export.program import ProgramData
 
 
 class ShapeEnv(ShapeFunctions):
@@ -86,14 +87,14 @@ class ShapeEnv(ShapeFunctions):
 
     # Exchange.
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ProgramData:
         """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
         from symbcast.export.program import program_to_dict
 
         return program_to_dict(self)
 
     @staticmethod
-    def from_dict(data: Any) -> ShapeEnv:
+    def from_dict(data: object) -> ShapeEnv:
         """Return the environment that `to_dict` wrote; the answer in it is not read, but found again.
 
         Raises `ExchangeError` for other data.
@@ -103,7 +104,7 @@ class ShapeEnv(ShapeFunctions):
         return program_from_dict(data, ShapeEnv)
 
     @staticmethod
-    def json_schema() -> dict[str, Any]:
+    def json_schema() -> dict[str, object]:
         """Return the JSON Schema (2020-12) of what `to_dict` returns."""
         from symbcast.export.program import json_schema
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from symbcast.deciding.budget import check_budget
 from symbcast.errors import UndecidedError
 from symbcast.operands import plain_dims
 from symbcast.programs.call import JOINS, NOTHING, ZERO, Call
 from symbcast.programs.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
-from symbcast.rules.base import Rule
+from symbcast.rules.base import Attribute, Rule
 from symbcast.shapes import Shape, ShapeLike, sizes_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.assumptions import Assumptions
+    from symbcast.export.json import ResultData
+    from symbcast.programs.binding import Sizes
     from symbcast.programs.certificate import Certificate
 
 
 def broadcast(
     *shapes: ShapeLike,
     rule: str | Rule = "numpy",
-    assume: Any = (),
+    assume: Assumptions = (),
     min_size: int = 0,
     budget: float | None = None,
-    **attributes: Any,
+    **attributes: Attribute,
 ) -> Result:
     """Return for which sizes the shapes broadcast by a rule, and to what.
 
@@ -82,7 +85,7 @@ class Result(Call):
 
     _certificate: Certificate | None = None
 
-    def evaluate(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> tuple[int, ...]:
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
 
         Names that are not Python identifiers go into the mapping. Raises `IncompatibleShapesError` where the rule
@@ -128,7 +131,7 @@ class Result(Call):
             self._certificate = certify(self)
         return self._certificate
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""
         from symbcast.export.json import result_to_dict
 

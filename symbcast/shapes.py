@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
 
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -16,8 +16,16 @@ if TYPE_CHECKING:
     import sympy
 
 
-ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Any"
-"""What `shape` accepts: text, a tuple or list of dimensions, or an object with a ``.shape``."""
+class HasShape(Protocol):
+    """What has a shape: an array, a tensor, a symbolic shape of a framework."""
+
+    @property
+    def shape(self) -> object:
+        """The sizes, or text of them."""
+
+
+ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Iterable[object] | HasShape"
+"""What `shape` accepts: text, a tuple or list of dimensions (of frameworks too), or an object with a ``.shape``."""
 
 _OWN_SHAPES = ("onnx_ir", "openvino")
 """Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
@@ -136,11 +144,11 @@ class Shape(tuple["int | sympy.Expr", ...]):
     def __contains__(self, dim: object) -> bool:
         return any(d == dim for d in self)
 
-    def index(self, dim: Any, *bounds: Any) -> int:
+    def index(self, dim: object, *bounds: SupportsIndex) -> int:
         """Return the first axis of a size."""
         return tuple(self).index(dim, *bounds)
 
-    def count(self, dim: Any) -> int:
+    def count(self, dim: object) -> int:
         """Return how many axes have a size."""
         return tuple(self).count(dim)
 
@@ -260,9 +268,9 @@ def from_text(text: str, dialect: str | None = None) -> Shape:
     return shape_of(parse_shape(text, dialect))
 
 
-def from_dims(dims: Iterable[Any]) -> Shape:
+def from_dims(dims: Iterable[object]) -> Shape:
     """Return the shape of a sequence of dimensions of any accepted kind."""
-    found = tuple(dims)
+    found: tuple[Any, ...] = tuple(dims)
     for dim in found:
         if type(dim) is not int or not 0 <= dim <= MAX_SIZE:
             break
@@ -274,7 +282,7 @@ def from_dims(dims: Iterable[Any]) -> Shape:
     return shape_of(made)
 
 
-def from_dim(value: Any, unknowns: int = 0) -> Dim:
+def from_dim(value: object, unknowns: int = 0) -> Dim:
     """Return one dimension; ``unknowns`` numbers the label of an unknown one."""
     if type(value) is int and value != -1:
         return check_size(value)

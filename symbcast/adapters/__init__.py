@@ -14,7 +14,7 @@ sizes from 0 on.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symbcast.adapters import jax, onnx_ir, openvino, sympy, torch
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["jax", "onnx_ir", "openvino", "sympy", "torch"]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f"{__name__}.{name}")
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,7 @@ from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.writing import Settled, cannot_join, fold, identifiers, load, settle
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.terms import Dim, Kind, symbols_of, term
+from symbcast.assumptions import Assumptions
 from symbcast.booleans import to_sympy
 from symbcast.deciding.describing import describe
 from symbcast.deciding.normal import put_in
@@ -38,7 +39,7 @@ _RESERVED = ("max", "min", "mod", "floordiv", "_")
 _NAME = re.compile(r"[^\W\d]\w*(?![\w(])")
 
 
-def read(value: Any) -> Shape:
+def read(value: object) -> Shape:
     """Return the shape of an array, a `jax.ShapeDtypeStruct`, or a sequence of sizes and symbolic dimensions."""
     return shape_of(from_dim(_size(d)) for d in _dims(value))
 
@@ -53,7 +54,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
         raise DimensionError(value, error.problem) from error
 
 
-def assumptions(*values: Any) -> list[sympy.Basic]:
+def assumptions(*values: object) -> list[sympy.Basic]:
     """Return what jax takes for granted of the sizes in some shapes: at least 1 each, and the scope's constraints."""
     found: dict[sympy.Basic, None] = {}
     for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
@@ -63,7 +64,7 @@ def assumptions(*values: Any) -> list[sympy.Basic]:
     return [f for f in found if f != sympy.true]
 
 
-def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any, ...]:
+def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[Any, ...]:
     """Return a shape for `jax.ShapeDtypeStruct`, in a new scope with the assumptions as its constraints.
 
     Raises `DimensionError` for what jax cannot express.
@@ -71,7 +72,7 @@ def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
 
-def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[tuple[Any, ...]]:
+def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0) -> list[tuple[Any, ...]]:
     """Return several shapes in one new scope: only dimensions of one scope can meet in a computation."""
     export = load("jax.export", "jax")
     settled = settle(shapes, assume, min_size)

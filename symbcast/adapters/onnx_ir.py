@@ -14,7 +14,7 @@ assumptions: onnx-ir has no place for them.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
@@ -32,10 +32,13 @@ from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.shapes import shape as read_shape
 from symbcast.sizes import check_size
 
+if TYPE_CHECKING:
+    import onnx_ir
+
 _UNKNOWN = ("", "?", "-1")
 
 
-def read(value: Any) -> Shape:
+def read(value: object) -> Shape:
     """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor that has one, or of a sequence of dimensions."""
     return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
@@ -55,22 +58,22 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     return _renamed(expression)
 
 
-def assumptions(*values: Any) -> list[sympy.Basic]:
+def assumptions(*values: object) -> list[sympy.Basic]:
     """Return that the names which occur within expressions are at least 1."""
     dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
     named = symbols_of(d for d in dims if d is not None and not _is_name(d))
     return [to_sympy(at_most(1, s)) for s in named]
 
 
-def write(shape: ShapeLike) -> Any:
+def write(shape: ShapeLike) -> onnx_ir.Shape:
     """Return a shape as `onnx_ir.Shape`.
 
     Raises `DimensionError` for what it cannot express.
     """
-    onnx_ir = load("onnx_ir", "onnx-ir")
+    library = load("onnx_ir", "onnx-ir")
     found = read_shape(shape).dims
     uses = Counter(s for d in found if not isinstance(d, int) for s in d.symbols())
-    return onnx_ir.Shape([_written(onnx_ir, d, uses) for d in found])
+    return cast("onnx_ir.Shape", library.Shape([_written(library, d, uses) for d in found]))
 
 
 def _is_symbolic(value: Any) -> bool:

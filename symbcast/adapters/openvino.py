@@ -11,7 +11,7 @@ arithmetic (``N + 1``, ``N//2``, ``broadcast(N, M)``), and assumptions with gaps
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import sympy
@@ -19,11 +19,15 @@ import sympy
 from symbcast.adapters.writing import load, settle
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import Dim
+from symbcast.assumptions import Assumptions
 from symbcast.booleans import to_sympy
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.formulas import at_most
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import check_size
+
+if TYPE_CHECKING:
+    import openvino
 
 # A Symbol is known as long as the dimension that it was read as: that one holds it, so no other takes its address.
 _dims_by_symbol: WeakValueDictionary[Any, Unknown] = WeakValueDictionary()
@@ -34,7 +38,7 @@ _named: dict[Any, Symbol] = {}
 _symbols_by_name: dict[Symbol, Any] = {}
 
 
-def read(value: Any) -> Shape:
+def read(value: object) -> Shape:
     """Return the shape of a `PartialShape`, or of anything of OpenVINO that has one."""
     return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
@@ -50,7 +54,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     return Unknown(f"?{unknowns}", *_bounds(value))
 
 
-def assumptions(*values: Any) -> list[sympy.Basic]:
+def assumptions(*values: object) -> list[sympy.Basic]:
     """Return the bounds of the dimensions that have a symbol; the bounds of other ones are their own."""
     found: dict[sympy.Basic, None] = {}
     for dim in (d for v in values for d in _dims(v)):
@@ -64,7 +68,7 @@ def assumptions(*values: Any) -> list[sympy.Basic]:
     return [f for f in found if f != sympy.true]
 
 
-def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> Any:
+def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> openvino.PartialShape:
     """Return a shape as `PartialShape`.
 
     Raises `DimensionError` for what a `PartialShape` cannot express.
@@ -72,7 +76,9 @@ def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> Any:
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
 
-def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[Any]:
+def write_all(
+    shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0
+) -> list[openvino.PartialShape]:
     """Return several shapes as `PartialShape`, their labels and assumptions in common."""
     openvino = load("openvino", "openvino")
     settled = settle(shapes, assume, min_size)

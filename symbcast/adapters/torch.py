@@ -14,7 +14,7 @@ or over several symbols. For a `SymInt`, write sympy (`symbcast.adapters.sympy`)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -24,6 +24,7 @@ from symbcast.adapters.writing import Settled, cannot_join, identifiers, load, o
 from symbcast.algebra.door import read_symbol
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.algebra.terms import Dim, Term
+from symbcast.assumptions import Assumptions
 from symbcast.booleans import to_sympy
 from symbcast.dims import symbol as sympy_symbol
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -31,15 +32,18 @@ from symbcast.formulas import at_most
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.sizes import MAX_SIZE, check_size
 
+if TYPE_CHECKING:
+    import torch.export
+
 _scopes = Scopes()
 
 
-def read(value: Any) -> Shape:
+def read(value: object) -> Shape:
     """Return the shape of a tensor, or of a sequence of sizes, `SymInt` and `torch.export.Dim`."""
     return shape_of(_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
-def read_inputs(program: Any) -> dict[str, Shape]:
+def read_inputs(program: torch.export.ExportedProgram) -> dict[str, Shape]:
     """Return the shapes of the tensors that an `ExportedProgram` takes from the user, by name."""
     return {name: read(value) for name, value in _inputs(program).items()}
 
@@ -58,7 +62,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     )
 
 
-def assumptions(*values: Any) -> list[sympy.Basic]:
+def assumptions(*values: object) -> list[sympy.Basic]:
     """Return what torch holds of the sizes in some shapes, `SymInt`, `Dim` or an `ExportedProgram`.
 
     Facts that are not comparisons of sizes are left out: without them the answer is for more sizes, not a wrong one.
@@ -78,7 +82,7 @@ def assumptions(*values: Any) -> list[sympy.Basic]:
     return [f for f in found if f != sympy.true]
 
 
-def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any, ...]:
+def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[int | torch.export.Dim, ...]:
     """Return a shape as `torch.export.Dim` and ``int``, for ``dynamic_shapes``; the ranges are what is assumed.
 
     Raises `DimensionError` for what a `Dim` cannot express.
@@ -86,7 +90,9 @@ def write(shape: ShapeLike, *, assume: Any = (), min_size: int = 0) -> tuple[Any
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
 
-def write_all(shapes: Iterable[ShapeLike], *, assume: Any = (), min_size: int = 0) -> list[tuple[Any, ...]]:
+def write_all(
+    shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0
+) -> list[tuple[int | torch.export.Dim, ...]]:
     """Return several shapes in which one symbol is one `torch.export.Dim`."""
     export = load("torch.export", "torch")
     settled = settle(shapes, assume, min_size)

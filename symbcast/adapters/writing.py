@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
-from symbcast.assumptions import check_min_size, read_assumptions
+from symbcast.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
@@ -72,7 +72,7 @@ class Settled:
             raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
 
 
-def settle(shapes: Iterable[ShapeLike], assume: Any, min_size: int) -> Settled:
+def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
     """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
     given = list(shapes)
     operands = [shape(s) for s in given]

@@ -11,7 +11,6 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
-from symbcast import __version__
 from symbcast.cli.arguments import separated
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check
@@ -21,6 +20,7 @@ from symbcast.cli.printing import print_text
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import SymbcastError
+from symbcast.version import __version__
 
 _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 

@@ -132,16 +132,17 @@ def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format
 
 def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[Outcome, None, None]:
     from symbcast.cli.examining import died, examine
-    from symbcast.cli.workers import Workers
 
     if processes > 1 and len(asked) > 1:
-        with closing(Workers(examine, asked, processes, died).answers(advance)) as answers:
-            yield from answers
+        from symbcast.cli.workers import answers
+
+        with closing(answers(examine, asked, processes, died, advance)) as found:
+            yield from found
         return
     for job in asked:
-        found = examine(job)
+        outcome = examine(job)
         advance()
-        yield found
+        yield outcome
 
 
 def _known(outcomes: Iterator[Outcome], wanted: set[str]) -> Iterator[Outcome]:

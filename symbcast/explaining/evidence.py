@@ -184,10 +184,10 @@ def _needed(requirement: Formula, result: Call) -> str:
 
 def _known(result: Call, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
-    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import symbols_in
     from symbcast.formulas import TRUE
+    from symbcast.programs.known import own_set
 
     assert result.scope is not None
     namer = Namer(result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from symbcast.explaining.naming import Namer
 from symbcast.formulas import all_of
@@ -16,7 +16,54 @@ FORMAT_VERSION = 1
 """The version of the format: it grows when a key changes its meaning or goes."""
 
 
-def result_to_dict(result: Call) -> dict[str, Any]:
+class RuleData(TypedDict):
+    """A rule: its name, what it was called, and its attributes."""
+
+    name: str
+    called: str
+    attributes: dict[str, object]
+
+
+class ShapeData(TypedDict):
+    """A shape as text, whole and size by size."""
+
+    text: str
+    dims: list[str]
+
+
+class ConstraintData(TypedDict):
+    """A constraint, and where it comes from."""
+
+    requirement: str
+    operands: list[int]
+    axis: int | None
+    rank: int | None
+    rule: str
+    operation: str | None
+    reason: str
+
+
+class ResultData(TypedDict):
+    """An answer about one broadcast; what each key says is told by `result_to_dict`."""
+
+    version: int
+    rule: RuleData
+    operands: list[str]
+    symbols: list[str]
+    assumptions: list[str]
+    min_size: int
+    verdict: str
+    shape: ShapeData | None
+    condition: str
+    clauses: list[str]
+    unproven: list[str]
+    reason: str
+    witness: dict[str, int] | None
+    counterexample: dict[str, int] | None
+    conflict: list[ConstraintData]
+
+
+def result_to_dict(result: Call) -> ResultData:
     """Return an answer as data that `json.dumps` takes, the same on every run.
 
     Shapes, dimensions and formulas are text that `symbcast.parsing` reads back; ``shape``, ``witness`` and
@@ -61,7 +108,7 @@ def _condition(result: Call, namer: Namer) -> str:
     return namer.formula(all_of(result.clauses)) if result.clauses else "True"
 
 
-def _constraint(constraint: Constraint, namer: Namer) -> dict[str, Any]:
+def _constraint(constraint: Constraint, namer: Namer) -> ConstraintData:
     origin = constraint.origin
     return {
         "requirement": namer.formula(constraint.requirement),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.assumptions import check_min_size
@@ -32,13 +32,38 @@ _FLAGS = ("positive", "even", "odd", "zero")
 """What sympy may know of a symbol besides that it is a size."""
 
 
-def json_schema() -> dict[str, Any]:
+class AnswerData(TypedDict):
+    """The answer about a program; conflicting operations are told by their numbers."""
+
+    verdict: str
+    condition: str
+    clauses: list[str]
+    unproven: list[str]
+    reason: str
+    witness: dict[str, int] | None
+    counterexample: dict[str, int] | None
+    conflict: list[int]
+
+
+class ProgramData(TypedDict):
+    """A program and the answer about it, as `json_schema` describes them."""
+
+    format: str
+    version: int
+    min_size: int
+    on_conflict: str
+    symbols: list[dict[str, object]]
+    operations: list[dict[str, object]]
+    answer: AnswerData
+
+
+def json_schema() -> dict[str, object]:
     """Return the JSON Schema of what `program_to_dict` returns."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
+    found: dict[str, object] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
     return found
 
 
-def program_to_dict(env: Program) -> dict[str, Any]:
+def program_to_dict(env: Program) -> ProgramData:
     """Return a program, and the answer about it, as data that `json.dumps` takes, the same on every run.
 
     >>> from symbcast import ShapeEnv
@@ -62,15 +87,15 @@ def program_to_dict(env: Program) -> dict[str, Any]:
     }
 
 
-def _symbol(s: Symbol, name: str) -> dict[str, Any]:
+def _symbol(s: Symbol, name: str) -> dict[str, object]:
     if isinstance(s, Unknown):
         return {"name": name, "lower": s.lower, "upper": s.upper}
     known = {"positive": s.lower > 0, "even": s.parity == 0, "odd": s.parity == 1, "zero": s.upper == 0}
     return {"name": name, **{flag: True for flag in _FLAGS if known[flag]}}
 
 
-def _operation(op: Op, namer: Namer) -> dict[str, Any]:
-    data: dict[str, Any] = {"kind": op.kind, "origin": op.origin}
+def _operation(op: Op, namer: Namer) -> dict[str, object]:
+    data: dict[str, object] = {"kind": op.kind, "origin": op.origin}
     if op.rule is not None:
         parameters = {p.name: _plain(getattr(op.rule, p.name)) for p in op.rule.parameters}
         data["rule"] = {"name": op.rule.name, "called": op.rule.called, "attributes": parameters}
@@ -85,7 +110,7 @@ def _shape(dims: Shape, namer: Namer) -> str:
     return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims) == 1 else ', ')})"
 
 
-def _answer(env: Program, namer: Namer) -> dict[str, Any]:
+def _answer(env: Program, namer: Namer) -> AnswerData:
     never = env.verdict is Verdict.NEVER
     return {
         "verdict": env.verdict.value,
@@ -103,7 +128,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def program_from_dict(data: Any, kind: type[P]) -> P:
+def program_from_dict(data: object, kind: type[P]) -> P:
     """Return the program that `program_to_dict` wrote, as a ``kind`` of it. Raises `ExchangeError`."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")

@@ -10,7 +10,7 @@ first used, and surveys need neither.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
@@ -29,11 +29,13 @@ _LAZY = {
 __all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
 
 
-def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{module}"), name)
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+
+    def __getattr__(name: str) -> object:
+        module = _LAZY.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.assumptions import own_set
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
@@ -15,6 +14,7 @@ from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.naming import axis_text
 from symbcast.formulas import FALSE, Formula, dims_of, equal
+from symbcast.programs.known import own_set
 from symbcast.programs.operations import needs
 from symbcast.result import Result
 from symbcast.verdicts import Verdict

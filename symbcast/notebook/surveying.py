@@ -10,13 +10,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.terms import symbols_of
-from symbcast.assumptions import own_set
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
 from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import Blame, Subject, subject_of
-from symbcast.programs.binding import read_size, read_sizes
+from symbcast.programs.binding import Sizes, read_size, read_sizes
+from symbcast.programs.known import own_set
 from symbcast.rules.base import Joined
 from symbcast.sizes import check_size
 
@@ -87,7 +87,7 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     sizes: Iterable[int] = SIZES,
     *,
     y_sizes: Iterable[int] | None = None,
-    fixed: Mapping[Any, int] | None = None,
+    fixed: Sizes | None = None,
 ) -> Survey:
     """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
 
@@ -130,7 +130,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) or hasattr(type(value), "free_symbols")
 
 
-def _chosen(asked: Subject, x: Any, y: Any, fixed: Mapping[Any, int] | None) -> tuple[Any, Any]:
+def _chosen(asked: Subject, x: Any, y: Any, fixed: Sizes | None) -> tuple[Any, Any]:
     """Return the symbols to vary: those given, or else the most telling ones that are not fixed."""
     if x is not None:
         return x, y
@@ -184,7 +184,7 @@ def _too_many(problem: str) -> BindingError:
     return BindingError(problem, hint)
 
 
-def _fixed(asked: Subject, axes: Mapping[Symbol, Any], given: Mapping[Any, int] | None) -> dict[Symbol, int]:
+def _fixed(asked: Subject, axes: Mapping[Symbol, Any], given: Sizes | None) -> dict[Symbol, int]:
     """Return the sizes of the symbols that do not vary."""
     sizes = read_sizes(asked.names, given, {})
     for s in axes:

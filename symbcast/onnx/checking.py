@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
-from symbcast.assumptions import check_min_size
+from symbcast.assumptions import Assumptions, check_min_size
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -23,6 +23,9 @@ from symbcast.onnx.requiring.condition import Conditions
 from symbcast.onnx.walk import Walk
 
 if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
     from symbcast.assumptions import Assumption
 
 _NAMED = 12
@@ -30,8 +33,8 @@ _NAMED = 12
 
 
 def check(
-    model: Any,
-    assume: Any = (),
+    model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
+    assume: Assumptions = (),
     min_size: int = 1,
     *,
     runtime: Runtime = "spec",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
@@ -13,6 +13,11 @@ from symbcast.operators.operator import find_operator
 from symbcast.programs.program import Program
 from symbcast.shapes import Shape, ShapeLike, shape
 
+if TYPE_CHECKING:
+    import sympy
+
+Size: TypeAlias = "SupportsIndex | str | sympy.Expr"
+"""An integer, or text or an expression over names."""
 Axes: TypeAlias = "int | Iterable[int]"
 PadMode: TypeAlias = Literal["constant", "reflect", "edge", "wrap"]
 Ends: TypeAlias = "int | Iterable[int | tuple[int, int]]"
@@ -75,7 +80,7 @@ class ShapeFunctions(Program):
     def reshape(
         self,
         data: ShapeLike,
-        target: str | int | Iterable[Any],
+        target: Size | Iterable[Size],
         *,
         zero_copies: bool = False,
         origin: str | None = None,
@@ -183,7 +188,7 @@ class ShapeFunctions(Program):
         return self._operate("stack", _several("stack", shapes), origin, axis=axis)
 
     def split(
-        self, data: ShapeLike, parts: int | Iterable[Any], axis: int = 0, *, origin: str | None = None
+        self, data: ShapeLike, parts: int | str | Iterable[Size], axis: int = 0, *, origin: str | None = None
     ) -> tuple[Shape, ...]:
         """Add a split along an axis into so many parts of one size, or into parts of the sizes given.
 
@@ -213,8 +218,8 @@ class ShapeFunctions(Program):
     def slice(  # noqa: PLR0913 - its attributes are its own
         self,
         data: ShapeLike,
-        starts: Any,
-        stops: Any,
+        starts: Size | Iterable[Size | None] | None,
+        stops: Size | Iterable[Size | None] | None,
         axes: Axes | None = None,
         steps: Axes | None = None,
         *,
@@ -230,9 +235,8 @@ class ShapeFunctions(Program):
         >>> env.slice("N, 10", 2, -1, axes=1), env.slice("N, 10", [None, 0], ["k", 10], steps=[1, 3])
         (Shape('(N, 7)'), Shape('(min(N, k), 4)'))
         """
-        starts, stops = _as_list(starts), _as_list(stops)
         sizes: list[Any] = []
-        read = {"starts": _references(starts, sizes), "stops": _references(stops, sizes)}
+        read = {"starts": _references(_as_list(starts), sizes), "stops": _references(_as_list(stops), sizes)}
         return self._operate("slice", (data, tuple(sizes)), origin, **read, axes=axes, steps=steps)
 
     def gather(self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None) -> Shape:

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.assumptions import knowledge, own_set
 from symbcast.characters import visible
 from symbcast.deciding.breaking import breaking
 from symbcast.deciding.decide import Decision
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.printing import formula_text
+from symbcast.programs.known import knowledge, own_set
 from symbcast.programs.op import Op
 from symbcast.programs.origins import Origins, clash
 from symbcast.verdicts import Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
 
 from symbcast.algebra.symbols import Symbol
@@ -13,8 +13,14 @@ from symbcast.errors import BindingError, DimensionError
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
+    import sympy
+
     from symbcast.algebra.terms import Dim
     from symbcast.programs.call import Call
+
+
+Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
+"""Sizes by name, or by symbol."""
 
 
 class Bound(NamedTuple):
@@ -24,7 +30,7 @@ class Bound(NamedTuple):
     sizes: dict[str, int]
 
 
-def bind(result: Call, given: Mapping[Any, Any] | None, named: Mapping[str, Any]) -> Bound:
+def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
     Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
@@ -40,9 +46,7 @@ def bind(result: Call, given: Mapping[Any, Any] | None, named: Mapping[str, Any]
     return Bound(_shapes(result, sizes), sizes)
 
 
-def read_sizes(
-    names: Mapping[Symbol, str], given: Mapping[Any, Any] | None, named: Mapping[str, Any]
-) -> dict[str, int]:
+def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> dict[str, int]:
     """Return sizes by name from a mapping (by name or symbol) and from keywords.
 
     Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`.
@@ -93,10 +97,10 @@ def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
     return BindingError(f"no size here is called {name!r}", hint)
 
 
-def read_size(name: str, value: Any) -> int:
+def read_size(name: str, value: object) -> int:
     """Return a value as the size called ``name``; raise `BindingError` for what is none."""
     try:
-        size = index(value)
+        size = index(cast("SupportsIndex", value))
     except TypeError:
         size = -1
     if isinstance(value, bool) or size < 0:
@@ -107,9 +111,9 @@ def read_size(name: str, value: Any) -> int:
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.assumptions import own_set
     from symbcast.deciding.compiled import predicate
     from symbcast.deciding.normal import symbols_in
+    from symbcast.programs.known import own_set
 
     names = result.scope.names
     for symbol, name in names.items():

@@ -12,15 +12,15 @@ from symbcast.deciding.budget import asked
 from symbcast.deciding.masks import Masks
 from symbcast.formulas import FALSE, holds
 from symbcast.operands import plain_dims
-from symbcast.rules.base import Emission, Joined, Rule, find_rule
-from symbcast.shapes import Shape, shape, shape_of
+from symbcast.rules.base import Attribute, Emission, Joined, Rule, find_rule
+from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sympy import Symbol
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.assumptions import Assumption
+    from symbcast.assumptions import Assumption, Assumptions
     from symbcast.deciding.decide import Decision
     from symbcast.formulas import Formula
     from symbcast.programs.scope import Scope
@@ -69,7 +69,12 @@ class Call:
 
     @classmethod
     def asked(
-        cls, shapes: Sequence[Any], rule: str | Rule, attributes: dict[str, Any], assume: Any, min_size: int
+        cls,
+        shapes: Sequence[ShapeLike],
+        rule: str | Rule,
+        attributes: dict[str, Attribute],
+        assume: Assumptions,
+        min_size: int,
     ) -> Self:
         """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = _plain_rules.get(rule) if not attributes and type(rule) is str else None

@@ -92,8 +92,8 @@ def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Fo
 
 
 def _own_bounds(result: Call) -> list[Formula]:
-    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
+    from symbcast.programs.known import own_set
 
     assert result.scope is not None
     return [describe(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import join_members, join_with, replaced
 from symbcast.algebra.terms import Operation, symbols_of, term
-from symbcast.assumptions import own_set
 from symbcast.deciding.graph import Classes, violable
 from symbcast.deciding.normal import as_relation_of_terms, flattened, put_in, symbols_in
 from symbcast.deciding.parts import least_size
@@ -22,6 +21,7 @@ from symbcast.deciding.relations import Axis, Node, Onto, Within, nodes_of
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.formulas import FALSE, Compatible, Formula
+from symbcast.programs.known import own_set
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.assumptions import own_set
 from symbcast.deciding.describing import describe
 from symbcast.deciding.normal import as_relation, symbols_in
 from symbcast.deciding.residues import NotPeriodicError, solve
 from symbcast.deciding.sets import ALL
 from symbcast.formulas import Formula
+from symbcast.programs.known import own_set
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

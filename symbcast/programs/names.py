@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, symbol
 from symbcast.algebra.terms import symbols_of
-from symbcast.assumptions import own_set
 from symbcast.deciding.describing import describe
 from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.errors import AssumptionError
 from symbcast.formulas import Formula
+from symbcast.programs.known import own_set
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:

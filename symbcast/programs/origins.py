@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.assumptions import own_set
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.ties import Ties
 from symbcast.formulas import Compatible, Formula, negate
+from symbcast.programs.known import own_set
 from symbcast.programs.op import Op
 from symbcast.programs.operations import needs
 

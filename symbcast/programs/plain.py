@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import Dim
-from symbcast.formulas import Formula
+from symbcast.assumptions import Assumption
+from symbcast.formulas import Comparison, Formula
 from symbcast.operands import plain_dims
 from symbcast.programs.joins import Codes, ConflictError, Joins
 from symbcast.programs.op import Op
@@ -30,12 +31,20 @@ class Done(NamedTuple):
 
 
 class Plain:
-    """The program: operations are added by `broadcast`, and looked at as ``ops``."""
+    """The program: operations are added by `broadcast`, and looked at as ``ops``.
 
-    def __init__(self, rule: Rule) -> None:
+    ``rule`` is NumPy's; ``min_size`` the least size of all names, 0 or 1, and ``assumptions`` say of some names that 1
+    is their least size. Where no operand has a 0, that changes nothing: of sizes from 0 on, 0 is then one like any
+    other but 1, in whose place a size that occurs nowhere does as well, and evidence avoids it.
+    """
+
+    def __init__(self, rule: Rule, min_size: int) -> None:
         self.rule = rule
+        self.min_size = min_size
         self.joins = Joins()
-        self._records: list[tuple[Done, str | None]] = []
+        self.assumptions: list[Assumption] = []
+        self._records: list[tuple[Done, str | None] | Assumption] = []
+        self._has_zero = False
         self._ops: list[Op] = []
         self._done: dict[tuple[Any, ...], Done] = {}
         self._shapes: dict[Codes, Shape] = {}
@@ -45,9 +54,10 @@ class Plain:
 
     def copy(self) -> Plain:
         """Return a program that goes its own way from here."""
-        made = Plain(self.rule)
+        made = Plain(self.rule, self.min_size)
         made.joins = self.joins.copy()
         made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones
+        made.assumptions, made._has_zero = self.assumptions.copy(), self._has_zero
         for name in ("_done", "_shapes", "_codes", "_sizes"):
             setattr(made, name, getattr(self, name).copy())
         return made
@@ -72,10 +82,24 @@ class Plain:
         self._records.append((done, origin))
         return done.output
 
+    def assume(self, read: Assumption) -> bool:
+        """Take for granted that 1 is the least size of a name; return whether it is that, and this tier holds it."""
+        match read.formula:
+            case Comparison("<=", 1, Symbol() as name) if type(name) is Symbol and not self._has_zero:
+                self.joins.read((name,))
+                self.assumptions.append(read)
+                self._records.append(read)
+                return True
+        return False
+
     def _new(self, key: tuple[Any, ...], shapes: tuple[Any, ...]) -> Done | None:
         read = [self._read(raw, given) for raw, given in zip(key, shapes, strict=True)]
         if None in read:
             return None
+        if any(0 in operand for operand in read if operand):
+            if self.min_size or self.assumptions:
+                return None
+            self._has_zero = True
         operands: list[Any] = read
         try:
             output = self.joins.broadcast(*operands)
@@ -129,9 +153,14 @@ class Plain:
     @property
     def ops(self) -> list[Op]:
         """The operations, in order."""
-        for done, origin in self._records[len(self._ops) :]:
+        for record in self._records[len(self._ops) :]:
+            number = len(self._ops)
+            if isinstance(record, Assumption):
+                self._ops.append(Op(number, "assume", None, formula=record.formula, text=record.text))
+                continue
+            done, origin = record
             operands = tuple(map(self._operand, done.operands))
-            self._ops.append(Op(len(self._ops), "broadcast", origin, operands, self.rule, output=done.output))
+            self._ops.append(Op(number, "broadcast", origin, operands, self.rule, output=done.output))
         return self._ops
 
     @property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
 
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.programs.op import Kind, Op
-from symbcast.rules.base import Rule, find_rule
+from symbcast.rules.base import Attribute, Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.sizes import check_size
 from symbcast.verdicts import Verdict
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
-    from symbcast.assumptions import Assumption
+    from symbcast.assumptions import Assumption, Assumptions
     from symbcast.formulas import Formula
     from symbcast.programs.answers import Requirement
     from symbcast.programs.recording import OnConflict
     from symbcast.programs.trace import Trace
+
+OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
+"""A shape, or one size in its place."""
 
 
 class Program:
@@ -34,7 +37,7 @@ class Program:
 
     def __init__(
         self,
-        assume: Any = (),
+        assume: Assumptions = (),
         min_size: int = 0,
         *,
         on_conflict: OnConflict = "raise",
@@ -53,7 +56,7 @@ class Program:
     # What the program does.
 
     def broadcast(
-        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: Any
+        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: Attribute
     ) -> Shape:
         """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
 
@@ -85,7 +88,7 @@ class Program:
         rule.check_shapes([s.dims for s, _ in operands])
         return self._recording.add_shapes(kind, origin, operands, rule)
 
-    def equal(self, left: Any, right: Any, *, origin: str | None = None) -> Shape:
+    def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
 
         >>> Program().equal("N, 4", ("M", "K"))
@@ -95,7 +98,7 @@ class Program:
         operands = [(_as_shape(s), isinstance(s, str)) for s in (left, right)]
         return self._recording.add_shapes("equal", origin, operands, None)
 
-    def require(self, *requirements: Any, origin: str | None = None) -> None:
+    def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
         """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
 
         Unlike an assumption, a requirement is part of the condition.
@@ -106,7 +109,7 @@ class Program:
         for read in [a for given in requirements for a in read_assumptions(given)]:
             self._recording.add_formula("require", origin, read)
 
-    def assume(self, *assumptions: Any) -> None:
+    def assume(self, *assumptions: Assumptions) -> None:
         """Take relations between sizes for granted from now on; the condition does not repeat them.
 
         Raises `AssumptionError` where they contradict what was assumed before, and `IncompatibleProgramError` where
@@ -152,7 +155,7 @@ class Program:
         return made
 
     @contextmanager
-    def assuming(self, *assumptions: Any) -> Iterator[Self]:
+    def assuming(self, *assumptions: Assumptions) -> Iterator[Self]:
         """Give a fork in which more is assumed, for a branch of the program.
 
         >>> env = Program()
@@ -307,8 +310,8 @@ class Program:
 
     def _assumed(self) -> list[Formula]:
         """Return all that is assumed: in so many words, and of each symbol by itself."""
-        from symbcast.assumptions import own_set
         from symbcast.deciding.describing import describe
+        from symbcast.programs.known import own_set
 
         own = [describe(s, own_set(s, self.min_size)) for s in self.shown]
         return [*own, *(a.formula for a in self.assumptions)]
@@ -317,21 +320,21 @@ class Program:
 _NUMPY = find_rule("numpy", {})
 
 
-def _check_origin(origin: Any) -> None:
+def _check_origin(origin: object) -> None:
     if origin is not None and not isinstance(origin, str):
         raise ShapeTypeError(origin, "an origin", "write text: what the operation is called")
 
 
-def _as_bound(value: Any) -> int:
+def _as_bound(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ShapeTypeError(value, "a bound", "write an integer such as 2")
     return check_size(value)
 
 
-def _as_shape(value: Any) -> Shape:
+def _as_shape(value: OneOrShape) -> Shape:
     """Return a shape, or the one of a single dimension."""
     dims: tuple[Dim, ...]
     if isinstance(value, int) or hasattr(type(value), "free_symbols"):
         dims = (from_dim(value),)
         return shape_of(dims)
-    return shape(value)
+    return shape(cast("ShapeLike", value))

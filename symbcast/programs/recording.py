@@ -46,7 +46,7 @@ class Recording:
         self.budget = budget
         self._stopped = ""
         self.on_conflict: OnConflict = on_conflict
-        self.plain: Plain | None = Plain(_NUMPY) if min_size == 0 else None
+        self.plain: Plain | None = Plain(_NUMPY, min_size) if min_size <= 1 else None
         self._trace: Trace | None = None
         self._is_stale = False
         self._answers: Answers | PlainAnswers | None = None
@@ -103,7 +103,7 @@ class Recording:
     @property
     def assumptions(self) -> Sequence[Assumption]:
         """What is assumed."""
-        return self.trace.assumptions if self.plain is None else ()
+        return self.trace.assumptions if self.plain is None else self.plain.assumptions
 
     @property
     def short_answers(self) -> Answers | PlainAnswers:
@@ -158,6 +158,8 @@ class Recording:
 
     def add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
         """Add a requirement or an assumption."""
+        if kind == "assume" and self.plain is not None and self.plain.assume(read):
+            return
         with self._all_or_nothing() as trace:
             known = len(trace.names.order)
             formula = trace.bound_formula(read.formula)

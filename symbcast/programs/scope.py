@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import symbols_of
-from symbcast.assumptions import Assumption, knowledge
+from symbcast.assumptions import Assumption
 from symbcast.deciding.normal import symbols_in
 from symbcast.printing import formula_text
+from symbcast.programs.known import knowledge
 from symbcast.programs.names import Names
 from symbcast.shapes import Shape
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.assumptions import Assumption, check_min_size, own_set, read_assumptions
+from symbcast.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
@@ -15,8 +15,9 @@ from symbcast.definedness import with_values
 from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.printing import formula_text
-from symbcast.programs.binding import missing_sizes, read_sizes
+from symbcast.programs.binding import Sizes, missing_sizes, read_sizes
 from symbcast.programs.call import Call
+from symbcast.programs.known import own_set
 from symbcast.programs.program import Program
 from symbcast.programs.scope import Scope
 from symbcast.shapes import shape_of
@@ -25,6 +26,9 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
+
+ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program"
+"""What a condition can be made from."""
 
 
 class Statement:
@@ -36,7 +40,7 @@ class Statement:
 
     __slots__ = ("_asked", "formula")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*symbols_in(self.formula), *_asked(value))))
 
@@ -63,22 +67,22 @@ class Statement:
     def _symbols(self) -> tuple[Symbol, ...]:
         return tuple(symbols_in(self.formula))
 
-    def __and__(self, other: Any) -> Self:
+    def __and__(self, other: ConditionLike) -> Self:
         beside = self._beside(other)
         return self._with(all_of((self.formula, beside.formula)), beside)
 
-    def __or__(self, other: Any) -> Self:
+    def __or__(self, other: ConditionLike) -> Self:
         beside = self._beside(other)
         return self._with(any_of((self.formula, beside.formula)), beside)
 
     def __invert__(self) -> Self:
         return self._with(negate(self.formula))
 
-    def __rshift__(self, other: Any) -> Self:
+    def __rshift__(self, other: ConditionLike) -> Self:
         beside = self._beside(other)
         return self._with(any_of((negate(self.formula), beside.formula)), beside)
 
-    def _beside(self, value: Any) -> Self:
+    def _beside(self, value: ConditionLike) -> Self:
         """Return another condition in which a label of an unknown size means the size that it means in this one."""
         made = type(self)(value)
         labelled = {s.name: s for s in self._asked if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
@@ -98,11 +102,11 @@ class Statement:
         made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
         return made
 
-    def verdict(self, assume: Any = (), min_size: int = 0) -> Verdict:
+    def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._decision(assume, min_size).verdict
 
-    def implies(self, other: Any, assume: Any = (), min_size: int = 0) -> bool:
+    def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
         Raises `UndecidedError` where that is beyond the limits.
@@ -112,12 +116,12 @@ class Statement:
             raise UndecidedError(decision.reason)
         return decision.verdict is Verdict.NEVER
 
-    def equivalent(self, other: Any, assume: Any = (), min_size: int = 0) -> bool:
+    def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
         other = self._beside(other)
         return self.implies(other, assume, min_size) and other.implies(self, assume, min_size)
 
-    def simplified(self, assume: Any = (), min_size: int = 0) -> Self:
+    def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
         """Return an equivalent condition, under the assumptions, in which nothing is redundant.
 
         Of a conjunction of alternatives and a disjunction of cases it is the one with fewer literals; literals are
@@ -129,7 +133,7 @@ class Statement:
         known = self._knowledge(assume, min_size)
         return self._with(simplified(self.formula, known), more=known.symbols)
 
-    def holds(self, sizes: Mapping[Any, int] | None = None, /, **named: int) -> bool:
+    def holds(self, sizes: Sizes | None = None, /, **named: int) -> bool:
         """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
 
         Sizes of its question that the condition does not depend on may be given too. Raises `BindingError` for a size
@@ -162,10 +166,10 @@ class Statement:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
-    def _decision(self, assume: Any, min_size: int) -> Decision:
+    def _decision(self, assume: Assumptions, min_size: int) -> Decision:
         return Decision(self._knowledge(assume, min_size), [self.formula])
 
-    def _knowledge(self, assume: Any, min_size: int) -> Knowledge:
+    def _knowledge(self, assume: Assumptions, min_size: int) -> Knowledge:
         given = read_assumptions(assume)
         labels = {s.name for s in self._asked}
         # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
@@ -182,23 +186,24 @@ class Statement:
         return Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, assumed)
 
 
-def _are_bound(assume: Any, given: Sequence[Assumption]) -> list[bool]:
+def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
     """Return of each assumption whether it comes from an answer or a condition, and so speaks of sizes that exist."""
     items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
     return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
 
 
-def _asked(value: Any) -> Iterable[Symbol]:
+def _asked(value: ConditionLike) -> Iterable[Symbol]:
     """Return the sizes that the question of a condition was about."""
     if isinstance(value, Statement):
         return value._asked
     if isinstance(value, (Call, Program)):
         return _named(value).values()
-    if not getattr(value, "free_symbols", ()):
+    free = getattr(value, "free_symbols", ())
+    if not free:
         return ()
     from symbcast.algebra.door import read_symbol
 
-    found = sorted(map(read_symbol, value.free_symbols), key=lambda s: s.atom_key)
+    found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
     return [s if s.is_Dummy else symbol(s.name) for s in found]
 
 
@@ -208,7 +213,7 @@ def _named(value: Call | Program) -> dict[Symbol, Symbol]:
     return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 
-def _formula(value: Any) -> Formula:
+def _formula(value: ConditionLike) -> Formula:
     """Return what a condition can be made from as a formula, every name bound to the symbol of that name."""
     if isinstance(value, Statement):
         return value.formula

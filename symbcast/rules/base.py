@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, SupportsIndex, TypeAlias, TypeVar
 
 from symbcast.constraints import Constraint, Origin
 from symbcast.errors import RuleArgumentError, UnknownRuleError
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 Dims: TypeAlias = "Sequence[Dim]"
+
+Attribute: TypeAlias = "SupportsIndex | str | Sequence[SupportsIndex] | None"
+"""What an attribute of a rule may be: an integer, a word, or integers."""
 
 
 class Joined(tuple["Dim", ...]):

@@ -14,7 +14,7 @@ from model_files import started
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.cli.workers import Workers
+from symbcast.cli.workers import answers
 
 
 @pytest.mark.parametrize("jobs", [["-j", "2"], ["-j2"], ["--jobs=3"], ["-j", "0"]])
@@ -28,8 +28,8 @@ def test_processes_change_nothing(jobs, models, capsys):
 def test_processes_that_die_take_only_their_own_work_along():
     jobs = ["1 + 1", "__import__('os')._exit(7)", "2 + 2", "__import__('os').kill(__import__('os').getpid(), 9)", "5"]
     told = []
-    workers = Workers(eval, jobs, 2, lambda job, status: (job[-6:], status))
-    assert list(workers.answers(lambda: told.append(1))) == [2, (jobs[1][-6:], 7), 4, (jobs[3][-6:], -9), 5]
+    found = answers(eval, jobs, 2, lambda job, status: (job[-6:], status), lambda: told.append(1))
+    assert list(found) == [2, (jobs[1][-6:], 7), 4, (jobs[3][-6:], -9), 5]
     assert len(told) == 5
 
 

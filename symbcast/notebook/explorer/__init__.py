@@ -1,6 +1,6 @@
 """The explorer: type shapes, see at once when they broadcast, and why not where they do not."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.notebook.explorer.opening import explore, explorer_class
 
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 __all__ = ["Explorer", "explore"]
 
 
-def __getattr__(name: str) -> Any:
-    if name != "Explorer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return explorer_class()
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+
+    def __getattr__(name: str) -> object:
+        if name != "Explorer":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return explorer_class()

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.assumptions import Assumptions
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question
-from symbcast.programs.binding import read_size
+from symbcast.programs.binding import Sizes, read_size
 from symbcast.result import Result, broadcast
 from symbcast.rules import Rule
-from symbcast.rules.base import find_rule
+from symbcast.rules.base import Attribute, find_rule
 from symbcast.shapes import ShapeLike
 
 if TYPE_CHECKING:
+    import sympy
+
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.notebook.explorer.widget import Explorer
@@ -26,13 +29,13 @@ _EXAMPLE = ("N, 3", "M, 1")
 def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast`
     *shapes: ShapeLike | Result,
     rule: str | Rule = "numpy",
-    assume: Any = (),
+    assume: Assumptions = (),
     min_size: int = 0,
-    sizes: Mapping[Any, int] | None = None,
-    over: Sequence[Any] = (),
+    sizes: Sizes | None = None,
+    over: Sequence[str | sympy.Symbol] = (),
     up_to: int = MAP_UP_TO,
     shade: int | None = None,
-    **attributes: Any,
+    **attributes: Attribute,
 ) -> Explorer:
     """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
 
@@ -83,12 +86,12 @@ def question_of(result: Result) -> Question:
 
 
 def _question(
-    shapes: Sequence[Any], rule: str | Rule, assume: Any, min_size: int, attributes: Mapping[str, Any]
+    shapes: Sequence[Any], rule: str | Rule, assume: Assumptions, min_size: int, attributes: Mapping[str, Any]
 ) -> Question:
     is_alone = (rule, assume, min_size, attributes) == ("numpy", (), 0, {})
     if len(shapes) == 1 and isinstance(shapes[0], Result) and is_alone:
         return question_of(shapes[0])
-    assumed = [assume] if isinstance(assume, str) else assume
+    assumed: Any = [assume] if isinstance(assume, str) else assume
     is_text = isinstance(assumed, Iterable) and all(isinstance(t, str) for t in (*shapes, *assumed))
     if not is_text or isinstance(rule, Rule):
         return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
@@ -97,7 +100,7 @@ def _question(
     return Question(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
 
 
-def _sizes(given: Mapping[Any, int] | None) -> dict[str, int]:
+def _sizes(given: Sizes | None) -> dict[str, int]:
     """Return sizes by name; raise `BindingError` for what are none, or more than a page counts."""
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
@@ -125,12 +128,12 @@ def _shape_text(dims: Sequence[Dim]) -> str:
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
-    from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
     from symbcast.deciding.normal import put_in
     from symbcast.deciding.sets import ALL
     from symbcast.formulas import AnyOf
     from symbcast.printing import formula_text
+    from symbcast.programs.known import own_set
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]

@@ -11,9 +11,10 @@ from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.choosing import telling_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveying import SIZES, Survey, survey
-from symbcast.programs.binding import read_size, read_sizes
+from symbcast.programs.binding import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
+    import sympy
     from matplotlib.axes import Axes
 
     from symbcast.algebra.symbols import Symbol
@@ -33,7 +34,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     *,
     y_sizes: Iterable[int] | None = None,
     axis: int | None = None,
-    fixed: Mapping[Any, int] | None = None,
+    fixed: Sizes | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
@@ -64,10 +65,10 @@ def plots(  # noqa: PLR0913
     y: str | Symbol | None = None,
     sizes: Iterable[int] = SIZES,
     *,
-    each: Mapping[Any, Iterable[int]],
+    each: Mapping[str, Iterable[int]] | Mapping[sympy.Symbol, Iterable[int]],
     y_sizes: Iterable[int] | None = None,
     axis: int | None = None,
-    fixed: Mapping[Any, int] | None = None,
+    fixed: Sizes | None = None,
 ) -> list[Axes]:
     """Plot an answer once for each size of further symbols, beside each other, and return the axes, row by row.
 

@@ -12,8 +12,8 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from symbcast import __version__
 from symbcast.onnx.formats.outcomes import BROADCAST, DISAGREEMENT, UNANALYSED, UNDECIDED, Notice, Outcome
+from symbcast.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

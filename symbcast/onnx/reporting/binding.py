@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.assumptions import own_set
 from symbcast.deciding.compiled import UndefinedError
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.evaluating import size_at
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.formulas import Formula, equal
+from symbcast.programs.known import own_set
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

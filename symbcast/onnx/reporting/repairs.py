@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
-from symbcast.assumptions import own_set
 from symbcast.deciding.congruences import divisors
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
@@ -22,6 +21,7 @@ from symbcast.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.reporting.binding import knowing
 from symbcast.onnx.reporting.blaming import Blame, content_of
 from symbcast.onnx.reporting.sources import Held, Sources
+from symbcast.programs.known import own_set
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.onnx.reporting.checked import Checked
 from symbcast.onnx.walk import Unanalysed, shapes_of
@@ -11,6 +11,7 @@ from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    import onnx
     from sympy.logic.boolalg import Boolean
 
     from symbcast.env import ShapeEnv
@@ -168,11 +169,11 @@ class ModelReport:
 
         return explanation(self)
 
-    def annotate(self) -> Any:
+    def annotate(self) -> onnx.ModelProto:
         """Return a copy of the model in which the shapes of values are written down."""
         from symbcast.onnx.reporting.annotating import annotated
 
-        return annotated(self._checked)
+        return cast("onnx.ModelProto", annotated(self._checked))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""

@@ -1,0 +1,36 @@
+"""What a user writes, for type checkers: each line with an error in it says so; all others have none."""
+
+from typing import assert_type
+
+import symbcast as sb
+
+result = sb.broadcast("N, 3", ("M", 1), assume=["N >= 2"], min_size=1)
+assert_type(result, sb.Result)
+assert_type(result.shape, sb.Shape | None)
+assert_type(result.verdict, sb.Verdict)
+assert_type(result.witness(), dict[str, int] | None)
+assert_type(result.evaluate(N=2, M=1), tuple[int, ...])
+assert_type(result.to_dict()["verdict"], str)
+assert_type(sb.Condition(result) & "N == 2", sb.Condition)
+
+env = sb.ShapeEnv(assume="N >= 2")
+assert_type(env.broadcast("N", (None, 3), origin="add"), sb.Shape)
+assert_type(env.fork(), sb.ShapeEnv)
+with env.assuming("M > 2") as branch:
+    assert_type(branch, sb.ShapeEnv)
+
+report = sb.onnx.check("model.onnx", assume="N > 2")
+assert_type(report, sb.onnx.ModelReport)
+assert_type(report.outputs, dict[str, sb.Shape | None])
+
+try:
+    result.require()
+except sb.BroadcastError as error:
+    if error.result is not None:
+        assert_type(error.result.explain(), str)
+
+sb.nonsense  # error
+sb.onnx.nonsense  # error
+result.nonsense  # error
+report.nonsense  # error
+sb.broadcast("N", min_size="1")  # error

@@ -1,0 +1,30 @@
+"""What type checkers say of a user's file: the errors that it marks, and no others."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mypy")
+
+PROJECT = Path(__file__).parent.parent
+USER = Path(__file__).parent / "data" / "types" / "user.py"
+
+
+def test_a_users_file_has_the_errors_that_it_marks_and_no_others(tmp_path):
+    config = tmp_path / "mypy.ini"
+    config.write_text("[mypy]\nstrict = True\n[mypy-sympy.*,openvino.*,torch.*]\nignore_missing_imports = True\n")
+    said = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", tmp_path / "cache", USER],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": str(PROJECT), "PATH": ""},
+        check=False,
+    )
+    found = {int(line) for line in re.findall(r"user\.py:(\d+): error", said.stdout)}
+    marked = {n for n, line in enumerate(USER.read_text().splitlines(), 1) if line.endswith("# error")}
+    assert found == marked, said.stdout + said.stderr
+    assert "symbcast/" not in said.stdout
