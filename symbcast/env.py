@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.programs.program import Program
+from symbcast.operators.methods import ShapeFunctions
 from symbcast.programs.refusals import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from symbcast.export.program import ProgramData
 
 
-class ShapeEnv(Program):
+class ShapeEnv(ShapeFunctions):
     """The sizes of a program, and what its operations ask of them.
 
     Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is

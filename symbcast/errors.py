@@ -96,6 +96,23 @@ class RuleArgumentError(SymbcastError, ValueError):
         return f"{text}; {self.hint}" if self.hint else text
 
 
+class OperatorError(SymbcastError, ValueError):
+    """Operands or attributes that an operator takes at no sizes: ranks, axes, or values of a wrong kind.
+
+    ``operator`` is its name, such as ``"matmul"``.
+    """
+
+    def __init__(self, operator: str, problem: str, hint: str = "") -> None:
+        super().__init__(operator, problem, hint)
+        self.operator = operator
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.operator}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
 class AssumptionError(SymbcastError, ValueError):
     """Assumptions that cannot be used; ``clashing`` are the ones that contradict each other, as written."""
 

@@ -12,6 +12,7 @@ from symbcast.assumptions import check_min_size
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.explanation.names import Namer
 from symbcast.formulas import all_of
+from symbcast.operators.operator import find_operator, operator_names
 from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
@@ -124,7 +125,7 @@ def _answer(env: Program, namer: Namer) -> AnswerData:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def program_from_dict(data: object, kind: type[P]) -> P:
@@ -216,7 +217,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
         text = entry.text("formula")
         formula = entry.read("formula", lambda: names.bind_formula(parse_formula(text)))
         return Op(number, kind, origin, formula=formula, text=entry.text("text"))
-    if kind not in ("broadcast", "equal"):
+    if kind not in ("broadcast", "equal") and kind not in operator_names():
         raise ExchangeError(f"{entry.place}.kind", f"{kind!r} is no kind of operation")
     operands = tuple(_read_shape(entry, "operands", text, names) for text in entry.list("operands"))
     output = _read_shape(entry, "output", entry.text("output"), names)
@@ -225,6 +226,11 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
             raise ExchangeError(f"{entry.place}.operands", f"are {len(operands)}, not 2")
         return Op(number, kind, origin, operands, output=output)
     rule = _Entry(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
+    if kind != "broadcast":
+        given = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
+        operator = rule.read("attributes", lambda: find_operator(kind, given))
+        entry.read("operands", lambda: operator.check_shapes([s.dims for s in operands]))
+        return Op(number, kind, origin, operands, operator, output=output)
     attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
     found = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
     if rule.text("name") != found.name:
@@ -240,4 +246,4 @@ def _read_shape(entry: _Entry, key: str, text: Any, names: Names) -> Shape:
 
 
 def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value

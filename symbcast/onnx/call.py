@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.knowing.contents import listed, sizes_of
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.operators.context import Context
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from symbcast.formulas import Formula
     from symbcast.onnx.knowing.contents import Element
     from symbcast.onnx.requiring.asking import Place
+    from symbcast.onnx.runtime.differences import Difference
     from symbcast.onnx.walk import Scope, Walk
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8
@@ -28,7 +30,7 @@ class RefusedError(UnknownShapeError):
     """A node can run at no sizes, as was asked: what comes of it never is."""
 
 
-class Call:
+class Call(Context):
     """A node with its inputs.
 
     What it asks of sizes is told with `equal`, `at_most`, `require` and `broadcast`, each with a reason for people: a
@@ -133,12 +135,6 @@ class Call:
             raise UnknownShapeError
         return found
 
-    def axis(self, axis: int, rank: int) -> int:
-        """Return an axis counted from the front; one out of range is refused."""
-        if not -rank <= axis < rank:
-            self.refuse(f"axis {axis} must be one of the {rank} axes")
-        return axis % rank if rank else 0
-
     # What it asks.
 
     def require(self, formula: Formula, reason: str) -> None:
@@ -152,6 +148,14 @@ class Call:
     def at_most(self, left: Dim, right: Dim, reason: str) -> None:
         """Ask that one size be at most another."""
         self.asker.at_most(self.place, left, right, reason)
+
+    def is_size(self, dim: Dim, reason: str) -> None:
+        """Ask that a dimension be none below 0."""
+        self.asker.is_size(self.place, dim, reason)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        return self.asker.is_known(formula)
 
     def refuse(self, reason: str) -> NoReturn:
         """Say that the node can run at no sizes, and give its outputs up."""
@@ -176,9 +180,8 @@ class Call:
         """Return a new size that no input's shape determines, named after the node; ``text`` says what it is."""
         return self.asker.symbol(f"{self.place.name}_{label}", f"{text} [{self.place.name}]", least)
 
-    @property
-    def is_onnxruntime(self) -> bool:
-        """Whether what ONNX Runtime does is asked about, where that is not what the document says."""
+    def does(self, difference: Difference) -> bool:
+        """Return whether what ONNX Runtime does otherwise is asked about, not what the document says."""
         return self.asker.runtime == "onnxruntime"
 
     def input_name(self, position: int) -> str:

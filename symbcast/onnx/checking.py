@@ -7,13 +7,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
 from symbcast.assumptions import Assumptions, check_min_size
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import Comparison, at_most
-from symbcast.onnx.knowing.sizes import Bounds
 from symbcast.onnx.reading.inputs import read_inputs
 from symbcast.onnx.reading.loading import load
 from symbcast.onnx.reporting.checked import Checked

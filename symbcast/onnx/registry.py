@@ -21,6 +21,7 @@ _FAMILIES = (
     "contrib",
     "control",
     "convolving",
+    "declared",
     "detecting",
     "elementwise",
     "indexing",

@@ -12,9 +12,9 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.call import Call, UnknownShapeError
 from symbcast.onnx.knowing.contents import sizes_of
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:

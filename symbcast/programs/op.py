@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.characters import visible
 from symbcast.constraints import Constraint, Origin
@@ -12,14 +12,16 @@ from symbcast.programs.needs import equalities, size_needs
 from symbcast.rules.base import Rule
 from symbcast.shapes import Shape
 
-Kind: TypeAlias = Literal["broadcast", "equal", "require", "assume"]
+Kind: TypeAlias = str
+"""``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
 
 
 class Op(NamedTuple):
     """One operation of a `symbcast.ShapeEnv`.
 
     ``origin`` is what the caller calls it; ``operands`` are the shapes as they were handed over, ``rule`` theirs if
-    it is a broadcast; ``formula`` and ``text`` what is required or assumed; ``output`` the shape that was returned.
+    it is a broadcast, or the operator; ``formula`` and ``text`` what is required or assumed; ``output`` the shape that
+    was returned.
     """
 
     number: int
@@ -49,7 +51,7 @@ class Op(NamedTuple):
                     yield Constraint(need, origin, "the dimension must be a size")
 
     def _own_constraints(self) -> Iterator[Constraint]:
-        if self.kind == "broadcast" and self.rule is not None:
+        if self.rule is not None:
             for constraint in self.rule.emit([s.dims for s in self.operands]).constraints:
                 origin = constraint.origin._replace(operation=self.name)
                 yield Constraint(constraint.requirement, origin, constraint.reason)
@@ -69,11 +71,8 @@ class Op(NamedTuple):
         return f"<Op {visible(str(self))}>"
 
     def __str__(self) -> str:
-        match self.kind:
-            case "broadcast":
-                called = self.rule.called if self.rule else ""
-                return f"{self.name}: {called} of {', '.join(map(str, self.operands))}"
-            case "equal":
-                return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
-            case kind:
-                return f"{self.name}: {kind} {self.text}"
+        if self.rule is not None:
+            return f"{self.name}: {self.rule.called} of {', '.join(map(str, self.operands))}"
+        if self.kind == "equal":
+            return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
+        return f"{self.name}: {self.kind} {self.text}"

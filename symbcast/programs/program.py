@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
 
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.programs.op import Op
+from symbcast.programs.op import Kind, Op
 from symbcast.rules.base import Attribute, Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.sizes import check_size
@@ -79,9 +79,14 @@ class Program:
                 if output is not None:
                     trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                     return output
+        return self._apply("broadcast", found, shapes, origin)
+
+    def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
+        """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""
+        _check_origin(origin)
         operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
-        found.check_shapes([s.dims for s, _ in operands])
-        return self._recording.add_shapes("broadcast", origin, operands, found)
+        rule.check_shapes([s.dims for s, _ in operands])
+        return self._recording.add_shapes(kind, origin, operands, rule)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.

@@ -104,13 +104,9 @@ def op_name(op: Op) -> str:
 def _op_kind(op: Op, namer: Namer) -> str:
     """Return what an operation is, with its operands."""
     operands = ", ".join(map(namer.shape, op.operands))
-    match op.kind:
-        case "broadcast":
-            return f"{rule_text(op.rule) if op.rule else ''} of {operands}"
-        case "equal":
-            return f"equality of {operands}"
-        case kind:
-            return f"{kind} {visible(op.text)}"
+    if op.rule is not None:
+        return f"{rule_text(op.rule)} of {operands}"
+    return f"equality of {operands}" if op.kind == "equal" else f"{op.kind} {visible(op.text)}"
 
 
 def _asks(op: Op, namer: Namer) -> str:

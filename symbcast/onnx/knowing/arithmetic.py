@@ -28,8 +28,8 @@ from symbcast.onnx.knowing.contents import Element, Ratio, as_ratio, is_size, ra
 from symbcast.onnx.knowing.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
 
 if TYPE_CHECKING:
+    from symbcast.algebra.bounds import Bounds
     from symbcast.algebra.terms import Dim
-    from symbcast.onnx.knowing.sizes import Bounds
     from symbcast.onnx.requiring.asking import Asker
 
 Unary: TypeAlias = "Callable[[Bounds, Element], Element]"

@@ -8,10 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, multiply
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.knowing.arithmetic import BINARY, cast_element
 from symbcast.onnx.knowing.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
 from symbcast.onnx.knowing.numbers import INTEGERS
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:

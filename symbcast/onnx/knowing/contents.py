@@ -14,8 +14,8 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.terms import Term
-from symbcast.onnx.knowing.sizes import numbers_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,7 +205,7 @@ def as_ratio(element: Element) -> Ratio | None:
 
 def ratio(above: Dim, below: Dim) -> Element:
     """Return a quotient, as a dimension where it is one; the divisor is positive."""
-    from symbcast.onnx.knowing.sizes import exact_quotient
+    from symbcast.algebra.bounds import exact_quotient
 
     whole = exact_quotient((above,), (below,))
     return Ratio(above, below) if whole is None else whole

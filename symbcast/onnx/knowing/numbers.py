@@ -12,8 +12,8 @@ from symbcast.algebra.terms import term
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
 
 if TYPE_CHECKING:
+    from symbcast.algebra.bounds import Bounds
     from symbcast.algebra.terms import Dim
-    from symbcast.onnx.knowing.sizes import Bounds
 
 BOOL = 9
 INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
@@ -44,7 +44,7 @@ _MAX_FACTOR = 1 << 20
 def held(element: Element, dtype: int, bounds: Bounds) -> Element:
     """Return a number as an element type holds it; None where it may not hold it exactly.
 
-    >>> from symbcast.onnx.knowing.sizes import Bounds
+    >>> from symbcast.algebra.bounds import Bounds
     >>> held(255, 2, Bounds({})), held(256, 2, Bounds({})), held(257, BFLOAT16, Bounds({}))
     (255, None, None)
     """

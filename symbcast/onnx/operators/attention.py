@@ -11,6 +11,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -81,7 +82,7 @@ def _check_alike(call: Call, queries: _Operand, keys: _Operand, values: _Operand
     if queries.heads != keys.heads:
         grouped = equal(modulo(queries.heads, keys.heads), 0)
         call.require(grouped, "the heads of Q must be a multiple of those of K")
-    if call.is_onnxruntime:
+    if call.does(differences.ATTENTION_EMPTY):
         for size in (*queries, keys.heads, keys.length, values.width):
             call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
 
@@ -91,7 +92,7 @@ def _check_mask(call: Call, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
     mask = known_shape(call, _MASK, "attn_mask")
     if mask is None:
         return
-    if not call.is_onnxruntime:
+    if not call.does(differences.ATTENTION_MASK):
         target: Dims = scores
         if call.version >= 24 and mask:
             call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")

@@ -17,12 +17,6 @@ FLOAT, INT64, STRING = 1, 7, 8
 ML = "ai.onnx.ml"
 
 
-@operator("Binarizer", "Imputer", domain=ML)
-def same_shape(call: Call) -> Value:
-    """The output has the shape of the input."""
-    return Value(call.shape(0), call.dtype())
-
-
 @operator("Normalizer", domain=ML)
 def normalizer(call: Call) -> Value:
     """Each line by its length."""

@@ -12,27 +12,12 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator, operators
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT32 = 6
-
-
-@operator("Gelu", "QuickGelu", "ScaledSiLU", domain=MICROSOFT)
-def activation(call: Call) -> Value:
-    """The output has the shape of the input."""
-    return Value(call.shape(0), call.dtype())
-
-
-@operator("FastGelu", "BiasGelu", domain=MICROSOFT)
-def biased_activation(call: Call) -> Value:
-    """The output has the shape of the input; a bias has one number for each slice on the last axis."""
-    dims = call.shape(0)
-    if not dims:
-        call.refuse("the input must have one axis or more")
-    expect(call, 1, "the bias", (dims[-1],))
-    return Value(dims, call.dtype())
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
@@ -109,7 +94,7 @@ def skip_layer_normalization(call: Call) -> Sequence[Value]:
     """The input and what is skipped, added up and normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
-    if call.is_onnxruntime:
+    if call.does(differences.SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
     is_simple = call.node.op_type == "SkipSimplifiedLayerNormalization"
     names = ("gamma", "the bias") if is_simple else ("gamma", "beta", "the bias")
@@ -126,7 +111,7 @@ def _check_skip(call: Call, dims: Dims) -> None:
         call.refuse("skip must not have more axes than the input")
     for left, right in zip(skip[-2:], dims[-2:], strict=True):
         call.equal(left, right, "the last two sizes of skip must be those of the input")
-    if len(skip) == 3 and not call.is_onnxruntime:
+    if len(skip) == 3 and not call.does(differences.SKIP_NORM_BATCH):
         call.require(
             any_of([equal(skip[0], dims[0]), equal(skip[0], 1)]), "the batch of skip must be the input's, or 1"
         )

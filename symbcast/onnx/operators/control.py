@@ -18,7 +18,7 @@ def if_(call: Call) -> Sequence[Value]:
     """The outputs of one branch or the other; what each of them asks holds where it is taken."""
     branches = {name: call.attribute(name).g for name in ("then_branch", "else_branch")}
     chosen = _condition(call)
-    known = call.asker.is_known(chosen)
+    known = call.is_known(chosen)
     if known is not None:
         return call.walk.within(branches["then_branch" if known else "else_branch"], call.scope, ())
     with call.asker.under(chosen):

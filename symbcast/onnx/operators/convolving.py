@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
-from symbcast.onnx.operators.windows import (
-    SAME,
-    Window,
-    auto_pad,
-    covering,
-    data_axes,
-    fitting,
-    numbers,
-    one_for_each,
-    positions_rounded,
-    same_rank,
-    windows,
-)
+from symbcast.onnx.operators.windows import SAME, auto_pad, numbers, one_for_each, windows
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
+from symbcast.operators.context import Context
+from symbcast.operators.windows import (
+    Window,
+    conv,
+    convolved_channels,
+    covering,
+    fitting,
+    groups_of,
+    rounded_down,
+    spatial_axes,
+    transposed_channels,
+    transposed_length,
+    weights_of_rank,
+)
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT32 = 6
-_CHANNELS = "the channels must be those of the weights, for each group"
 
 
 @operator("Conv")
@@ -42,7 +46,7 @@ def convolution(call: Call) -> Value:
 def integer_convolution(call: Call) -> Value:
     """A convolution of small integers; a zero point is one number, or one for each of the weights."""
     weights = call.shape(1)
-    if call.is_onnxruntime:
+    if call.does(differences.CONV_INTEGER_POINT):
         _ask_of_points(call, (2, 3))
     else:
         _ask_of_points(call, (2,))
@@ -77,21 +81,17 @@ def _ask_of_channel_points(call: Call, positions: Sequence[int], channels: Dim) 
 
 
 def _convolved(call: Call, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
-    sizes = data_axes(call, dims)
-    same_rank(call, weights, len(dims))
-    group = _group(call)
-    call.equal(dims[1], multiply(weights[1], group), _CHANNELS)
-    call.require(equal(modulo(weights[0], group), 0), f"the output channels must be a multiple of the {group} groups")
+    spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
+    convolved_channels(call, dims, weights, _group(call))
     if bias is not None:
         one_for_each(call, bias, weights[0], "output channel")
-    found = _windows(call, weights[2:])
-    return (dims[0], weights[0], *(_positions(call, s, w) for s, w in zip(sizes, found, strict=True)))
+    return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call))
 
 
 def _group(call: Call) -> int:
     group = call.integer("group", 1)
-    if group < 1:
-        call.refuse("there must be one group at least")
+    groups_of(call, group)
     return group
 
 
@@ -108,10 +108,12 @@ def _windows(call: Call, kernel: Dims) -> list[Window]:
     return windows(call, kernel)
 
 
-def _positions(call: Call, size: Dim, window: Window) -> Dim:
+def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
     if auto_pad(call) not in SAME:
-        return fitting(call, size, window)
-    if call.is_onnxruntime:
+        return (
+            fitting(call, size, window) if call.does(differences.CONV_WINDOW_FITS) else rounded_down(call, size, window)
+        )
+    if call.does(differences.CONV_SAME_PADDING):
         if window.dilation > 1:
             call.refuse("windows with gaps have no padding found for them")
         call.at_most(1, size, "the input must not be empty")
@@ -122,12 +124,9 @@ def _positions(call: Call, size: Dim, window: Window) -> Dim:
 def transposed_convolution(call: Call) -> Value:
     """Each element becomes a window; they lie a stride apart, over one another."""
     dims, weights = call.shape(0), call.shape(1)
-    sizes = data_axes(call, dims)
-    same_rank(call, weights, len(dims))
-    group = _group(call)
-    call.equal(dims[1], weights[0], "the channels must be those of the weights")
-    call.require(equal(modulo(dims[1], group), 0), f"the channels must be a multiple of the {group} groups")
-    channels = multiply(weights[1], group)
+    sizes = spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
+    channels = transposed_channels(call, dims, weights, _group(call))
     one_for_each(call, 2, channels, "output channel")
     rank = len(sizes)
     extra = numbers(call, "output_padding", 0, rank, 0)
@@ -149,18 +148,20 @@ def _asked_for(call: Call, rank: int) -> list[int | None]:
 def _undone(call: Call, size: Dim, window: Window, extra: int, asked: int | None) -> Dim:
     """Return the size of the output along an axis."""
     stride = window.stride
-    if call.is_onnxruntime:
+    if call.does(differences.CONV_TRANSPOSE_EXTRA):
         _ask_of_extra(call, size, stride, extra)
     if asked is not None:
-        return _undone_to(call, size, window, asked)
-    full = add(multiply(subtract(size, 1), stride), window.span, extra)
+        if call.does(differences.CONV_TRANSPOSE_SHAPE):
+            transposed_positions(call, size, window, asked)
+        return asked
     if auto_pad(call) not in SAME:
-        length = subtract(full, window.before + window.after)
-    elif call.is_onnxruntime:
+        length = transposed_length(size, window, extra)
+    elif call.does(differences.CONV_TRANSPOSE_SAME):
+        full = transposed_length(size, window._replace(before=0, after=0), extra)
         length = call.bounds.smaller(full, multiply(size, stride))  # padding is not below 0
     else:
         length = multiply(size, stride)
-    if call.is_onnxruntime:
+    if call.does(differences.CONV_TRANSPOSE_EMPTY):
         call.at_most(1, length, "the output must not be empty")
     else:
         call.at_most(0, length, "the size of the output must not be negative")
@@ -175,28 +176,19 @@ def _ask_of_extra(call: Call, size: Dim, stride: int, extra: int) -> None:
         call.at_most(1, size, "there must be an element to add output_padding to")
 
 
-def _undone_to(call: Call, size: Dim, window: Window, asked: int) -> Dim:
-    """Return the size that is asked for; the runtime wants as many elements at least as windows in it."""
-    if call.is_onnxruntime:
-        needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
-        call.at_most(needed, size, "the output that is asked for is too large for the input")
-        call.at_most(1, size, "the input must not be empty")
-    return asked
-
-
 @operator("DeformConv")
 def deformed_convolution(call: Call) -> Value:
     """A convolution whose window is bent at each position, by an offset for each of its elements."""
     dims, weights = call.shape(0), call.shape(1)
-    sizes = data_axes(call, dims)
-    same_rank(call, weights, len(dims))
+    sizes = spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
     group, offsets = _group(call), call.integer("offset_group", 1)
-    call.equal(dims[1], multiply(weights[1], group), _CHANNELS)
-    call.require(equal(modulo(weights[0], group), 0), f"the output channels must be a multiple of the {group} groups")
+    convolved_channels(call, dims, weights, group)
     call.require(equal(modulo(dims[1], offsets), 0), f"the channels must be a multiple of the {offsets} offset groups")
     found = _windows(call, weights[2:])
-    out = [positions_rounded(call, s, w) for s, w in zip(sizes, found, strict=True)]
-    if call.is_onnxruntime:
+    positions = rounded_towards_zero if call.does(differences.DEFORM_CONV_POSITIONS) else rounded_down
+    out = [positions(call, s, w) for s, w in zip(sizes, found, strict=True)]
+    if call.does(differences.DEFORM_CONV_EMPTY):
         call.at_most(1, weights[0], "there must be an output channel")
         _ask_for_elements(call, dims, out)
     elements = multiply(multiply(*weights[2:]), offsets)
@@ -229,10 +221,11 @@ def columns_to_image(call: Call) -> Value:
     if len(image) != len(block):
         call.refuse("image and block must have the same number of axes")
     found = windows(call, block)
-    count = [fitting(call, s, w) for s, w in zip(image, found, strict=True)]
+    positions = fitting if call.does(differences.COL2IM_BLOCK_FITS) else rounded_down
+    count = [positions(call, s, w) for s, w in zip(image, found, strict=True)]
     call.equal(columns, multiply(*count), "there must be a column for each position of the block")
     elements = multiply(*block)
     call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
-    if call.is_onnxruntime:
+    if call.does(differences.COL2IM_EMPTY):
         call.at_most(1, rows, "there must be a row")
     return Value((batch, floor_divide(rows, elements), *image), call.dtype())

@@ -6,6 +6,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect, expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 INT64 = 7
 
@@ -19,7 +20,7 @@ def suppression(call: Call) -> Value:
     batch, places, _ = call.rank(0, (3,), "boxes")
     expect(call, 0, "boxes", (None, None, 4))
     expect(call, 1, "scores", (batch, None, places))
-    if not call.is_onnxruntime:
+    if not call.does(differences.NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
     count = call.fresh("count", "how many boxes are kept")
     return Value((count, 3), INT64)

@@ -7,44 +7,29 @@ from functools import partial, reduce
 
 from symbcast.formulas import any_of, different, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.arithmetic import BINARY, UNARY, Binary, selected
-from symbcast.onnx.knowing.combining import cast, combined, mapped
+from symbcast.onnx.knowing.arithmetic import BINARY, Binary, selected
+from symbcast.onnx.knowing.combining import combined, mapped
 from symbcast.onnx.knowing.contents import Element, Elements, Numbers, is_size
 from symbcast.onnx.knowing.numbers import BOOL, INTEGERS
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
-
-_SAME_SHAPE = """
-    Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid
-    HardSwish Identity LeakyRelu Log MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign
-    Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
-"""
-"""What gives each element something new, and keeps the shape."""
+from symbcast.onnx.runtime import differences
 
 
-@operator(*_SAME_SHAPE.split())
-def same_shape(call: Call) -> Value:
-    """The output has the shape of the input."""
-    value = call.value(0)
-    step = UNARY.get(call.node.op_type)
-    content = mapped(value.content, partial(step, call.bounds)) if step and value.content is not None else None
-    if call.node.op_type == "Identity":
-        return value
-    dtype = value.dtype
-    if call.node.op_type == "BitCast":
-        dtype = call.integer("to")
-    return Value(call.shape(0), dtype, content)
+@operator("Identity")
+def identity(call: Call) -> Value:
+    """The same."""
+    return call.value(0)
 
 
-@operator("Hardmax", "LogSoftmax", "LpNormalization", "Softmax")
+@operator("Hardmax", "LogSoftmax", "Softmax")
 def along_axis(call: Call) -> Value:
     """Each line along an axis becomes another one."""
     dims = call.shape(0)
-    default = 1 if call.version < 13 and call.node.op_type != "LpNormalization" else -1
-    axis = call.integer("axis", default)
+    axis = call.integer("axis", 1 if call.version < 13 else -1)
     # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
-    if axis != len(dims) or call.version >= 11 or call.is_onnxruntime:
+    if axis != len(dims) or call.version >= 11 or call.does(differences.SOFTMAX_AXIS):
         call.axis(axis, len(dims))
     return Value(dims, call.dtype())
 
@@ -82,22 +67,6 @@ def _clipped(call: Call, low: Sequence[Element], high: Sequence[Element], elemen
     return element
 
 
-@operator("IsNaN", "IsInf", "Not")
-def truth_of_each(call: Call) -> Value:
-    """The output holds a truth value for each element."""
-    step = UNARY.get(call.node.op_type)
-    content = mapped(call.value(0).content, partial(step, call.bounds)) if step else None
-    return Value(call.shape(0), BOOL, content)
-
-
-@operator("Cast", "CastLike")
-def cast_(call: Call) -> Value:
-    """The same elements, of another type."""
-    to = call.integer("to") if call.node.op_type == "Cast" else call.dtype(1)
-    value = call.value(0)
-    return Value(value.shape, to, cast(value, to, call.asker))
-
-
 @operator("Dropout")
 def dropout(call: Call) -> Sequence[Value]:
     """The output and the mask have the shape of the input."""
@@ -105,34 +74,14 @@ def dropout(call: Call) -> Sequence[Value]:
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 
-_MATH = ["Add", "Sub", "Mul", "Div", "Pow", "Mod", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]
-_TRUTH = ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor"]
-
-
-@operator(*_MATH)
-def arithmetic(call: Call) -> Value:
-    """Two operands, broadcast together; before opset 7 by the attributes ``broadcast`` and ``axis``."""
-    return _of_two(call, call.dtype() or call.dtype(1))
-
-
-@operator(*_TRUTH)
-def comparison(call: Call) -> Value:
-    """Two operands, broadcast together, to truth values."""
-    return _of_two(call, BOOL)
-
-
-def _of_two(call: Call, dtype: int) -> Value:
+def pair_broadcast(call: Call) -> Dims:
+    """Return two operands broadcast together; before opset 7 by the attributes ``broadcast`` and ``axis``."""
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
         shape = call.broadcast(call.shape(0), call.shape(1))
-    if call.node.op_type in ("Div", "Mod") and call.is_onnxruntime and call.dtype() in INTEGERS:
+    if call.node.op_type in ("Div", "Mod") and call.does(differences.DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
         _ask_for_divisor(call, shape)
-    step = BINARY.get(call.node.op_type)
-    if step is None or call.value(0).content is None or call.value(1).content is None:
-        return Value(shape, dtype)
-    if call.node.op_type == "Mod" and call.integer("fmod"):
-        return Value(shape, dtype)
-    return Value(shape, dtype, combined([call.value(0), call.value(1)], shape, partial(step, call.asker, call.dtype())))
+    return shape
 
 
 def _ask_for_divisor(call: Call, shape: Dims) -> None:
@@ -205,7 +154,7 @@ def prelu(call: Call) -> Value:
     if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:
         # Before opset 7 a slope of one axis is one for each channel.
         slope = (*slope, *([1] * (len(data) - 2)))
-    if call.is_onnxruntime:
+    if call.does(differences.PRELU_BOTH_WAYS):
         return Value(call.broadcast(data, slope), call.dtype())
     call.broadcast(slope, data, rule="unidirectional")
     return Value(data, call.dtype())

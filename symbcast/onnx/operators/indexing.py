@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.formulas import TRUE, all_of, any_of, at_most, equal
+from symbcast.algebra.bounds import numbers_of
+from symbcast.formulas import TRUE, all_of, at_most
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT64, BOOL = 7, 9
-_IN_RANGE = "indices must be within the axis that they index"
 
 
 @operator("Gather")
-def gather(call: Call) -> Value:
+def gather_(call: Call) -> Value:
     """Slices of the data along ``axis``, as the indices say."""
     data, indices = call.shape(0), call.shape(1)
     axis = call.axis(call.integer("axis"), len(data))
-    shape = (*data[:axis], *indices, *data[axis + 1 :])
+    shape = gather(call, data, indices, axis)
     _check_indices(call, 1, call.value(1), data[axis])
     return Value(shape, call.dtype(), _gathered(call, axis))
 
@@ -88,13 +89,13 @@ def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None
     if isinstance(content, Elements) and all(map(is_size, content.items)):
         for item in dict.fromkeys(content.items):
             if is_size(item):
-                _check_range(call, item, item, size, ())
+                within(call, item, item, size, ())
         return
     if isinstance(content, Numbers) and content.array.size:
-        _check_range(call, int(content.array.min()), int(content.array.max()), size, ())
+        within(call, int(content.array.min()), int(content.array.max()), size, ())
         return
     if isinstance(content, Ramp) and shape is not None:
-        _check_range(call, *extent(call, content, shape), size, shape)
+        within(call, *extent(call, content, shape), size, shape)
         return
     reason = f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at"
     call.note(reason, is_about_data=True)
@@ -116,52 +117,37 @@ def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
     return low, high
 
 
-def _check_range(call: Call, low: Dim, high: Dim, size: Dim, shape: Dims) -> None:
-    """Ask that ``-size <= low`` and ``high < size``, unless there is no index at all."""
-    empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
-    below = at_most(multiply(-1, size), low)
-    above = at_most(add(high, 1), size)
-    if not call.bounds.is_at_most(multiply(-1, size), low):
-        call.require(any_of([*empty, below]), _IN_RANGE)
-    if not call.bounds.is_at_most(add(high, 1), size):
-        call.require(any_of([*empty, above]), _IN_RANGE)
-
-
 @operator("GatherElements")
-def gather_elements(call: Call) -> Value:
+def gather_elements_(call: Call) -> Value:
     """One element of the data for each index."""
-    data, indices = call.shape(0), call.shape(1)
-    if len(data) != len(indices):
-        call.refuse(f"data and indices must have one rank, and have {len(data)} and {len(indices)}")
-    axis = call.axis(call.integer("axis"), len(data))
-    for n, (size, taken) in enumerate(zip(data, indices, strict=True)):
-        if n != axis:
-            call.at_most(taken, size, "off the axis, indices must not go beyond the data")
+    data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
+    shape = gather_elements(call, data, indices, axis)
     _check_indices(call, 1, call.value(1), data[axis])
-    return Value(indices, call.dtype())
+    return Value(shape, call.dtype())
 
 
 @operator("GatherND")
-def gather_nd(call: Call) -> Value:
+def gather_nd_(call: Call) -> Value:
     """Slices of the data, each at the index that a line of the indices holds."""
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
-    if not indices or not data or batch >= min(len(data), len(indices)):
-        call.refuse("data and indices must have more axes than batch_dims")
-    for n in range(batch):
-        call.equal(data[n], indices[n], f"the first {batch} sizes, of the batch, must be equal")
-    length = indices[-1]
-    if not isinstance(length, int):
-        call.give_up("how many axes it indexes depends on the sizes")
-    if length > len(data) - batch:
-        call.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
-    rest = data[batch + length :]
+    length = _length(call, indices)
+    shape = gather_nd(call, data, indices, length, batch)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
-    is_looked_at = all_of(at_most(1, d) for d in rest) if call.is_onnxruntime else TRUE
-    if call.asker.is_known(is_looked_at) is not False:
+    rest = data[batch + length :]
+    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(differences.GATHER_ND_EMPTY) else TRUE
+    if call.is_known(is_looked_at) is not False:
         with call.asker.under(is_looked_at):
             _check_columns(call, length, data[batch:])
-    return Value((*indices[:-1], *rest), call.dtype())
+    return Value(shape, call.dtype())
+
+
+def _length(call: Call, indices: Dims) -> int:
+    """Return how many axes each line of the indices is for."""
+    length = indices[-1] if indices else 0
+    if not isinstance(length, int):
+        call.give_up("how many axes it indexes depends on the sizes")
+    return length
 
 
 def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
@@ -180,37 +166,22 @@ def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
 
 
 @operator("ScatterElements", "Scatter")
-def scatter_elements(call: Call) -> Value:
+def scatter_elements_(call: Call) -> Value:
     """The data with some elements exchanged."""
-    data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
-    if not len(data) == len(indices) == len(updates):
-        call.refuse("data, indices and updates must have one rank")
-    axis = call.axis(call.integer("axis"), len(data))
-    for n, (size, taken, put) in enumerate(zip(data, indices, updates, strict=True)):
-        call.equal(taken, put, "indices and updates must have one shape")
-        if n != axis:
-            call.at_most(taken, size, "off the axis, indices must not go beyond the data")
+    data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
+    shape = scatter_elements(call, data, indices, updates, axis)
     _check_indices(call, 1, call.value(1), data[axis])
-    return Value(data, call.dtype())
+    return Value(shape, call.dtype())
 
 
 @operator("ScatterND")
-def scatter_nd(call: Call) -> Value:
+def scatter_nd_(call: Call) -> Value:
     """The data with some slices exchanged."""
-    data, indices = call.shape(0), call.shape(1)
-    updates = call.shape(2)
-    length = indices[-1] if indices else 0
-    if not isinstance(length, int):
-        call.give_up("how many axes it indexes depends on the sizes")
-    if not indices or length > len(data):
-        call.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
-    wanted = (*indices[:-1], *data[length:])
-    if len(updates) != len(wanted):
-        call.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
-    for found, size in zip(updates, wanted, strict=True):
-        call.equal(found, size, "updates must have the shape of what the indices select")
+    data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
+    length = _length(call, indices)
+    shape = scatter_nd(call, data, indices, updates, length)
     _check_columns(call, length, data)
-    return Value(data, call.dtype())
+    return Value(shape, call.dtype())
 
 
 @operator("TensorScatter")

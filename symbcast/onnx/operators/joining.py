@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.formulas import FALSE, Formula, any_of, equal, negate
+from symbcast.algebra.arithmetic import add
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.onnx.runtime.concat import join_skipping_empty
+from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
 @operator("Concat")
-def concat(call: Call) -> Value:
+def concat_(call: Call) -> Value:
     """Tensors one behind the other along ``axis``; their other sizes are equal."""
     shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
     values = [call.value(n) for n in range(len(call.inputs))]
@@ -29,59 +32,9 @@ def concat(call: Call) -> Value:
 
 def joined_shape(call: Call, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
-    rank = len(shapes[0])
-    if any(len(s) != rank for s in shapes):
-        call.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
-    axis = call.axis(call.integer("axis", 1 if call.version < 4 else 0), rank)
-    reason = f"only sizes on axis {axis}, along which it joins, may differ"
-    empty = [_emptiness(call, s) if call.is_onnxruntime else FALSE for s in shapes]
-    dims = _off_axis(call, shapes, empty, axis, reason)
-    dims[axis] = add(*(s[axis] for s in shapes))
-    return tuple(dims), axis
-
-
-def _emptiness(call: Call, shape: Dims) -> Formula:
-    """Return when a tensor holds nothing."""
-    return any_of(equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1))
-
-
-def _off_axis(call: Call, shapes: Sequence[Dims], empty: Sequence[Formula], axis: int, reason: str) -> list[Dim]:
-    """Return the sizes that all tensors have but for one axis.
-
-    ONNX Runtime does not look at those of tensors that hold nothing; where all do, the first one's are taken.
-    """
-    chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
-    dims = list(shapes[chosen])
-    for n in range(len(dims)):
-        if n == axis:
-            continue
-        for m, other in enumerate(shapes):
-            for k in range(m) if empty[chosen] != FALSE else (chosen,):
-                if other[n] != shapes[k][n]:
-                    call.require(any_of([empty[m], empty[k], equal(other[n], shapes[k][n])]), reason)
-        if empty[chosen] == FALSE:
-            known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]
-            dims[n] = known[0] if known else dims[n]
-            continue
-        dims[n] = _by_emptiness(call, [s[n] for s in shapes], empty, n)
-    return dims
-
-
-def _by_emptiness(call: Call, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
-    """Return the size of the first tensor that holds something, or else of the first one."""
-    what = f"axis {axis}, of the first of them that holds something"
-    name = f"{call.place.name}_dim_{axis}"
-    if len(set(sizes)) == 1:
-        return sizes[0]
-    if len(sizes) == 2 and not any(d in call.asker.cases for d in sizes):
-        return call.asker.by_cases(
-            name,
-            what,
-            negate(empty[0]),
-            sizes[0],
-            call.asker.by_cases(name, what, negate(empty[1]), sizes[1], sizes[0]),
-        )
-    return call.asker.symbol(name, what)
+    axis = call.integer("axis", 1 if call.version < 4 else 0)
+    skipping = partial(join_skipping_empty, call) if call.does(differences.CONCAT_EMPTY) else None
+    return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
 def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
@@ -156,25 +109,15 @@ def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
     if given is not None:
         if len(given) != count:
             call.refuse(f"{len(given)} parts are asked for, and {count} taken")
-        for part in given:
-            call.asker.is_size(call.place, part, "a part must not be negative")
-        call.equal(add(*given), size, "the parts must add up to the size")
-        return list(given)
+        return split_as(call, size, given)
     if call.version < 18 or call.attribute("num_outputs") is None:
-        call.require(
-            equal(modulo(size, count), 0), f"the size must be a multiple of {count}, into which it is taken apart"
-        )
-        return [floor_divide(size, count)] * count
-    if call.is_onnxruntime:
-        call.at_most(call.integer("num_outputs"), size, "num_outputs must not be more than the size")
-    elif call.integer("num_outputs") != count:
-        call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
-    each = ceil_divide(size, count)
-    last = subtract(size, multiply(each, count - 1))
-    # So many parts leave nothing, or less, for the last one where the size is small; ONNX Runtime has no empty ones.
-    least = 1 if call.is_onnxruntime else 0
-    call.at_most(least, last, f"the size must be enough for {count} parts")
-    return [*[each] * (count - 1), last]
+        return split_evenly(call, size, count)
+    if not call.does(differences.SPLIT_EMPTY_PARTS):
+        if call.integer("num_outputs") != count:
+            call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
+        return split_rounded_up(call, size, count)
+    call.at_most(call.integer("num_outputs"), size, "num_outputs must not be more than the size")
+    return split_rounded_up(call, size, count, least=1)
 
 
 @operator("SplitToSequence", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceMap")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Ramp, from_array, is_size
 from symbcast.onnx.knowing.numbers import BOOL
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Constant, Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
@@ -101,7 +101,7 @@ def asked_shape(call: Call, position: int) -> Dims:
     dims = []
     for axis, item in enumerate(items):
         if is_size(item):
-            call.asker.is_size(call.place, item, "a size must not be negative")
+            call.is_size(item, "a size must not be negative")
             dims.append(item)
             continue
         name = call.input_name(position)
@@ -130,18 +130,6 @@ def range_(call: Call) -> Value:
     if isinstance(count, int) and count <= _LISTED:
         content = Elements(tuple(add(start, multiply(delta, n)) for n in range(count)))
     return Value((count,), call.dtype(), content)
-
-
-@operator("EyeLike")
-def eye_like(call: Call) -> Value:
-    """A matrix of the input's shape."""
-    return Value(call.rank(0, (2,), "the input"), call.integer("dtype", call.dtype()))
-
-
-@operator("RandomNormalLike", "RandomUniformLike", "Bernoulli")
-def random_like(call: Call) -> Value:
-    """Numbers in the input's shape."""
-    return Value(call.shape(0), call.integer("dtype", call.dtype()))
 
 
 @operator("RandomNormal", "RandomUniform")

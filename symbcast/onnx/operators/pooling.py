@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.making import asked_shape
-from symbcast.onnx.operators.windows import (
-    NOT_NEGATIVE,
-    SAME,
-    Window,
-    auto_pad,
-    covering,
-    data_axes,
-    nonempty,
-    positions_rounded,
-    rounded_towards_zero,
-    windows,
-)
+from symbcast.onnx.operators.windows import SAME, auto_pad, nonempty, windows
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.onnx.runtime.windows import covering_positions, rounded_towards_zero
+from symbcast.operators.context import Context
+from symbcast.operators.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -31,18 +25,18 @@ FLOAT, INT64 = 1, 7
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
-def pool(call: Call) -> Sequence[Value]:
+def pool_(call: Call) -> Sequence[Value]:
     """One element for each position of a window; ``ceil_mode`` lets the last one reach beyond the padding."""
     dims = call.shape(0)
-    sizes = data_axes(call, dims)
+    sizes = spatial_axes(call, dims)
     kernel = call.integers("kernel_shape")
     if kernel is None or len(kernel) != len(sizes):
         call.refuse(f"kernel_shape must be {len(sizes)} numbers")
     found = windows(call, tuple(kernel))
-    if call.is_onnxruntime:
+    if call.does(differences.POOL_INPUT):
         _ask_of_padding(call, found)
         nonempty(call, dims, "no size but the batch may be 0")
-    shape = (*dims[:2], *(_positions(call, s, w) for s, w in zip(sizes, found, strict=True)))
+    shape = pool(call, dims, found, partial(_positions, call))
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 
@@ -53,37 +47,19 @@ def _ask_of_padding(call: Call, found: Sequence[Window]) -> None:
             call.refuse("the padding must be smaller than the window")
 
 
-def _positions(call: Call, size: Dim, window: Window) -> Dim:
+def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
+    rounds_up = bool(call.integer("ceil_mode"))
     if auto_pad(call) in SAME:
-        return _positions_covering(call, size, window)
-    room = subtract(add(size, window.before + window.after), window.span)
-    if call.integer("ceil_mode"):
-        call.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
-        # The last window may reach beyond the padding, but must start before it.
-        begun, reaching = add(size, window.before), add(room, window.stride)
-        return ceil_divide(call.bounds.smaller(begun, reaching), window.stride)
-    return positions_rounded(call, size, window)
-
-
-def _positions_covering(call: Call, size: Dim, window: Window) -> Dim:
-    """Return the number of positions with padding that is found for them.
-
-    The runtime finds it for a window without gaps, and some of its kernels refuse to have it taken away.
-    """
-    count = covering(size, window.stride)
-    if not call.is_onnxruntime:
-        return count
-    distance = multiply(subtract(count, 1), window.stride)
-    if window.dilation == 1:
-        if _is_strict(call):
-            padding = subtract(add(distance, window.kernel), size)
-            call.at_most(0, padding, "windows that leave out elements between them must end where the input does")
-        return count
-    room = add(distance, subtract(window.kernel, window.span))
-    if call.integer("ceil_mode"):
-        call.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
-        return add(ceil_divide(room, window.stride), 1)
-    return rounded_towards_zero(call, room, window.stride)
+        if not call.does(differences.POOL_SAME_PADDING):
+            return covering(size, window.stride)
+        return covering_positions(call, size, window, rounds_up=rounds_up, is_strict=_is_strict(call))
+    if rounds_up:
+        return rounded_up(call, size, window)
+    return (
+        rounded_towards_zero(call, size, window)
+        if call.does(differences.POOL_POSITIONS)
+        else rounded_down(call, size, window)
+    )
 
 
 def _is_strict(call: Call) -> bool:
@@ -99,8 +75,8 @@ def _is_strict(call: Call) -> bool:
 def global_pool(call: Call) -> Value:
     """Every axis after the channels becomes 1."""
     dims = call.shape(0)
-    sizes = data_axes(call, dims)
-    if call.is_onnxruntime:
+    sizes = spatial_axes(call, dims)
+    if call.does(differences.GLOBAL_POOL_EMPTY):
         nonempty(call, dims, "no size but the batch may be 0")
     return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
 
@@ -109,7 +85,7 @@ def global_pool(call: Call) -> Value:
 def max_unpool(call: Call) -> Value:
     """Puts each element where the pool that indices come from took it; the rest is 0."""
     dims = call.shape(0)
-    sizes = data_axes(call, dims)
+    sizes = spatial_axes(call, dims)
     kernel = call.integers("kernel_shape")
     if kernel is None or len(kernel) != len(sizes):
         call.refuse(f"kernel_shape must be {len(sizes)} numbers")
@@ -118,7 +94,7 @@ def max_unpool(call: Call) -> Value:
         call.equal(left, right, "there must be an index for each element")
     call.note(f"that the indices in {call.input_name(1)}, which are data, are within the output was not looked at")
     found = windows(call, tuple(kernel))
-    if call.is_onnxruntime:
+    if call.does(differences.UNPOOL_PADDING):
         _ask_of_padding(call, found)
     least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, found, strict=True)))
     if not call.has(2):
@@ -129,7 +105,7 @@ def max_unpool(call: Call) -> Value:
     for axis, (asked, inferred) in enumerate(zip(shape, least, strict=True)):
         if axis < 2:
             call.equal(asked, inferred, "batch and channels must stay as they are")
-        elif call.is_onnxruntime:
+        elif call.does(differences.UNPOOL_SHAPE):
             call.at_most(inferred, asked, "the output that is asked for must be as large as the pool's input at least")
     return Value(shape, call.dtype())
 
@@ -137,7 +113,7 @@ def max_unpool(call: Call) -> Value:
 def _unpooled(call: Call, size: Dim, window: Window) -> Dim:
     full = add(multiply(subtract(size, 1), window.stride), window.kernel)
     length = subtract(full, window.before + window.after)
-    call.at_most(1 if call.is_onnxruntime else 0, length, "the output must not be empty")
+    call.at_most(1 if call.does(differences.UNPOOL_EMPTY) else 0, length, "the output must not be empty")
     return length
 
 

@@ -11,6 +11,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.operators.joining import joined_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 FLOAT, UINT8 = 1, 2
 _SCALE, _ZERO = 1, 2
@@ -41,7 +42,7 @@ def _check_parameters(call: Call, dims: Dims) -> None:
     if scale is None:
         return
     block = call.integer("block_size")
-    if block and (scale or not call.is_onnxruntime):
+    if block and scale:
         _check_blocks(call, dims, scale, block)
         expect(call, _ZERO, "the zero point", scale)
     elif block or len(scale) > 1:
@@ -55,7 +56,7 @@ def _check_blocks(call: Call, dims: Dims, scale: Dims, block: int) -> None:
     axis = call.axis(call.integer("axis", 1), len(dims))
     blocks = tuple(ceil_divide(d, block) if n == axis else d for n, d in enumerate(dims))
     expect(call, _SCALE, "the scale", blocks)
-    if call.is_onnxruntime and len(scale) == 1:
+    if call.does(differences.LINEAR_BLOCKS) and len(scale) == 1:
         call.require(different(scale[0], 1), "ONNX Runtime has no blocks where there is one scale")
 
 

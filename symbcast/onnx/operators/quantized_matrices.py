@@ -12,6 +12,7 @@ from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_number_or_line, expect_numbers, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -79,7 +80,7 @@ def _as_reals(call: Call, scales: Sequence[int], zero: int, bias: int) -> Value:
 
 def _check_rows(call: Call, dims: Dims, *positions: int) -> None:
     """Ask that scale and zero point be one number, or as the document has it, one for each row."""
-    if call.is_onnxruntime:
+    if call.does(differences.ROW_POINTS):
         expect_numbers(call, *positions)
         return
     for n in positions:
@@ -93,7 +94,7 @@ def _check_columns(call: Call, dims: Dims, *positions: int) -> None:
     for n in positions:
         found = known_shape(call, n, call.input_name(n))
         if found is not None:
-            is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.is_onnxruntime)
+            is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(differences.COLUMN_POINTS))
             _check_either(call, n, found, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
 

@@ -11,6 +11,7 @@ from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -89,11 +90,11 @@ def _layer(call: Call) -> _Layer:
     if direction not in _DIRECTIONS:
         call.refuse(f"direction {direction!r} must be one of {', '.join(_DIRECTIONS)}")
     is_batch_first = bool(call.integer("layout"))
-    if is_batch_first and call.is_onnxruntime:
+    if is_batch_first and call.does(differences.RECURRENT_LAYOUT):
         call.asker.never(call.place, "ONNX Runtime has no recurrent layers of layout 1")
     first, second, features = call.rank(0, (3,), "X")
     length, batch = (second, first) if is_batch_first else (first, second)
-    if call.is_onnxruntime:
+    if call.does(differences.RECURRENT_EMPTY):
         _check_empty(call, length, batch, features)
     return _Layer(length, batch, features, _DIRECTIONS[direction], _hidden_size(call), is_batch_first)
 
@@ -112,7 +113,7 @@ def _hidden_size(call: Call) -> Dim:
     found = call.attribute("hidden_size")
     if found is not None:
         return int(found.i)
-    if call.is_onnxruntime:
+    if call.does(differences.RECURRENT_HIDDEN_SIZE):
         call.asker.never(call.place, "ONNX Runtime needs the attribute hidden_size")
     return call.rank(2, (3,), "R")[2]
 
@@ -128,5 +129,5 @@ def _check_lengths(call: Call, length: Dim) -> None:
         return
     for item in dict.fromkeys(items):
         if is_size(item):
-            call.asker.is_size(call.place, item, "no sequence_lens may be negative")
+            call.is_size(item, "no sequence_lens may be negative")
             call.at_most(item, length, "no sequence_lens may be above the length")

@@ -7,50 +7,51 @@ from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
-from symbcast.formulas import any_of, at_most, equal
+from symbcast.formulas import equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY
 from symbcast.onnx.knowing.contents import Content, Element, Elements
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 from symbcast.onnx.tail import infer
+from symbcast.operators.reductions import reduce, search
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT64 = 7
 
-_REDUCTIONS = (
-    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
-)
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
-@operator(*_REDUCTIONS.split())
-def reduce(call: Call) -> Value:
-    """The axes to reduce become 1, or go."""
-    dims = call.shape(0)
+def reduced(call: Call) -> Dims:
+    """Return the first input with the axes to reduce 1, or gone."""
+    dims, axes = call.shape(0), _axes(call)
+    if axes is None:
+        return dims
+    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+
+
+def _axes(call: Call) -> list[int] | None:
+    """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
     since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
     if call.version >= since:
         expect_line(call, 1)
     axes = call.axes("axes", 1, since)
     if not axes and call.integer("noop_with_empty_axes"):
-        return Value(dims, call.dtype())
-    places = {call.axis(a, len(dims)) for a in axes} if axes else set(range(len(dims)))
-    content = _reduced(call, dims) if len(places) == len(dims) else None
-    return Value(_without(dims, places, bool(call.integer("keepdims", 1))), call.dtype(), content)
+        return None
+    return axes or []
 
 
-def _without(dims: Dims, places: set[int], kept: bool) -> Dims:
-    return tuple(1 if n in places else d for n, d in enumerate(dims) if kept or n not in places)
-
-
-def _reduced(call: Call, dims: Dims) -> Content | None:
+def reduced_content(call: Call) -> Content | None:
     """Return what a tensor whose elements are all known is reduced to, as a whole."""
+    dims, axes = call.shape(0), _axes(call)
     name = _STEPS.get(call.node.op_type)
-    items = call.elements(0)
+    is_whole = axes is not None and (not axes or len({a % len(dims) for a in axes}) == len(dims))
+    items = call.elements(0) if name is not None and is_whole else None
     if name is None or not items:
         return None
     step = BINARY[name]
@@ -62,20 +63,19 @@ def _reduced(call: Call, dims: Dims) -> Content | None:
 def arg(call: Call) -> Value:
     """The axis becomes 1, or goes; it must not be empty."""
     dims = call.shape(0)
-    axis = call.axis(call.integer("axis"), len(dims))
-    # ONNX Runtime (seen with 1.31) does not mind where another axis is empty, and there is nothing to search for.
-    others = [d for n, d in enumerate(dims) if n != axis and not call.bounds.is_at_least(d, 1)]
-    unless = [equal(d, 0) for d in others] if call.is_onnxruntime else []
-    if not call.bounds.is_at_least(dims[axis], 1):
-        call.require(any_of([at_most(1, dims[axis]), *unless]), "the axis to search must not be empty")
-    return Value(_without(dims, {axis}, bool(call.integer("keepdims", 1))), INT64)
+    axis = call.integer("axis")
+    unless = []
+    if call.does(differences.ARG_EMPTY):
+        place = call.axis(axis, len(dims))
+        unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
+    return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
 
 
 def _normalised(call: Call) -> tuple[Dims, int]:
     """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
-    if call.is_onnxruntime:
+    if call.does(differences.LAYER_NORM_EMPTY):
         for n, size in enumerate(dims[axis:], axis):
             call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
     return dims, axis
@@ -112,23 +112,13 @@ def batch_normalization(call: Call) -> Sequence[Value]:
     return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
 
 
-@operator("InstanceNormalization")
-def instance_normalization(call: Call) -> Value:
-    """Scale and bias have one number for each channel."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
-    _one_for_each(call, [call.shape(1), call.shape(2)], dims[1], "channel")
-    return Value(dims, call.dtype())
-
-
 @operator("GroupNormalization")
 def group_normalization(call: Call) -> Value | Sequence[Value]:
     """The channels are in groups of one size; scale and bias have one number for each channel, or group.
 
     ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
     """
-    if call.is_onnxruntime:
+    if call.does(differences.GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
     if len(dims) < 2:
@@ -145,12 +135,3 @@ def _one_for_each(call: Call, shapes: Sequence[Dims], size: Dim, what: str) -> N
         if len(shape) != 1:
             call.refuse(f"there must be one number for each {what}, in one axis")
         call.equal(shape[0], size, f"there must be one number for each {what}")
-
-
-@operator("LRN")
-def local_response(call: Call) -> Value:
-    """The input has channels."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
-    return Value(dims, call.dtype())

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.bounds import numbers_of
 from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.scaling import Scale, scale, scales
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -58,7 +59,7 @@ def upsample(call: Call) -> Value:
 
 def _resized(call: Call, dims: Dims, found: Mapping[int, Resized]) -> Value:
     every = [found.get(n, Resized(d, TRUE, TRUE)) for n, d in enumerate(dims)]
-    if call.is_onnxruntime:
+    if call.does(differences.RESIZE_MODES):
         _ask_of_mode(call, every)
     return Value(tuple(r.size for r in every), call.dtype())
 
@@ -99,7 +100,7 @@ def _by_scales(call: Call, dims: Dims, axes: Sequence[int], position: int) -> di
     for factor in factors:
         if factor is not None:
             call.at_most(1, factor.above, "scales must be positive")
-    if _is_crop(call) and not call.is_onnxruntime:
+    if _is_crop(call) and not call.does(differences.RESIZE_CROP):
         return {a: Resized(call.fresh(f"size_{a}", f"axis {a} of a region"), None, None) for a in axes}
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
 
@@ -148,8 +149,8 @@ def _keeps_ratio(call: Call) -> bool:
 
 
 def _resized_to(call: Call, size: Dim, wanted: Dim) -> Resized:
-    if not call.is_onnxruntime:
-        call.asker.is_size(call.place, wanted, "a size must not be negative")
+    if not call.does(differences.RESIZE_SIZES):
+        call.is_size(wanted, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
         call.at_most(1, wanted, "a size that is asked for must be positive")
     else:
@@ -227,7 +228,7 @@ def grid_sample(call: Call) -> Value:
     rank = len(dims)
     if len(grid) != rank or rank < 3:
         call.refuse("input and grid must have the same rank, 3 at least")
-    if call.is_onnxruntime:
+    if call.does(differences.GRID_SAMPLE_RANKS):
         if rank > (4 if "cubic" in call.text("mode") else 5) or rank < 4:
             call.refuse(f"an input of rank {rank} is not sampled")
         for size in dims[2:]:
@@ -245,7 +246,7 @@ def affine_grid(call: Call) -> Value:
     rank = len(size) - 2
     if rank not in (2, 3):
         call.refuse("the size must be 4 or 5 numbers")
-    if call.is_onnxruntime:
+    if call.does(differences.AFFINE_GRID_EMPTY):
         for length in size[2:]:
             call.at_most(1, length, "the grid must not be empty")
     call.equal(theta[0], size[0], "there must be a matrix for each of the batch")

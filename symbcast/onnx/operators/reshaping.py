@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
-from symbcast.formulas import Formula, any_of, at_most, equal, negate
+from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.bounds import exact_quotient
+from symbcast.formulas import Formula, equal, negate
 from symbcast.onnx.call import Call, RefusedError
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
-from symbcast.onnx.knowing.sizes import exact_quotient
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.onnx.runtime.reshape import infer_size_beside_zero
+from symbcast.operators.reshape import copied, copied_where_zero, flatten, reshape
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
 @operator("Reshape")
-def reshape(call: Call) -> Value:
+def reshape_(call: Call) -> Value:
     """The elements in another shape of as many; a 0 keeps the size of its axis, and one -1 is worked out."""
     if call.version < 5:
         wanted: Sequence[Element] = call.integers("shape") or []
@@ -69,12 +73,15 @@ def _reshaped_to(call: Call, data: Dims, wanted: Sequence[Element], settled: fro
         if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
             worked_out = [*wanted[:n], -1, *wanted[n + 1 :]]
-            match call.asker.is_known(is_unknown):
+            match call.is_known(is_unknown):
                 case True:
                     return _reshaped_to(call, data, worked_out, settled | {n})
                 case None:
                     return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
-    return _counted(call, data, _dims_wanted(call, wanted, data))
+    inferred = None
+    if call.does(differences.RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
+        inferred = partial(infer_size_beside_zero, call)
+    return reshape(call, data, _dims_wanted(call, wanted, data), inferred)
 
 
 def _by_unknown(
@@ -105,108 +112,23 @@ def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims) -> list[Dim 
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted):
         if isinstance(item, int) and item in (-1, 0):
-            dims.append(None if item else _kept(call, data, axis))
+            is_kept = item == 0 and not call.integer("allowzero")
+            dims.append(None if item else copied(call, data, axis) if is_kept else 0)
         elif not is_size(item):
             call.note(f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True)
-            least = int(call.asker.is_positive(data))
+            least = int(call.is_positive(data))
             dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least))
         elif call.bounds.is_at_least(item, 1):
             dims.append(item)
         else:
             dims.append(_perhaps_zero(call, item, data, axis))
-    if dims.count(None) > 1:
-        call.refuse(_ONE_UNKNOWN)
     return dims
 
 
-def _kept(call: Call, data: Dims, axis: int) -> Dim:
-    if call.integer("allowzero"):
-        return 0
-    if axis >= len(data):
-        call.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
-    return data[axis]
-
-
 def _perhaps_zero(call: Call, item: Dim, data: Dims, axis: int) -> Dim:
-    """Return a size that is asked for and may be 0, which keeps that of the data: item + (1 - min(item, 1)) * kept."""
-    call.asker.is_size(call.place, item, _NOT_NEGATIVE)
-    if call.integer("allowzero"):
-        return item
-    if axis >= len(data):
-        call.require(at_most(1, item), "a size of 0 keeps one that the data do not have")
-        return item
-    if data[axis] == item:
-        return item
-    is_zero = subtract(1, call.bounds.smaller(item, 1))
-    return add(item, multiply(is_zero, data[axis]))
-
-
-def _counted(call: Call, data: Dims, dims: Sequence[Dim | None]) -> Dims:
-    """Return the shape with what is to be worked out put in; ask that there be as many elements as before."""
-    given = [d for d in dims if d is not None]
-    if len(given) == len(dims):
-        quotient = exact_quotient(tuple(data), tuple(given)) if call.asker.is_positive(given) else None
-        if quotient != 1:
-            left, right = _without_common(call, data, given)
-            call.equal(multiply(*left), multiply(*right), "the number of elements must stay the same")
-        return tuple(given)
-    worked_out = _worked_out(call, data, given)
-    return tuple(worked_out if d is None else d for d in dims)
-
-
-def _worked_out(call: Call, data: Dims, given: Sequence[Dim]) -> Dim:
-    """Return the size that stands for -1, beside those that are given."""
-    empty = any_of(equal(d, 0) for d in given if not call.bounds.is_at_least(d, 1))
-    is_empty = call.asker.is_known(empty)
-    if is_empty is not False and call.is_onnxruntime and call.integer("allowzero"):
-        return _worked_out_beside_zero(call, data, given, empty)
-    if is_empty:
-        call.refuse(_BESIDE_ZERO)
-    call.require(negate(empty), _BESIDE_ZERO)
-    return _quotient(call, data, given)
-
-
-_BESIDE_ZERO = "beside a -1 no size may be 0"
-
-
-def _worked_out_beside_zero(call: Call, data: Dims, given: Sequence[Dim], empty: Formula) -> Dim:
-    """Return the size at a -1 where others may be 0: ONNX Runtime (seen with 1.31) leaves sizes of 0 out on both sides.
-
-    The document has a -1 beside a 0 as an error, where 0 keeps no size.
-    """
-    filled = [call.bounds.larger(d, 1) for d in given]
-    with call.asker.under(empty):
-        call.require(any_of(equal(d, 0) for d in data), "the number of elements must stay the same")
-        beside_zero = _quotient(call, [call.bounds.larger(d, 1) for d in data], filled)
-    if call.asker.is_known(empty):
-        return beside_zero
-    with call.asker.under(negate(empty)):
-        beside_others = _quotient(call, data, filled)
-    if beside_zero == beside_others:
-        return beside_zero
-    name, text = f"{call.place.name}_worked_out", "the size at -1, by whether another one is 0"
-    return call.asker.by_cases(name, text, empty, beside_zero, beside_others)
-
-
-def _quotient(call: Call, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
-    quotient = exact_quotient(tuple(data), tuple(given))
-    if quotient is not None:
-        return quotient
-    left, right = _without_common(call, data, given)
-    above, below = multiply(*left), multiply(*right)
-    call.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
-    return floor_divide(above, below)
-
-
-def _without_common(call: Call, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """Return the factors of two products without those that both have, and that are not 0."""
-    above, below = list(left), []
-    for factor in right:
-        if factor in above and call.bounds.is_at_least(factor, 1):
-            above.remove(factor)
-        else:
-            below.append(factor)
-    return above, below
+    """Return a size that is asked for and may be 0, which keeps that of the data."""
+    call.is_size(item, _NOT_NEGATIVE)
+    return item if call.integer("allowzero") else copied_where_zero(call, item, data, axis)
 
 
 def _reshaped(data: Value, shape: Dims) -> Content | None:
@@ -250,7 +172,7 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
 
 
 @operator("Flatten")
-def flatten(call: Call) -> Value:
+def flatten_(call: Call) -> Value:
     """A matrix: the axes before ``axis`` in one, those from it on in the other."""
     data = call.value(0)
     dims = call.shape(0)
@@ -258,5 +180,5 @@ def flatten(call: Call) -> Value:
     if not -len(dims) <= axis <= len(dims):
         call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis
-    shape = (multiply(*dims[:place]), multiply(*dims[place:]))
+    shape = flatten(flatten(dims, place, len(dims)), 0, place)
     return Value(shape, data.dtype, _reshaped(data, shape))

@@ -17,6 +17,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
 from symbcast.onnx.knowing.values import Constant
 from symbcast.onnx.reading.tensors import read_array
+from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -69,12 +70,12 @@ def _scale_of(call: Call, element: Element) -> Scale | None:
     if isinstance(above, int) and isinstance(below, int):
         return scale(call, above / below)
     is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
-    return Scale(above, below, is_power_of_two or not call.is_onnxruntime)
+    return Scale(above, below, is_power_of_two or not call.does(differences.FLOAT_SCALES))
 
 
 def scale(call: Call, number: float) -> Scale:
     """Return a 32-bit float as a scale."""
-    return rounded_scale(number) if call.is_onnxruntime else exact_scale(number)
+    return rounded_scale(number) if call.does(differences.FLOAT_SCALES) else exact_scale(number)
 
 
 @lru_cache(maxsize=256)

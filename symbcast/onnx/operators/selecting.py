@@ -10,6 +10,7 @@ from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
 
 INT64 = 7
 
@@ -55,10 +56,10 @@ def one_hot(call: Call) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds")
-    if call.is_onnxruntime:
+    if call.does(differences.ONE_HOT_DEPTH):
         call.at_most(1, depth, "there must be one class at least")
     else:
-        call.asker.is_size(call.place, depth, "how many classes there are must not be negative")
+        call.is_size(depth, "how many classes there are must not be negative")
     axis = call.axis(call.integer("axis", -1), len(dims) + 1)
     return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
 
@@ -75,7 +76,7 @@ def top_k(call: Call) -> Sequence[Value]:
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds")
     call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
-    call.asker.is_size(call.place, count, "k must not be negative")
+    call.is_size(count, "k must not be negative")
     shape = (*dims[:axis], count, *dims[axis + 1 :])
     return Value(shape, call.dtype()), Value(shape, INT64)
 
@@ -87,14 +88,4 @@ def reverse_sequence(call: Call) -> Value:
     lengths = call.rank(1, (1,), "sequence_lens")
     batch = call.axis(call.integer("batch_axis", 1), len(dims))
     call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
-    return Value(dims, call.dtype())
-
-
-@operator("Trilu")
-def trilu(call: Call) -> Value:
-    """A triangle of the last two axes."""
-    dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have two axes or more")
-    expect_numbers(call, 1)
     return Value(dims, call.dtype())

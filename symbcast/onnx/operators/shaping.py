@@ -7,36 +7,39 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.formulas import equal
+from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime import differences
+from symbcast.operators.layout import (
+    depth_to_space,
+    expand,
+    new_axes,
+    space_to_depth,
+    squeeze,
+    tile,
+    transpose,
+    unsqueeze,
+)
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
 @operator("Unsqueeze")
-def unsqueeze(call: Call) -> Value:
+def unsqueeze_(call: Call) -> Value:
     """Axes of size 1 put in."""
-    data = call.value(0)
-    dims = list(call.shape(0))
+    data, dims = call.value(0), call.shape(0)
     if call.version >= 13 and len(call.value(1).shape or ()) > 1:
         call.refuse("axes must have one axis at most")
     axes = call.axes("axes", 1, 13) or []
-    rank = len(dims) + len(axes)
-    places = sorted(call.axis(a, rank) for a in axes)
-    if len(set(places)) < len(places):
-        call.refuse("no axis may be put in twice")
-    for place in places:
-        dims.insert(place, 1)
-    shape = tuple(dims)
-    return Value(shape, data.dtype, _with_axes(data.content, places, len(data.shape or ())))
+    places = new_axes(call, len(dims), axes)
+    return Value(unsqueeze(call, dims, axes), data.dtype, _with_axes(data.content, places, len(dims)))
 
 
 def _with_axes(content: Content | None, places: Sequence[int], rank: int) -> Content | None:
@@ -55,7 +58,7 @@ def _ramp_with_axes(ramp: Ramp, places: Sequence[int]) -> Ramp:
 
 
 @operator("Squeeze")
-def squeeze(call: Call) -> Value:
+def squeeze_(call: Call) -> Value:
     """Axes of size 1 taken out."""
     data = call.value(0)
     dims = call.shape(0)
@@ -63,34 +66,30 @@ def squeeze(call: Call) -> Value:
         expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
     # ONNX Runtime takes no axes for none given.
-    if axes is None or (call.is_onnxruntime and not axes):
+    if axes is None or (call.does(differences.SQUEEZE_NO_AXES) and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:
             call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")
-        places = {n for n, d in enumerate(dims) if d == 1}
-    else:
-        places = {call.axis(a, len(dims)) for a in axes}
-        for place in sorted(places):
-            call.equal(dims[place], 1, f"axis {place} must be 1 to be taken out")
+        axes = [n for n, d in enumerate(dims) if d == 1]
+    shape = squeeze(call, dims, axes)
+    places = {call.axis(a, len(dims)) for a in axes}
     content = data.content
     if isinstance(content, Ramp):
         content = Ramp(content.start, tuple(s for n, s in enumerate(content.strides) if n not in places))
     elif not isinstance(content, Elements):
         content = None
-    return Value(tuple(d for n, d in enumerate(dims) if n not in places), data.dtype, content)
+    return Value(shape, data.dtype, content)
 
 
 @operator("Transpose")
-def transpose(call: Call) -> Value:
+def transpose_(call: Call) -> Value:
     """The axes in another order."""
     data = call.value(0)
     dims = call.shape(0)
     order = call.integers("perm")
+    shape = transpose(call, dims, order)
     if order is None:
         order = list(range(len(dims)))[::-1]
-    if sorted(order) != list(range(len(dims))):
-        call.refuse(f"perm {order} must name each of the {len(dims)} axes once")
-    shape = tuple(dims[n] for n in order)
     content = data.content
     if isinstance(content, Ramp):
         return Value(shape, data.dtype, Ramp(content.start, tuple(content.strides[n] for n in order)))
@@ -109,12 +108,10 @@ def _transposed(items: Sequence[Element], sizes: Sequence[int], order: Sequence[
 
 
 @operator("Expand")
-def expand(call: Call) -> Value:
+def expand_(call: Call) -> Value:
     """The data and a shape, broadcast together both ways."""
     data = call.value(0)
-    dims = call.shape(0)
-    target = asked_shape(call, 1)
-    shape = call.broadcast(dims, target, rule="bidirectional")
+    shape = expand(call, call.shape(0), asked_shape(call, 1), both_ways=True)
     return Value(shape, data.dtype, stretched(data, shape))
 
 
@@ -136,7 +133,7 @@ def stretched(data: Value, shape: Dims) -> Content | None:
 
 
 @operator("Tile")
-def tile(call: Call) -> Value:
+def tile_(call: Call) -> Value:
     """The data repeated along each axis."""
     dims = call.shape(0)
     if call.version < 6:
@@ -147,10 +144,7 @@ def tile(call: Call) -> Value:
         return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
     expect_line(call, 1)
     repeats = asked_shape(call, 1)
-    if len(repeats) != len(dims):
-        call.refuse(f"repeats must have {len(dims)} numbers, one for each axis, and has {len(repeats)}")
-    data = call.value(0)
-    shape = tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))
+    data, shape = call.value(0), tile(call, dims, repeats)
     return Value(
         shape,
         data.dtype,
@@ -159,19 +153,14 @@ def tile(call: Call) -> Value:
 
 
 @operator("DepthToSpace")
-def depth_to_space(call: Call) -> Value:
+def depth_to_space_(call: Call) -> Value:
     """Blocks of the channels laid out in space."""
-    n, c, h, w = call.rank(0, (4,), "the input")
-    block = call.integer("blocksize", 1)
-    call.require(equal(modulo(c, block * block), 0), f"the channels must be a multiple of {block * block}")
-    return Value((n, floor_divide(c, block * block), multiply(h, block), multiply(w, block)), call.dtype())
+    dims = call.rank(0, (4,), "the input")
+    return Value(depth_to_space(call, dims, call.integer("blocksize", 1)), call.dtype())
 
 
 @operator("SpaceToDepth")
-def space_to_depth(call: Call) -> Value:
+def space_to_depth_(call: Call) -> Value:
     """Blocks of space put into channels."""
-    n, c, h, w = call.rank(0, (4,), "the input")
-    block = call.integer("blocksize", 1)
-    for size, what in ((h, "height"), (w, "width")):
-        call.require(equal(modulo(size, block), 0), f"the {what} must be a multiple of {block}")
-    return Value((n, multiply(c, block * block), floor_divide(h, block), floor_divide(w, block)), call.dtype())
+    dims = call.rank(0, (4,), "the input")
+    return Value(space_to_depth(call, dims, call.integer("blocksize", 1)), call.dtype())

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.algebra.arithmetic import add, multiply
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Ramp, as_ramp, is_size, listed
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.indexing import gathered_listed
 from symbcast.onnx.registry import operator
+from symbcast.operators.slices import cut, from_front
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -35,9 +36,8 @@ def slice_(call: Call) -> Value:
             call.give_up("which axes it cuts, or in which steps, is not known")
     if starts is None or ends is None:
         call.give_up("where it cuts is not known")
-    axes = list(range(len(starts))) if axes is None else [call.axis(a, len(dims)) for a in axes]
-    if len(set(axes)) < len(axes):
-        call.refuse("no axis may be cut twice")
+    cut_twice = "no axis may be cut twice"
+    axes = list(range(len(starts))) if axes is None else call.distinct_axes(axes, len(dims), cut_twice)
     steps = steps or [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         call.refuse("starts, ends, axes and steps must be as many")
@@ -71,30 +71,20 @@ def _cut(call: Call, size: Dim, start: Dim | None, end: Dim | None, step: int) -
     """
     if start is None or end is None:
         return None, None
-    low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
-    first = _clamped(call, size, start, 0, high)
-    last = _clamped(call, size, end, low, high if step < 0 else size)
+    first, last = _from_front(call, size, start), _from_front(call, size, end)
     if first is None or last is None:
         return None, None
-    distance = subtract(last, first) if step > 0 else subtract(first, last)
-    count = ceil_divide(distance, abs(step))
-    return first, call.bounds.larger(count, 0)
+    return cut(call, size, (first, last, step), starts_within=True)
 
 
 _END = 1 << 30
 
 
-def _clamped(call: Call, size: Dim, place: Dim, low: Dim, high: Dim) -> Dim | None:
-    """Return a start or an end counted from the front and clamped to what is allowed."""
+def _from_front(call: Call, size: Dim, place: Dim) -> Dim | None:
+    """Return a start or an end counted from the front; a huge one is written for "to the end"."""
     if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
-        return high if place > 0 else low  # written for "to the end"
-    if call.bounds.is_at_least(place, 0):
-        inside = place
-    elif call.bounds.is_at_most(place, -1):
-        inside = add(place, size)
-    else:
-        return None
-    return call.bounds.smaller(call.bounds.larger(inside, low), high)
+        return size if place > 0 else -1
+    return from_front(call, size, place)
 
 
 def _cut_content(  # noqa: PLR0913, PLR0917 - a tensor, and a cut

@@ -8,12 +8,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import SymbcastError
 from symbcast.onnx.knowing.contents import Elements
 from symbcast.onnx.knowing.numbers import INTEGERS
-from symbcast.onnx.knowing.sizes import numbers_of
 from symbcast.onnx.knowing.values import Value
 
 if TYPE_CHECKING:

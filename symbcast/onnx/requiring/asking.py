@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import defined_join, subtract
+from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
 from symbcast.assumptions import Assumption
 from symbcast.definedness import definedness
@@ -20,17 +21,15 @@ from symbcast.formulas import (
     AllOf,
     AnyOf,
     Comparison,
-    Compatible,
     Formula,
     all_of,
     any_of,
     at_most,
     equal,
-    holds,
     negate,
 )
-from symbcast.onnx.knowing.sizes import Bounds
 from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_whole
+from symbcast.operators.context import evaluated
 from symbcast.printing import formula_text
 from symbcast.rules.base import Joined, find_rule
 from symbcast.shapes import Shape, shape_of
@@ -86,7 +85,7 @@ class Asker:
 
     def require(self, place: Place, formula: Formula, reason: str) -> None:
         """Ask that a formula hold."""
-        formula = _evaluated(self._cleared(formula))
+        formula = evaluated(self._cleared(formula))
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
@@ -219,7 +218,7 @@ class Asker:
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
-        found = _evaluated(formula)
+        found = evaluated(formula)
         if found == TRUE or found in self.guards:
             return True
         if found == FALSE or negate(found) in self.guards:
@@ -245,31 +244,7 @@ class Asker:
                 return True if is_less else False if more is not None and more >= 0 else None
 
 
-def _compare(operator: str, difference: int) -> bool:
-    return {"==": difference == 0, "!=": difference != 0, "<=": difference >= 0, "<": difference > 0}[operator]
-
-
 def _numbered(base: str) -> Iterable[str]:
     yield base
     for n in count(2):
         yield f"{base}_{n}"
-
-
-def _evaluated(formula: Formula) -> Formula:
-    """Return a formula with its comparisons of numbers, and of a size with itself, worked out."""
-    match formula:
-        case Comparison(operator, left, right):
-            if isinstance(left, int) and isinstance(right, int):
-                return TRUE if holds(formula) else FALSE
-            difference = subtract(right, left)
-            if isinstance(difference, int):
-                return TRUE if _compare(operator, difference) else FALSE
-            return formula
-        case AllOf(parts):
-            return all_of(map(_evaluated, parts))
-        case AnyOf(parts):
-            return any_of(map(_evaluated, parts))
-        case Compatible(dims) if all(isinstance(d, int) for d in dims):
-            return TRUE if holds(formula) else FALSE
-        case _:
-            return formula

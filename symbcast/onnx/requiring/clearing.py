@@ -11,9 +11,9 @@ from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.terms import Atom, Operation, Term, constant, term
 from symbcast.formulas import Comparison, at_most
-from symbcast.onnx.knowing.sizes import Bounds
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

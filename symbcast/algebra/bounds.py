@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import gcd
@@ -35,6 +36,34 @@ def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim |
     if denominator == constant(1):
         return numerator.dim()
     return _quotient_by_monomial(numerator, denominator)
+
+
+@lru_cache(maxsize=4096)
+def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tuple[Dim, Dim]:
+    """Return two products without what divides both: a number, and factors of every summand; no divisor may be 0.
+
+    The remainder of the one by the other is 0 where that of the reduced ones is, and the quotient is theirs.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> reduced_fraction((N, M, 6), (4, N)), reduced_fraction((N * M + N, 2), (N, M))
+    ((3*M, 2), (2*M + 2, M))
+    """
+    above, below = term(multiply(*dividend)), term(multiply(*divisor))
+    monomials = [*above.coefficients, *below.coefficients]
+    if not above.coefficients or not below.coefficients:
+        return above.dim(), below.dim()
+    common = Counter(monomials[0])
+    for monomial in monomials[1:]:
+        common &= Counter(monomial)
+    atoms = tuple(common.elements())
+    number = gcd(*above.coefficients.values(), *below.coefficients.values())
+    return _divided(above, atoms, number), _divided(below, atoms, number)
+
+
+def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
+    """Return a polynomial divided by atoms and a number, of which all its summands are multiples."""
+    return Term({_without(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
 
 
 def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:

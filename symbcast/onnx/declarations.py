@@ -1,0 +1,81 @@
+"""Operators of the simple kind, declared as data: what goes in, what comes out, and of which element type.
+
+A signature lists the inputs and then, after an arrow, the output:
+
+    X                a shape, whatever it is; "*" one that need not be known
+    (N, C, ...)      sizes by name, which are equal wherever a name comes again; "..." any number of axes between
+    number           one number, in no axis or in one
+    input?           one that may be left out
+    -> X             the shape, or the sizes by name, as they came in
+    -> broadcast     the inputs broadcast together, by the operator's version
+    -> reduced       the first input without some axes, as attributes and inputs say
+
+A new operator of this kind is a line here, and a row in the recorded runs of `tests/onnx`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
+FLOAT, BOOL = 1, 9
+
+DType: TypeAlias = "int | str"
+"""An element type: a number of ``TensorProto.DataType``; the attribute that holds it; or the input that has it, #n."""
+
+
+class Declaration(NamedTuple):
+    """Operators of one signature.
+
+    Attributes:
+        operators: their names.
+        signature: what goes in and comes out.
+        dtype: the element type of the output.
+        axis: the default of the attribute ``axis``, which must be one of the first input's; None where there is none.
+        content: what is made of elements that are known: of ``each``, of ``pairs``, or nothing.
+        domain: the domain of their names.
+    """
+
+    operators: str
+    signature: str
+    dtype: DType = "#0"
+    axis: int | None = None
+    content: str = ""
+    domain: str = ""
+
+
+DECLARATIONS = (
+    Declaration(
+        """
+        Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish
+        LeakyRelu Log MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh
+        Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
+        """,
+        "X -> X",
+        content="each",
+    ),
+    Declaration("IsInf IsNaN Not", "X -> X", BOOL, content="each"),
+    Declaration("BitCast", "X -> X", "to"),
+    Declaration("Cast", "* -> *", "to", content="cast"),
+    Declaration("CastLike", "*, T -> *", "#1", content="cast"),
+    Declaration(
+        "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Pow Sub", "A, B -> broadcast", content="pairs"
+    ),
+    Declaration("And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", "A, B -> broadcast", BOOL, content="pairs"),
+    Declaration("LpNormalization", "X -> X", axis=-1),
+    Declaration(
+        "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+        "ReduceSumSquare",
+        "X -> reduced",
+        content="whole",
+    ),
+    Declaration("Bernoulli RandomNormalLike RandomUniformLike", "X -> X", "dtype"),
+    Declaration("EyeLike", "(N, M) -> (N, M)", "dtype"),
+    Declaration("LRN", "(N, C, ...) -> (N, C, ...)"),
+    Declaration("InstanceNormalization", "(N, C, ...), (C), (C) -> (N, C, ...)"),
+    Declaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
+    Declaration("Det", "(..., N, N) -> (...)"),
+    Declaration("Binarizer Imputer", "X -> X", domain=ML),
+    Declaration("Gelu QuickGelu ScaledSiLU", "X -> X", domain=MICROSOFT),
+    Declaration("BiasGelu FastGelu", "(..., C), (C)? -> (..., C)", domain=MICROSOFT),
+)

@@ -1,0 +1,1 @@
+"""What ONNX Runtime does otherwise than the documents of ONNX."""

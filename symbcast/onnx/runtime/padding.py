@@ -1,0 +1,32 @@
+"""What ONNX Runtime asks of padded axes (seen with 1.31)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.formulas import any_of, at_most, equal
+from symbcast.operators.context import Context, Dims
+from symbcast.operators.padding import NOT_BELOW, Padding, has_elements, require_elements
+
+
+def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
+    """Return the padded sizes.
+
+    The runtime takes away more than there is, where as much is put to the other end. To repeat elements it wants some
+    on every axis, padded or not; but it lets an empty tensor pass that stays empty along its empty axes, other than to
+    wrap it.
+    """
+    for padding in paddings:
+        context.at_most(0, padding.padded, NOT_BELOW)
+    if mode != "constant":
+        _require_elements(context, mode, paddings)
+    return tuple(p.padded for p in paddings)
+
+
+def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) -> None:
+    empty = [equal(p.size, 0) for p in paddings if not context.bounds.is_at_least(p.size, 1) and mode != "wrap"]
+    for padding in paddings:
+        require_elements(context, any_of([*empty, has_elements(context, mode, padding)]), mode)
+        if empty and padding.padded != padding.size:
+            stays_empty = any_of([at_most(1, padding.size), equal(padding.padded, 0)])
+            require_elements(context, stays_empty, mode)

@@ -1,0 +1,33 @@
+"""How ONNX Runtime works out a -1 beside sizes of 0 (seen with 1.31)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.formulas import any_of, equal, negate
+from symbcast.onnx.call import Call
+from symbcast.operators.context import Context, Dims
+from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+
+def infer_size_beside_zero(call: Call, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+    """Return the size at a -1 where others may be 0: the runtime leaves sizes of 0 out on both sides."""
+    empty = call.empty(given)
+    if call.is_known(empty) is False:
+        return infer_size(context, data, given)
+    filled = [call.bounds.larger(d, 1) for d in given]
+    with call.asker.under(empty):
+        call.require(any_of(equal(d, 0) for d in data), SAME_NUMBER)
+        beside_zero = whole_quotient(call, [call.bounds.larger(d, 1) for d in data], filled)
+    if call.is_known(empty):
+        return beside_zero
+    with call.asker.under(negate(empty)):
+        beside_others = whole_quotient(call, data, filled)
+    if beside_zero == beside_others:
+        return beside_zero
+    name, text = f"{call.place.name}_worked_out", "the size at -1, by whether another one is 0"
+    return call.asker.by_cases(name, text, empty, beside_zero, beside_others)

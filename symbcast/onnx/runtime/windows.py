@@ -1,0 +1,58 @@
+"""How many positions ONNX Runtime finds for windows (seen with 1.31)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
+from symbcast.onnx.call import Call
+from symbcast.operators.context import Context
+from symbcast.operators.windows import NOT_NEGATIVE, Window, covering
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+
+def rounded_towards_zero(context: Context, size: Dim, window: Window) -> Dim:
+    """Return how many positions a window has where a quotient below 0 is rounded up: C++ divides so.
+
+    So a window somewhat larger than its input has one position too, and one larger by a stride has none.
+    """
+    return _divided(context, window.room(size), window.stride)
+
+
+def _divided(context: Context, room: Dim, stride: int) -> Dim:
+    context.at_most(1, add(room, 2 * stride), NOT_NEGATIVE)
+    whole = add(floor_divide(room, stride), 1)
+    if stride == 1 or context.bounds.is_at_least(room, 0):
+        return whole
+    positive = context.bounds.larger(whole, 1)
+    if context.bounds.is_at_least(add(room, stride), 1):
+        return positive
+    return add(positive, context.bounds.smaller(ceil_divide(room, stride), 0))
+
+
+def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up: bool, is_strict: bool) -> Dim:
+    """Return the number of positions of a pool with padding that is found for them.
+
+    The runtime finds it for a window without gaps, and ``is_strict`` kernels refuse to have it taken away.
+    """
+    count = covering(size, window.stride)
+    distance = multiply(subtract(count, 1), window.stride)
+    if window.dilation == 1:
+        if is_strict:
+            padding = subtract(add(distance, window.kernel), size)
+            context.at_most(0, padding, "windows that leave out elements between them must end where the input does")
+        return count
+    room = add(distance, subtract(window.kernel, window.span))
+    if rounds_up:
+        context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
+        return add(ceil_divide(room, window.stride), 1)
+    return _divided(context, room, window.stride)
+
+
+def transposed_positions(call: Call, size: Dim, window: Window, asked: int) -> None:
+    """Require as many elements at least as there are windows in an output that is asked for."""
+    needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
+    call.at_most(needed, size, "the output that is asked for is too large for the input")
+    call.at_most(1, size, "the input must not be empty")

@@ -1,0 +1,128 @@
+"""How the attributes of operators are read: what they may be, and how they are kept."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from symbcast.errors import OperatorError
+
+MAX_ATTRIBUTE = 2**63 - 1
+
+
+def whole(operator: str, name: str, value: Any) -> int:
+    """Return an integer, NumPy's included; a truth value is none."""
+    try:
+        found = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        found = None
+    if found is None or abs(found) > MAX_ATTRIBUTE:
+        raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1 or the like")
+    return found
+
+
+def wholes(operator: str, name: str, value: Any) -> tuple[int, ...]:
+    """Return some integers."""
+    return tuple(whole(operator, name, item) for item in items(operator, name, value))
+
+
+def axes(operator: str, name: str, value: Any) -> tuple[int, ...]:
+    """Return one axis or more."""
+    return wholes(operator, name, value if _is_sequence(value) else (value,))
+
+
+def axes_or_all(operator: str, name: str, value: Any) -> tuple[int, ...] | None:
+    """Return one axis or more, or None for all of them."""
+    return None if value is None else axes(operator, name, value)
+
+
+def truth(operator: str, name: str, value: Any) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool):
+        raise OperatorError(operator, f"{name}={_brief(value)} is not True or False")
+    return value
+
+
+def text(operator: str, name: str, value: Any) -> str:
+    """Return text."""
+    if not isinstance(value, str):
+        raise OperatorError(operator, f"{name}={_brief(value)} is not text")
+    return value
+
+
+def positive(operator: str, name: str, value: Any) -> int:
+    """Return an integer of at least 1."""
+    found = whole(operator, name, value)
+    if found < 1:
+        raise OperatorError(operator, f"{name}={found} must be at least 1")
+    return found
+
+
+def positives(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
+    """Return an integer of at least 1, for all axes, or one for each."""
+    if not _is_sequence(value):
+        return positive(operator, name, value)
+    return tuple(positive(operator, name, item) for item in value)
+
+
+def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
+    """Return an integer of at least 0, for all axes, or one for each."""
+    found = wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
+    if min(found, default=0) < 0:
+        raise OperatorError(operator, f"{name}={_brief(value)} must not be below 0")
+    return found if _is_sequence(value) else found[0]
+
+
+def ends(operator: str, name: str, value: Any) -> int | tuple[int | tuple[int, int], ...]:
+    """Return what is put at both ends of all axes, or of each axis: one number, or one before it and one after it."""
+    if not _is_sequence(value):
+        return whole(operator, name, value)
+    return tuple(_pair(operator, name, item) if _is_sequence(item) else whole(operator, name, item) for item in value)
+
+
+def natural_ends(operator: str, name: str, value: Any) -> Any:
+    """Return what `ends` does, none of it below 0; or one of the words ``"same"`` and ``"valid"``."""
+    if isinstance(value, str):
+        if value not in ("same", "valid"):
+            raise OperatorError(operator, f"{name}={value!r} is not known", f"write {name}='same' or {name}='valid'")
+        return value
+    found = ends(operator, name, value)
+    flat = [found] if isinstance(found, int) else [n for e in found for n in (e if isinstance(e, tuple) else (e,))]
+    if min(flat, default=0) < 0:
+        raise OperatorError(operator, f"{name}={_brief(value)} must not be below 0")
+    return found
+
+
+def places(operator: str, name: str, value: Any) -> tuple[int | str | None, ...]:
+    """Return where axes are cut: an integer, None for the end, or ``"#n"`` for the n-th size of the last operand."""
+    found = []
+    for item in items(operator, name, value):
+        is_reference = isinstance(item, str) and item[:1] == "#" and item[1:].isdecimal()
+        found.append(item if item is None or is_reference else whole(operator, name, item))
+    return tuple(found)
+
+
+def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
+    """Return the items of a sequence."""
+    if not _is_sequence(value):
+        raise OperatorError(operator, f"{name}={_brief(value)} is not a sequence", f"write {name}=(0,) or the like")
+    return tuple(value)
+
+
+def _pair(operator: str, name: str, value: Any) -> tuple[int, int]:
+    found = wholes(operator, name, value)
+    if len(found) != 2:
+        raise OperatorError(operator, f"{name}={_brief(value)} must be two numbers: before the axis, and after it")
+    return found[0], found[1]
+
+
+def _is_sequence(value: Any) -> bool:
+    return hasattr(type(value), "__iter__") and not isinstance(value, (str, bytes))
+
+
+def _brief(value: Any) -> str:
+    try:
+        found = repr(value)
+    except ValueError:  # an integer of too many digits
+        return f"<{type(value).__name__}>"
+    return found if len(found) <= 80 else f"{found[:77]}..."

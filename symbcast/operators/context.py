@@ -1,0 +1,128 @@
+"""What a shape function is given: what is known of sizes, and somewhere to say what it requires of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from symbcast.algebra.arithmetic import subtract
+from symbcast.definedness import definedness
+from symbcast.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    equal,
+    holds,
+)
+
+if TYPE_CHECKING:
+    from symbcast.algebra.bounds import Bounds
+    from symbcast.algebra.terms import Dim
+
+Dims: TypeAlias = "tuple[Dim, ...]"
+
+
+class Context(ABC):
+    """One operation of a program, as a shape function sees it.
+
+    A shape function says what it requires with `equal`, `at_most`, `is_size`, `require` and `broadcast`, each with a
+    reason for people: a clause that says what must be, such as ``"the inner sizes must be equal"``. What no sizes could
+    make right, such as a wrong rank, it refuses.
+
+    Attributes:
+        bounds: what sizes are known to be at least.
+    """
+
+    bounds: Bounds
+
+    @abstractmethod
+    def require(self, formula: Formula, reason: str) -> None:
+        """Require that a formula hold."""
+
+    @abstractmethod
+    def refuse(self, reason: str) -> NoReturn:
+        """Say that the operation is valid at no sizes, for its ranks or attributes, and leave it."""
+
+    @abstractmethod
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        """Broadcast shapes by one of the project's rules, and return the output."""
+
+    def equal(self, left: Dim, right: Dim, reason: str) -> None:
+        """Require that two sizes be equal."""
+        if left is not right and left != right:
+            self.require(equal(left, right), reason)
+
+    def at_most(self, left: Dim, right: Dim, reason: str) -> None:
+        """Require that one size be at most another."""
+        if not self.bounds.is_at_most(left, right):
+            self.require(at_most(left, right), reason)
+
+    def is_size(self, dim: Dim, reason: str) -> None:
+        """Require that a dimension be none below 0, and have a value."""
+        needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else definedness(dim)
+        for need in needs:
+            self.require(need, reason)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or not to; None where that depends on the sizes."""
+        found = evaluated(formula)
+        return True if found == TRUE else False if found == FALSE else None
+
+    def is_positive(self, dims: Iterable[Dim]) -> bool:
+        """Return whether sizes are all known to be at least 1."""
+        return all(self.bounds.is_at_least(d, 1) for d in dims)
+
+    def empty(self, dims: Iterable[Dim]) -> Formula:
+        """Return when one of some sizes is 0."""
+        return any_of(equal(d, 0) for d in dims if not self.bounds.is_at_least(d, 1))
+
+    def axis(self, axis: int, rank: int) -> int:
+        """Return an axis counted from the front; one out of range is refused."""
+        if not -rank <= axis < rank:
+            self.refuse(f"axis {axis} must be one of the {rank} axes")
+        return axis % rank if rank else 0
+
+    def distinct_axes(self, axes: Iterable[int], rank: int, reason: str) -> list[int]:
+        """Return axes counted from the front; one that is named twice is refused, for a reason."""
+        found = [self.axis(a, rank) for a in axes]
+        if len(set(found)) < len(found):
+            self.refuse(reason)
+        return found
+
+
+def evaluated(formula: Formula) -> Formula:
+    """Return a formula with its comparisons of numbers, and of a size with itself, worked out.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> N = symbol("N")
+    >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(equal(N, 1))
+    (True, Comparison('==', N, 1))
+    """
+    match formula:
+        case Comparison(operator, left, right):
+            if isinstance(left, int) and isinstance(right, int):
+                return TRUE if holds(formula) else FALSE
+            difference = subtract(right, left)
+            if isinstance(difference, int):
+                return TRUE if _compare(operator, difference) else FALSE
+            return formula
+        case AllOf(parts):
+            return all_of(map(evaluated, parts))
+        case AnyOf(parts):
+            return any_of(map(evaluated, parts))
+        case Compatible(dims) if all(isinstance(d, int) for d in dims):
+            return TRUE if holds(formula) else FALSE
+        case _:
+            return formula
+
+
+def _compare(operator: str, difference: int) -> bool:
+    return {"==": difference == 0, "!=": difference != 0, "<=": difference >= 0, "<": difference > 0}[operator]

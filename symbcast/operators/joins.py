@@ -1,0 +1,83 @@
+"""Tensors put together along an axis, and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.formulas import equal
+from symbcast.operators.context import Context, Dims
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
+"""Returns the sizes that all tensors have, but for one axis."""
+
+
+def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+    """Return the shape of tensors one behind the other along an axis; their other sizes must be equal.
+
+    ``joined`` finds these where a runtime does that in a way of its own.
+    """
+    place = context.axis(axis, same_rank(context, shapes))
+    dims = (joined or _equal_off_axis)(context, shapes, place)
+    dims[place] = add(*(s[place] for s in shapes))
+    return tuple(dims)
+
+
+def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
+    """Return the rank of tensors; several are refused."""
+    if not shapes:
+        context.refuse("there must be a tensor to put together")
+    if len({len(s) for s in shapes}) > 1:
+        context.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
+    return len(shapes[0])
+
+
+def off_axis_reason(axis: int) -> str:
+    """Return why sizes off the axis must be equal."""
+    return f"only sizes on axis {axis}, along which it joins, may differ"
+
+
+def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
+    first = shapes[0]
+    for n in range(len(first)):
+        for other in shapes[1:] if n != axis else ():
+            context.equal(other[n], first[n], off_axis_reason(axis))
+    return [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(first)]
+
+
+def stack(context: Context, shapes: Sequence[Dims], axis: int) -> Dims:
+    """Return the shape of tensors of one shape, put together along a new axis."""
+    place = context.axis(axis, same_rank(context, shapes) + 1)
+    for n, size in enumerate(shapes[0]):
+        for other in shapes[1:]:
+            context.equal(other[n], size, "tensors that are stacked must have one shape")
+    dims = [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(shapes[0])]
+    return (*dims[:place], len(shapes), *dims[place:])
+
+
+def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of ``count`` parts of one size, which nothing is left over of."""
+    reason = f"the size must be a multiple of {count}, into which it is taken apart"
+    context.require(equal(modulo(size, count), 0), reason)
+    return [floor_divide(size, count)] * count
+
+
+def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
+    """Return the sizes of parts, which must add up to the whole."""
+    for part in parts:
+        context.is_size(part, "a part must not be negative")
+    context.equal(add(*parts), size, "the parts must add up to the size")
+    return list(parts)
+
+
+def split_rounded_up(context: Context, size: Dim, count: int, least: int = 0) -> list[Dim]:
+    """Return the sizes of ``count`` parts of one size, the last one the smaller; it must be at least ``least``."""
+    each = ceil_divide(size, count)
+    last = subtract(size, multiply(each, count - 1))
+    # So many parts leave nothing, or less, for the last one where the size is small.
+    context.at_most(least, last, f"the size must be enough for {count} parts")
+    return [*[each] * (count - 1), last]

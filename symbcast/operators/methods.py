@@ -1,0 +1,404 @@
+"""The operators as methods of a program: what comes in is read, and recorded under the operator's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
+
+from symbcast.errors import OperatorError
+from symbcast.operators.attributes import positive
+from symbcast.operators.operator import find_operator
+from symbcast.programs.program import Program
+from symbcast.shapes import Shape, ShapeLike, shape
+
+if TYPE_CHECKING:
+    import sympy
+
+Size: TypeAlias = "SupportsIndex | str | sympy.Expr"
+"""An integer, or text or an expression over names."""
+Axes: TypeAlias = "int | Iterable[int]"
+PadMode: TypeAlias = Literal["constant", "reflect", "edge", "wrap"]
+Ends: TypeAlias = "int | Iterable[int | tuple[int, int]]"
+"""A number for both ends of every axis; or for each axis a number, or one before it and one after it."""
+
+
+class ShapeFunctions(Program):
+    """A program with shape functions.
+
+    Each takes shapes as `symbcast.shape` reads them, records an operation, which the caller knows as ``origin``, and
+    returns its output shape. Each raises `OperatorError` for ranks, axes and attributes that are wrong at all sizes,
+    what `symbcast.shape` raises for what is no shape, and `IncompatibleProgramError` where no sizes allow the operation
+    beside what there is already.
+    """
+
+    def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
+        """Record an operator and return its output."""
+        return self._apply(name, find_operator(name, attributes), shapes, origin)
+
+    # Products.
+
+    def matmul(self, left: ShapeLike, right: ShapeLike, *, origin: str | None = None) -> Shape:
+        """Add a matrix product, as `numpy.matmul` has it: ``(*batch, n, k)`` by ``(*batch, k, m)``.
+
+        The inner sizes must be equal, the batch axes are broadcast. An operand of one axis is a vector.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.matmul("batch, T, d", "d, 64"), env.matmul("N, M", "K, P", origin="scores")
+        (Shape('(batch, T, 64)'), Shape('(N, P)'))
+        >>> env.condition
+        Eq(M, K)
+        """
+        return self._operate("matmul", (left, right), origin)
+
+    def einsum(self, equation: str, *shapes: ShapeLike, origin: str | None = None) -> Shape:
+        """Add a sum over letters, as `numpy.einsum` has it: each letter is one size, to which 1 is broadcast.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().einsum("bik,bkj->bij", "B, N, K", "B, K, M")
+        Shape('(B, N, M)')
+        """
+        return self._operate("einsum", shapes, origin, equation=equation)
+
+    # Reductions.
+
+    def reduce(
+        self, data: ShapeLike, axes: Axes | None = None, keepdims: bool = False, *, origin: str | None = None
+    ) -> Shape:
+        """Add a sum, or the like, over some axes, or all: they go, or become 1 with ``keepdims``.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().reduce("N, T, d", axes=-1, keepdims=True)
+        Shape('(N, T, 1)')
+        """
+        return self._operate("reduce", (data,), origin, axes=axes, keepdims=keepdims)
+
+    # The same elements in another shape.
+
+    def reshape(
+        self,
+        data: ShapeLike,
+        target: Size | Iterable[Size],
+        *,
+        zero_copies: bool = False,
+        origin: str | None = None,
+    ) -> Shape:
+        """Add a reshape, which keeps the number of elements; one size of the target may be -1, and is worked out.
+
+        Beside a -1 no other size may be 0, as in NumPy. With ``zero_copies`` a 0 in the target is the size that the
+        data have on that axis, as in ONNX.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.reshape("batch, T, 768", ("batch", "T", 12, -1)), env.reshape("N, T, d", (0, -1), zero_copies=True)
+        (Shape('(batch, T, 12, 64)'), Shape('(N, T*d)'))
+        >>> env.reshape("A, B", (-1, 6))
+        Shape('(A*B//6, 6)')
+        """
+        sizes, inferred, zeros = _target(target)
+        copied = zeros if zero_copies else ()
+        return self._operate(
+            "reshape",
+            (data, sizes),
+            origin,
+            inferred=inferred or None,
+            copied=copied,
+        )
+
+    def flatten(self, data: ShapeLike, start: int = 0, end: int = -1, *, origin: str | None = None) -> Shape:
+        """Add a reshape that puts the axes from ``start`` to ``end``, both included, in one.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().flatten("N, C, H, W", start=1)
+        Shape('(N, C*H*W)')
+        """
+        return self._operate("flatten", (data,), origin, start=start, end=end)
+
+    def transpose(self, data: ShapeLike, order: Iterable[int] | None = None, *, origin: str | None = None) -> Shape:
+        """Add a transpose to another order of the axes; from the last to the first where none is given.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().transpose("N, T, heads, d", (0, 2, 1, 3))
+        Shape('(N, heads, T, d)')
+        """
+        return self._operate("transpose", (data,), origin, order=order)
+
+    def squeeze(self, data: ShapeLike, axes: Axes | None = None, *, origin: str | None = None) -> Shape:
+        """Add the removal of axes, each of which must be 1; without ``axes``, of all that are 1 at all sizes.
+
+        Raises `OperatorError` without ``axes`` where it depends on the sizes which axes are 1.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.squeeze("N, K, 3", axes=1), env.condition
+        (Shape('(N, 3)'), Eq(K, 1))
+        """
+        return self._operate("squeeze", (data,), origin, axes=axes)
+
+    def unsqueeze(self, data: ShapeLike, axes: Axes, *, origin: str | None = None) -> Shape:
+        """Add axes of size 1, at places in the output.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().unsqueeze("N, M", (0, -1))
+        Shape('(1, N, M, 1)')
+        """
+        return self._operate("unsqueeze", (data,), origin, axes=axes)
+
+    def expand(self, data: ShapeLike, target: ShapeLike, *, origin: str | None = None) -> Shape:
+        """Add a broadcast of the data to a target, as `numpy.broadcast_to` has it: each size is that of it, or 1.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.expand("N", "B, T"), env.condition
+        (Shape('(B, T)'), Eq(N, 1) | Eq(N, T))
+        """
+        return self._operate("expand", (data, target), origin)
+
+    def tile(self, data: ShapeLike, repeats: ShapeLike, *, origin: str | None = None) -> Shape:
+        """Add a repetition along each axis, as `numpy.tile` has it: data and repeats are aligned at the right.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv().tile("N, 3", ("k", 2))
+        Shape('(N*k, 6)')
+        """
+        return self._operate("tile", (data, repeats), origin)
+
+    # Several in one, and one in several.
+
+    def concat(self, shapes: Iterable[ShapeLike], axis: int = 0, *, origin: str | None = None) -> Shape:
+        """Add a concatenation along an axis; the other sizes must be equal.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.concat(["batch, past, d", "batch, T, d"], axis=1)
+        Shape('(batch, T + past, d)')
+        """
+        return self._operate("concat", _several("concat", shapes), origin, axis=axis)
+
+    def stack(self, shapes: Iterable[ShapeLike], axis: int = 0, *, origin: str | None = None) -> Shape:
+        """Add a concatenation along a new axis, of tensors of one shape.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.stack(["N, 3", "N, M"], axis=-1), env.condition
+        (Shape('(N, 3, 2)'), Eq(M, 3))
+        """
+        return self._operate("stack", _several("stack", shapes), origin, axis=axis)
+
+    def split(
+        self, data: ShapeLike, parts: int | str | Iterable[Size], axis: int = 0, *, origin: str | None = None
+    ) -> tuple[Shape, ...]:
+        """Add a split along an axis into so many parts of one size, or into parts of the sizes given.
+
+        Each part is an operation; the first one asks that the parts add up to the size.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.split("N, 3*d", 3, axis=1), env.split("N", ("K", 2))
+        ((Shape('(N, d)'), Shape('(N, d)'), Shape('(N, d)')), (Shape('(K,)'), Shape('(2,)')))
+        >>> env.condition
+        Eq(K + 2, N)
+        """
+        operands: tuple[ShapeLike, ...] = (data,)
+        given: dict[str, Any] = {"axis": axis}
+        if isinstance(parts, Iterable):
+            sizes = shape(parts if isinstance(parts, str) else tuple(parts))
+            count, operands = len(sizes), (data, sizes)
+        else:
+            count = given["count"] = positive("split", "parts", parts)
+        if not count:
+            raise OperatorError("split", "must make a part at least")
+        first = self._operate("split", operands, origin, **given)
+        return (first, *(self._operate("split", operands, origin, **given, part=n) for n in range(1, count)))
+
+    # Parts.
+
+    def slice(  # noqa: PLR0913 - its attributes are its own
+        self,
+        data: ShapeLike,
+        starts: Size | Iterable[Size | None] | None,
+        stops: Size | Iterable[Size | None] | None,
+        axes: Axes | None = None,
+        steps: Axes | None = None,
+        *,
+        origin: str | None = None,
+    ) -> Shape:
+        """Add a cut ``start:stop:step`` of the axes named, or of the first ones; places are clamped as in Python.
+
+        A place is an integer, counted from the end where it is below 0, or None for the end it is next to, or a size:
+        text or a sympy expression, which is asked to be 0 at least, and counted from the front.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.slice("N, 10", 2, -1, axes=1), env.slice("N, 10", [None, 0], ["k", 10], steps=[1, 3])
+        (Shape('(N, 7)'), Shape('(min(N, k), 4)'))
+        """
+        sizes: list[Any] = []
+        read = {"starts": _references(_as_list(starts), sizes), "stops": _references(_as_list(stops), sizes)}
+        return self._operate("slice", (data, tuple(sizes)), origin, **read, axes=axes, steps=steps)
+
+    def gather(self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None) -> Shape:
+        """Add `numpy.take` along an axis, of indices of a shape; where there is one, the axis must not be empty.
+
+        That each index is within the axis is a matter of data, and not asked.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.gather("vocabulary, d", "batch, T"), env.condition
+        (Shape('(batch, T, d)'), Eq(T, 0) | Eq(batch, 0) | (vocabulary >= 1))
+        """
+        return self._operate("gather", (data, indices), origin, axis=axis)
+
+    def pad(self, data: ShapeLike, widths: Ends, mode: PadMode = "constant", *, origin: str | None = None) -> Shape:
+        """Add elements at the ends of axes, or take some away where a width is below 0.
+
+        ``widths`` is a number for all ends, or for each axis one, or a pair: before it and after it. The modes other
+        than ``"constant"`` repeat elements, which must be there: ``"reflect"`` needs more of them than are put.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.pad("N, T", [0, (1, 2)], "reflect"), env.condition
+        (Shape('(N, T + 3)'), T >= 3)
+        """
+        return self._operate("pad", (data,), origin, widths=widths, mode=mode)
+
+    # Windows.
+
+    def conv(  # noqa: PLR0913 - its attributes are its own
+        self,
+        data: ShapeLike,
+        weights: ShapeLike,
+        *,
+        bias: ShapeLike | None = None,
+        strides: Axes = 1,
+        padding: Ends | Literal["same", "valid"] = 0,
+        dilations: Axes = 1,
+        groups: int = 1,
+        origin: str | None = None,
+    ) -> Shape:
+        """Add a convolution of data (N, C, ...) with weights (M, C / groups, ...), and a bias (M,) if one is given.
+
+        The window, gaps included, must fit into the padded axes. ``"same"`` pads so that the sizes stay, but for the
+        strides.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv(assume=["H >= 1", "W >= 1"])
+        >>> env.conv("N, 3, H, W", "64, 3, 7, 7", strides=2, padding=3)
+        Shape('(N, 64, (H + 1)//2, (W + 1)//2)')
+        """
+        operands = (data, weights) if bias is None else (data, weights, bias)
+        given = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
+        return self._operate("conv", operands, origin, **given)
+
+    def conv_transpose(  # noqa: PLR0913 - its attributes are its own
+        self,
+        data: ShapeLike,
+        weights: ShapeLike,
+        *,
+        bias: ShapeLike | None = None,
+        strides: Axes = 1,
+        padding: Ends | Literal["valid"] = 0,
+        dilations: Axes = 1,
+        groups: int = 1,
+        output_padding: Axes = 0,
+        origin: str | None = None,
+    ) -> Shape:
+        """Add a transposed convolution of data (N, C, ...) with weights (C, M / groups, ...), and a bias (M,).
+
+        Neither the axes to slide along nor those of the output may be empty.
+
+        >>> from symbcast import ShapeEnv
+        >>> ShapeEnv(min_size=1).conv_transpose("N, 64, H, W", "64, 32, 2, 2", strides=2)
+        Shape('(N, 32, 2*H, 2*W)')
+        """
+        operands = (data, weights) if bias is None else (data, weights, bias)
+        given = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
+        return self._operate("conv_transpose", operands, origin, **given, output_padding=output_padding)
+
+    def pool(  # noqa: PLR0913 - its attributes are its own
+        self,
+        data: ShapeLike,
+        kernel: ShapeLike,
+        *,
+        strides: Axes = 1,
+        padding: Ends | Literal["same", "valid"] = 0,
+        dilations: Axes = 1,
+        ceil_mode: bool = False,
+        origin: str | None = None,
+    ) -> Shape:
+        """Add a pool of data (N, C, ...) by a window of the sizes ``kernel``, one for each axis to slide along.
+
+        The window must fit into the padded axes once. With ``ceil_mode`` the last one may reach beyond the padding, but
+        must start before the padding at the end.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.pool("N, C, H, 7", (2, 2), strides=2), env.condition
+        (Shape('(N, C, H//2, 3)'), H >= 2)
+        """
+        given = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
+        return self._operate("pool", (data, kernel), origin, **given)
+
+
+def _several(name: str, shapes: Any) -> tuple[Any, ...]:
+    if isinstance(shapes, (str, Shape)) or not isinstance(shapes, Iterable):
+        raise OperatorError(name, "takes a list of shapes", f"write {name}([a, b], axis=0)")
+    return tuple(shapes)
+
+
+def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes of a target with a 1 where they are -1 or 0, and the axes where they are the one or the other.
+
+    A 0 is kept as a size too: whether it copies is the caller's to say.
+    """
+    if isinstance(target, str):
+        found = _split(target)
+        return _marked(found) if found is not None else (target, (), ())
+    return _marked([target] if not isinstance(target, Iterable) else list(target))
+
+
+def _split(text: str) -> list[str] | None:
+    """Return the sizes in text that has -1 or 0 among them; None where it is plain."""
+    inner = text.strip()
+    if inner[:1] in "([" and inner[-1:] in ")]":
+        inner = inner[1:-1]
+    parts = [p.strip() for p in re.split(r",(?![^()]*\))", inner)]
+    parts = parts[:-1] if parts[-1:] == [""] else parts
+    return parts if {"-1", "0"} & set(parts) else None
+
+
+def _marked(items: Sequence[Any]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    numbers = [_number(item) for item in items]
+    inferred = tuple(n for n, number in enumerate(numbers) if number == -1)
+    zeros = tuple(n for n, number in enumerate(numbers) if number == 0)
+    if len(inferred) > 1:
+        raise OperatorError("reshape", "at most one size may be -1")
+    return tuple(1 if n in inferred else item for n, item in enumerate(items)), inferred, zeros
+
+
+def _number(item: Any) -> int | None:
+    if isinstance(item, str):
+        return int(item) if item in ("-1", "0") else None
+    try:
+        return None if isinstance(item, bool) else index(item)
+    except TypeError:
+        return None
+
+
+def _as_list(places: Any) -> list[Any]:
+    return list(places) if isinstance(places, Iterable) and not isinstance(places, str) else [places]
+
+
+def _references(places: Sequence[Any], sizes: list[Any]) -> tuple[int | str | None, ...]:
+    """Return places with references to ``sizes``, to which those are added that are no integers."""
+    found: list[int | str | None] = []
+    for place in places:
+        number = None if place is None or isinstance(place, str) else _number(place)
+        if place is None or number is not None:
+            found.append(number)
+        else:
+            found.append(f"#{len(sizes)}")
+            sizes.append(place)
+    return tuple(found)

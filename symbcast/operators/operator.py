@@ -1,0 +1,116 @@
+"""Operators of a program: shape functions with their attributes set, which are recorded and answered for by name."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+from symbcast.algebra.arithmetic import join, join_members
+from symbcast.algebra.bounds import Bounds
+from symbcast.constraints import Constraint, Origin
+from symbcast.errors import OperatorError
+from symbcast.formulas import Formula, clauses
+from symbcast.operators.context import Context, Dims
+from symbcast.rules.base import Emission, Joined, Rule, find_rule
+
+Reader = Callable[[str, str, Any], Any]
+"""Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
+
+
+class Operator(Rule):
+    """One operation on shapes with its attributes set; immutable.
+
+    It emits constraints and an output as a rule does, and so is recorded, explained and exchanged as one.
+
+    Attributes:
+        kinds: how each attribute is read.
+    """
+
+    family = "operators"
+    summary = ""
+    document = ""
+    kinds: ClassVar[Mapping[str, Reader]] = {}
+
+    def __init__(self, *, called: str = "", **attributes: Any) -> None:
+        for name in attributes:
+            if name not in self.kinds:
+                raise OperatorError(self.name, f"has no attribute {name!r}")
+        read = {name: self.kinds[name](self.name, name, value) for name, value in attributes.items()}
+        super().__init__(called=called, **read)
+
+    @abstractmethod
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        """Return the output of shapes, and tell what it requires of them."""
+
+    def check_shapes(self, shapes: Sequence[Sequence[Any]]) -> None:
+        """Raise `OperatorError` for the number of operands, their ranks, or attributes that do not fit them."""
+        if not self.variadic and len(shapes) != len(self.operands):
+            raise OperatorError(self.name, f"takes {len(self.operands)} shapes, not {len(shapes)}")
+        self.emit(shapes)
+
+    def emit(self, shapes: Sequence[Sequence[Any]]) -> Emission:
+        """Return the constraints on the operands and the output dimensions."""
+        context = _Collector(self, len(shapes))
+        found = self.output(context, [tuple(s) for s in shapes])
+        members = [join_members(d) for d in found]
+        return Emission(
+            context.constraints, tuple(Joined(m) if len(m) > 1 else d for m, d in zip(members, found, strict=True))
+        )
+
+
+class _Collector(Context):
+    """Collects what one operation requires; of sizes it knows nothing but that they are none below 0."""
+
+    def __init__(self, operator: Operator, count: int) -> None:
+        self.operator = operator
+        self.bounds = Bounds({})
+        self.constraints: list[Constraint] = []
+        self._origin = Origin(operator.name, tuple(range(count)))
+
+    def require(self, formula: Formula, reason: str) -> None:
+        self.constraints += [Constraint(part, self._origin, reason) for part in clauses(formula)]
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise OperatorError(self.operator.name, reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        emission = find_rule(rule, attributes).emit(shapes)
+        for constraint in emission.constraints:
+            self.require(constraint.requirement, constraint.reason)
+        return tuple(join(d) if isinstance(d, Joined) else d for d in emission.output)
+
+
+_operators: dict[str, type[Operator]] = {}
+
+O = TypeVar("O", bound=type[Operator])  # noqa: E741 - as R for rules
+
+
+def reading(**kinds: Reader) -> Mapping[str, Reader]:
+    """Return how the attributes of an operator are read."""
+    return kinds
+
+
+def recorded(operator: O) -> O:
+    """Let an operator be found by its name."""
+    _operators[operator.name] = operator
+    return operator
+
+
+def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
+    """Return the operator of a name with its attributes set. Raises `OperatorError`.
+
+    >>> find_operator("transpose", {"order": [1, 0]}).concrete([(2, 3)])
+    (3, 2)
+    """
+    import_module("symbcast.operators.recorded")
+    if name not in _operators:
+        raise OperatorError(name, "is no operator", f"the operators are {', '.join(_operators)}")
+    return _operators[name](**attributes)
+
+
+def operator_names() -> tuple[str, ...]:
+    """Return the names of all operators."""
+    import_module("symbcast.operators.recorded")
+    return tuple(_operators)

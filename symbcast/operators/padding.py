@@ -1,0 +1,71 @@
+"""Elements put at the ends of axes, or taken away there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.algebra.arithmetic import add
+from symbcast.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.operators.context import Context, Dims
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+MODES = ("constant", "reflect", "edge", "wrap")
+NOT_BELOW = "no more may be taken away from an axis than there is"
+
+
+class Padding(NamedTuple):
+    """An axis and what is put at its ends; taken away there, where it is below 0."""
+
+    size: Dim
+    before: Dim
+    after: Dim
+
+    @property
+    def padded(self) -> Dim:
+        """The size of the axis with its padding."""
+        return add(self.size, self.before, self.after)
+
+    @property
+    def stays(self) -> Formula:
+        """When nothing is put or taken away."""
+        return all_of([equal(self.before, 0), equal(self.after, 0)])
+
+
+def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
+    """Return the padded sizes: by one number, or by the elements within reflected, repeated at the edge or wrapped.
+
+    What is taken away must be there; what is padded with must be too.
+    """
+    for padding in paddings:
+        context.at_most(0, padding.padded, NOT_BELOW)
+    for padding in paddings:
+        if mode == "constant":
+            context.at_most(0, kept(context, padding), NOT_BELOW)
+        else:
+            require_elements(context, any_of([padding.stays, has_elements(context, mode, padding)]), mode)
+    return tuple(p.padded for p in paddings)
+
+
+def kept(context: Context, padding: Padding) -> Dim:
+    """Return what is left of an axis before anything is put to it."""
+    smaller = context.bounds.smaller
+    return add(padding.size, smaller(padding.before, 0), smaller(padding.after, 0))
+
+
+def has_elements(context: Context, mode: str, padding: Padding) -> Formula:
+    """Return when an axis has the elements that its padding repeats."""
+    left = kept(context, padding)
+    if mode != "reflect":
+        return at_most(1, left)
+    return all_of([at_most(add(n, 1), left) for n in dict.fromkeys((0, padding.before, padding.after))])
+
+
+def require_elements(context: Context, formula: Formula, mode: str) -> None:
+    """Require what makes an axis have the elements that its padding repeats."""
+    reason = "an axis must have the elements that its padding repeats"
+    if mode == "reflect":
+        reason = "an axis must be longer than its padding, which reflects it"
+    context.require(formula, reason)

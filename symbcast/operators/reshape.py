@@ -1,0 +1,96 @@
+"""Reshapes: the elements in the order that they have, in a shape of as many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
+from symbcast.algebra.bounds import exact_quotient, reduced_fraction
+from symbcast.formulas import at_most, equal, negate
+from symbcast.operators.context import Context, Dims
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
+"""Returns the size that stands for -1 in a shape of some data, beside the sizes that are given."""
+
+SAME_NUMBER = "the number of elements must stay the same"
+
+
+def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
+    """Return the target shape with its None, of which there may be one, worked out; require as many elements.
+
+    None stands for -1. Beside it no size may be 0: what it were then is not determined. ``inferred`` works it out
+    where a runtime does that in a way of its own.
+    """
+    given = [d for d in target if d is not None]
+    if len(given) < len(target) - 1:
+        context.refuse("at most one size may be -1")
+    if len(given) < len(target):
+        worked_out = (inferred or infer_size)(context, data, given)
+        return tuple(worked_out if d is None else d for d in target)
+    quotient = exact_quotient(data, tuple(given)) if context.is_positive(given) else None
+    if quotient != 1:
+        left, right = _without_common(context, data, given)
+        context.equal(multiply(*left), multiply(*right), SAME_NUMBER)
+    return tuple(given)
+
+
+def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+    """Return the size that stands for -1 beside those that are given, of which none may be 0."""
+    reason = "beside a -1 no size may be 0"
+    empty = context.empty(given)
+    if context.is_known(empty):
+        context.refuse(reason)
+    context.require(negate(empty), reason)
+    return whole_quotient(context, data, given)
+
+
+def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
+    """Return how often a product goes into another; require that nothing be left over. No divisor may be 0."""
+    quotient = exact_quotient(tuple(data), tuple(given))
+    if quotient is not None:
+        return quotient
+    above, below = reduced_fraction(tuple(data), tuple(given))
+    context.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
+    return floor_divide(above, below)
+
+
+def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """Return the factors of two products without those that both have, and that are not 0."""
+    above, below = list(left), []
+    for factor in right:
+        if factor in above and context.bounds.is_at_least(factor, 1):
+            above.remove(factor)
+        else:
+            below.append(factor)
+    return above, below
+
+
+def copied(context: Context, data: Dims, axis: int) -> Dim:
+    """Return the size that a 0 in the target copies from the data; an axis that the data do not have is refused."""
+    if axis >= len(data):
+        context.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
+    return data[axis]
+
+
+def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim:
+    """Return a size of the target, or that of the data where it is 0: size + (1 - min(size, 1)) * kept."""
+    if axis >= len(data):
+        context.require(at_most(1, size), "a size of 0 keeps one that the data do not have")
+        return size
+    if data[axis] == size:
+        return size
+    is_zero = subtract(1, context.bounds.smaller(size, 1))
+    return add(size, multiply(is_zero, data[axis]))
+
+
+def flatten(dims: Dims, start: int, stop: int) -> Dims:
+    """Return a shape with the axes from ``start`` on, before ``stop``, in one.
+
+    >>> flatten((2, 3, 4), 1, 3), flatten((2, 3), 0, 0)
+    ((2, 12), (1, 2, 3))
+    """
+    return (*dims[:start], multiply(*dims[start:stop]), *dims[stop:])

@@ -1,0 +1,149 @@
+"""Runs nodes that ONNX Runtime treats otherwise than the documents, and keeps for each difference where one is run.
+
+The rows are those that no other file of recorded runs has.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import sys
+from itertools import product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import onnx
+from recorded_differences import DATA, NAMED, shown_by
+from recorded_nodes import floats, node, run, sized, values, zeros
+
+MICROSOFT = "com.microsoft"
+FEW = range(3)
+
+
+def integers(*shape, kind="int64"):
+    return {"shape": list(shape), "type": kind}
+
+
+def number(item, kind="int64"):
+    return {"shape": [], "type": kind, "values": [item]}
+
+
+def rows():
+    """Give every row of one node."""
+    yield sized(node("Squeeze", 13, {}, [floats(1, 3, 1), values([], "int64")]))
+    crop = {"mode": "nearest", "coordinate_transformation_mode": "tf_crop_and_resize"}
+    roi = values([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 1.0], "float")
+    yield sized(node("Resize", 13, crop, [floats(1, 1, "H", 4), roi, values([1.0, 1.0, 2.0, 1.0], "float")]), (2, 3))
+    yield sized(node("Concat", 13, {"axis": 0}, [floats("N", "A"), floats("M", "B")]), FEW, FEW, (2, 3), (2, 3))
+    yield sized(node("Split", 18, {"num_outputs": 3}, [floats("N")], 3), range(8))
+    depth = {"sizes": ["D"], "type": "int64"}
+    yield sized(node("OneHot", 11, {}, [integers(2), depth, zeros(2)]), FEW)
+    small = {"kind": "uint8"}
+    two = [integers("N", 3, **small), integers(3, 2, **small), integers("P", **small)]
+    yield sized(node("MatMulInteger", 10, {}, two), (1, 2), (1, 2, 3))
+    stack = [integers(2, 4, 3, **small), integers(2, 3, 2, **small), None, integers("P", **small)]
+    yield sized(node("MatMulInteger", 10, {}, stack), (1, 2, 3))
+    yield sized(node("STFT", 17, {}, [floats(1, "N"), number(2), None, number(4)]), (4, 5, 6))
+    weights = [zeros(1, 2, 3), zeros(1, 2, 2)]
+    yield sized(node("RNN", 14, {"hidden_size": 2, "layout": 1}, [floats("B", "T", 3), *weights]), (1, 2), (1, 2))
+    yield sized(node("RNN", 14, {"hidden_size": 2}, [floats("T", "B", 3), *weights]), FEW, FEW)
+    gates = [zeros(1, 6, 3), zeros(1, 6, 2)]
+    yield sized(node("GRU", 14, {"hidden_size": 2}, [floats("T", "B", 3), *gates]), FEW, FEW)
+    yield sized(node("RNN", 14, {}, [floats("T", "B", 3), *weights]), (1, 2), (1, 2))
+    yield sized(node("ArgMax", 13, {"axis": 0}, [floats("N", "M")]), FEW, FEW)
+    yield sized(node("LayerNormalization", 17, {}, [floats("N", "M"), floats("M")]), FEW, FEW)
+    yield sized(
+        node("GroupNormalization", 21, {"num_groups": 2}, [floats(1, 4, "H"), floats("C"), floats("C")]),
+        (2,),
+        range(1, 5),
+    )
+    five = {"shape": [1, 1], "type": "int64", "values": [5]}
+    yield sized(node("GatherND", 13, {}, [floats(2, "N"), five]), FEW)
+    boxes = [floats(1, "N", 4), floats(1, 1, "N"), zeros(2, kind="int64"), zeros(2), zeros(2)]
+    yield sized(node("NonMaxSuppression", 11, {}, boxes), (1, 2))
+    yield sized(node("Attention", 23, {}, [floats(1, 2, "L", 4), floats(1, 2, "S", 4), floats(1, 2, "S", 4)]), FEW, FEW)
+    yield sized(node("Softmax", 9, {"axis": 2}, [floats("N", 3)]), (1, 2))
+    yield sized(node("Div", 14, {}, [integers("N", kind="int32"), values([0], "int32")]), (1, 2))
+    yield sized(node("PRelu", 16, {}, [floats(3), floats("A", 3)]), (1, 2))
+    yield sized(node("MatMul", 13, {}, [floats(1, 2, 3), floats("B", 3, 2)]), FEW)
+    norm = [floats(1, 2, "N"), floats(1, 2, "N"), floats("N")]
+    yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), FEW)
+    norm = [floats("A", 2, 3), floats("B", 2, 3), floats(3)]
+    yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), (1, 2, 3), (1, 2, 3))
+
+
+RESHAPE = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[M, N] x) => (float[A, B] y) {
+  m = Shape<end = 1>(x)
+  rest = Constant<value_ints = [-1]>()
+  shape = Concat<axis = 0>(m, rest)
+  y = Reshape<allowzero = 1>(x, shape)
+}"""
+LOOP = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[T] t, float[N] x) => (float[L] last, float[A, B] ys) {
+  n = Shape(t)
+  m = Squeeze(n)
+  c = Constant<value = bool {1}>()
+  last, ys = Loop(m, c, x) <body = b (int64 i, bool ci, float[P] xi) => (bool co, float[Q] xo, float[R] y) {
+    co = Identity(ci)
+    xo = Identity(xi)
+    y = Identity(xi)
+  }>
+}"""
+SCAN = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[T, 2] t, float[2] x) => (float[L] last, float[A, B] ys) {
+  last, ys = Scan <num_scan_inputs = 1, body = b (float[2] s, float[2] e) => (float[2] so, float[2] y) {
+    so = Add(s, e)
+    y = Identity(so)
+  }> (x, t)
+}"""
+STATE = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[T, 2] t, float[N] x) => (float[L] last, float[A, B] ys) {
+  last, ys = Scan <num_scan_inputs = 1, body = b (float[M] s, float[2] e) => (float[K] so, float[2] y) {
+    so = Add(s, e)
+    y = Identity(e)
+  }> (x, t)
+}"""
+
+
+def graphs():
+    """Give every model whose node has a graph in it."""
+    import numpy as np
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    for text, symbols in (
+        (RESHAPE, {"M": FEW, "N": FEW}),
+        (LOOP, {"T": FEW, "N": FEW}),
+        (SCAN, {"T": FEW}),
+        (STATE, {"T": (0, 1), "N": (1, 2)}),
+    ):
+        model = onnx.parser.parse_model(text)
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        runs = []
+        for sizes in product(*symbols.values()):
+            at = dict(zip(symbols, sizes, strict=True))
+            feeds = {
+                i.name: np.zeros([at.get(d.dim_param, d.dim_value) for d in i.type.tensor_type.shape.dim], np.float32)
+                for i in model.graph.input
+            }
+            try:
+                outputs = [list(o.shape) for o in session.run(None, feeds)]
+            except Exception:  # the runtime's errors have no class in common
+                outputs = None
+            runs.append([list(sizes), outputs])
+        yield {"model": base64.b64encode(model.SerializeToString()).decode(), "symbols": list(symbols), "runs": runs}
+
+
+if __name__ == "__main__":
+    with gzip.GzipFile(DATA / "differences.jsonl.gz", "wb", mtime=0) as file:
+        for row in rows():
+            row["outputs"] = run(row, row["sizes"])
+            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+        for row in graphs():
+            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+    found = {name: shown_by(name) for name in NAMED}
+    print("not shown by a run:", [name for name, place in found.items() if place is None])
+    (DATA / "differences.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -1,0 +1,36 @@
+"""Each difference between ONNX Runtime and the documents of ONNX, held against a run that shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnx")
+
+from recorded_differences import DATA, NAMED, is_needed, is_right, operator, rows
+
+import symbcast.onnx
+
+SHOWN = json.loads((DATA / "differences.json").read_text())
+SOURCES = sorted(Path(symbcast.onnx.__file__).parent.rglob("*.py"))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_recorded_run_is_answered_wrongly_without_the_difference(name):
+    file, number = SHOWN[name]
+    row = rows(file)[number]
+    assert operator(row) in NAMED[name].operators.split()
+    assert is_needed(name, row)
+
+
+def test_every_difference_is_asked_for_by_an_operator():
+    asked = {name for path in SOURCES for name in re.findall(r"differences\.([A-Z][A-Z0-9_]+)", path.read_text())}
+    assert asked == set(NAMED) == set(SHOWN)
+
+
+@pytest.mark.parametrize("number", range(len(rows("differences"))))
+def test_what_was_recorded_for_the_differences_is_answered_rightly(number):
+    assert is_right(rows("differences")[number])
