@@ -10,6 +10,7 @@ Importing this package imports neither sympy nor z3: what needs them is loaded w
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symbcast.broadcasting import Rule, rules
 from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
@@ -30,7 +31,6 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.result import Result, broadcast
-from symbcast.rules import Rule, rules
 from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 

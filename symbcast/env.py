@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.broadcasting.base import Rule, find_rule
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.programs.op import Op
-from symbcast.rules.base import Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.sizes import check_size
 from symbcast.verdicts import Verdict

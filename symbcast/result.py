@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.terms import Dim
+from symbcast.broadcasting.base import Emission, Joined, Rule, find_rule
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.budget import asked, check_budget
 from symbcast.deciding.masks import Masks
 from symbcast.errors import ConditionalBroadcastError, IncompatibleShapesError, UndecidedError
 from symbcast.formulas import FALSE, holds
 from symbcast.operands import plain_dims
-from symbcast.rules.base import Emission, Joined, Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of, sizes_of
 from symbcast.verdicts import Verdict
 

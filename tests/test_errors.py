@@ -242,8 +242,8 @@ def test_an_expression_that_cannot_be_read_is_no_dimension(value):
 
 
 def test_a_rule_offered_from_outside_is_listed_last():
-    from symbcast.rules import base
-    from symbcast.rules.numpy import Numpy
+    from symbcast.broadcasting import base
+    from symbcast.broadcasting.numpy import Numpy
 
     class Outside(Numpy):
         """A rule of another package."""

@@ -405,7 +405,7 @@ def test_a_program_reads_back_as_it_was_written(add, min_size):
 OUTSIDE = """
 import pickle
 import symbcast as sb
-from symbcast.rules.base import Emission, Rule, offered
+from symbcast.broadcasting.base import Emission, Rule, offered
 
 @offered
 class First(Rule):

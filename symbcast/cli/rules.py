@@ -9,7 +9,7 @@ from symbcast.cli.printing import Format, print_json, print_text
 from symbcast.cli.statuses import Exit
 
 if TYPE_CHECKING:
-    from symbcast.rules import RuleInfo
+    from symbcast.broadcasting import RuleInfo
 
 
 def rules(*, format: Format = "text") -> int:
@@ -20,7 +20,7 @@ def rules(*, format: Format = "text") -> int:
     format
         Text to read, or JSON.
     """
-    from symbcast.rules import rules as all_rules
+    from symbcast.broadcasting import rules as all_rules
 
     found = all_rules()
     if format == "json":
@@ -52,7 +52,7 @@ def _rule_lines(rule: RuleInfo) -> list[str]:
 
 
 def _rule_data(rule: RuleInfo) -> dict[str, Any]:
-    from symbcast.rules import REQUIRED
+    from symbcast.broadcasting import REQUIRED
 
     attributes = [
         {"name": p.name, "required": p.default is REQUIRED, "default": None if p.default is REQUIRED else p.default}

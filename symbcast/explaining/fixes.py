@@ -17,8 +17,8 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.assumptions import Assumption
+    from symbcast.broadcasting.base import Rule
     from symbcast.result import Result
-    from symbcast.rules.base import Rule
 
 TRIED = 40
 MANY_SYMBOLS = 100
@@ -251,7 +251,7 @@ def _transposed(result: Result) -> Iterator[Fix]:
 
 
 def _other_rule(result: Result) -> Iterator[Fix]:
-    from symbcast.rules.base import find_rule
+    from symbcast.broadcasting.base import find_rule
 
     if result.rule.name == "onnx-legacy" and not result.rule.attributes().get("broadcast"):
         yield _by(result, "use broadcast=1", broadcast=1)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.rules.base import Rule
+from symbcast.broadcasting.base import Rule
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
 def rule_text(rule: Rule) -> str:
     """Return the name a rule was asked for by, with its attributes.
 
-    >>> from symbcast.rules import find_rule
+    >>> from symbcast.broadcasting import find_rule
     >>> rule_text(find_rule("pdpd", {"axis": 1}))
     'pdpd(axis=1)'
     """

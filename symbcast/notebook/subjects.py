@@ -22,9 +22,9 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.broadcasting.base import OutputDim
     from symbcast.constraints import Constraint
     from symbcast.onnx.reporting.report import ModelReport
-    from symbcast.rules.base import OutputDim
 
 
 class Blame(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from symbcast.broadcasting.base import Rule
     from symbcast.constraints import Constraint
     from symbcast.formulas import Formula
-    from symbcast.rules.base import Rule
     from symbcast.shapes import Shape
 
 Kind: TypeAlias = Literal["broadcast", "equal", "require", "assume"]

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join_members
+from symbcast.broadcasting.base import Joined, OutputDim, right_aligned
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.normal import flattened
 from symbcast.definedness import definedness
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, clauses, equal, one_or_equal
 from symbcast.programs.op import Op
-from symbcast.rules.base import Joined, OutputDim, right_aligned
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:

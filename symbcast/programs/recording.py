@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from symbcast.algebra.symbols import symbol
+from symbcast.broadcasting.base import find_rule
 from symbcast.deciding.budget import asked, within
 from symbcast.errors import IncompatibleProgramError
 from symbcast.printing import formula_text
@@ -19,13 +20,12 @@ from symbcast.programs.names import Names
 from symbcast.programs.op import Kind, Op
 from symbcast.programs.plain import Plain, PlainAnswers
 from symbcast.programs.trace import Trace
-from symbcast.rules.base import find_rule
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol, Unknown
     from symbcast.assumptions import Assumption
-    from symbcast.rules.base import Rule
+    from symbcast.broadcasting.base import Rule
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.assumptions import Assumption
+from symbcast.broadcasting.base import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula
 from symbcast.programs.asking import Asking
@@ -18,7 +19,6 @@ from symbcast.programs.groups import Groups
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.programs.operations import columns_and_asked, size_needs
-from symbcast.rules.base import Joined, OutputDim
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from symbcast.assumptions import check_min_size, read_assumptions
+from symbcast.broadcasting import REQUIRED, Parameter, RuleInfo, rules
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -16,7 +17,6 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.result import Result, broadcast
-from symbcast.rules import REQUIRED, Parameter, RuleInfo, rules
 from symbcast.shapes import shape
 
 

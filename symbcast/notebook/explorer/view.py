@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.broadcasting import REQUIRED, Parameter, rules
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
 from symbcast.display.text import visible
@@ -16,7 +17,6 @@ from symbcast.notebook.choosing import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
-from symbcast.rules import REQUIRED, Parameter, rules
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.question import Fault, Question

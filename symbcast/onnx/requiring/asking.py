@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from symbcast.algebra.arithmetic import defined_join, subtract
 from symbcast.algebra.symbols import Symbol
 from symbcast.assumptions import Assumption
+from symbcast.broadcasting.base import Joined, find_rule
 from symbcast.definedness import definedness
 from symbcast.env import ShapeEnv
 from symbcast.errors import DimensionError
@@ -32,7 +33,6 @@ from symbcast.formulas import (
 from symbcast.onnx.knowing.sizes import Bounds
 from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_whole
 from symbcast.printing import formula_text
-from symbcast.rules.base import Joined, find_rule
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:

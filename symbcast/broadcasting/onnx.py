@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from symbcast.broadcasting.base import Dims, Emission, OutputDim, Parameter, Places, Rule, as_axes, as_int, offered, run
+from symbcast.broadcasting.numpy import Numpy
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
 from symbcast.formulas import FALSE, all_of, any_of, equal, one_or_equal
-from symbcast.rules.base import Dims, Emission, OutputDim, Parameter, Places, Rule, as_axes, as_int, offered, run
-from symbcast.rules.numpy import Numpy
 
 MAX_PADDING = 1000
 """How many ones an importer's padding may put behind a shape."""

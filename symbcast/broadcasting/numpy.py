@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from symbcast.broadcasting.base import Dims, Emission, Joined, OutputDim, Rule, offered, right_aligned
 from symbcast.constraints import Constraint
 from symbcast.errors import RuleArgumentError
 from symbcast.formulas import Compatible
-from symbcast.rules.base import Dims, Emission, Joined, OutputDim, Rule, offered, right_aligned
 
 
 @offered

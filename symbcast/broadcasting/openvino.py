@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from symbcast.constraints import Constraint
-from symbcast.errors import RuleArgumentError
-from symbcast.formulas import Compatible, at_most, equal, one_or_equal
-from symbcast.rules.base import (
+from symbcast.broadcasting.base import (
     REQUIRED,
     Dims,
     Emission,
@@ -23,7 +20,10 @@ from symbcast.rules.base import (
     offered,
     run,
 )
-from symbcast.rules.numpy import Numpy
+from symbcast.broadcasting.numpy import Numpy
+from symbcast.constraints import Constraint
+from symbcast.errors import RuleArgumentError
+from symbcast.formulas import Compatible, at_most, equal, one_or_equal
 
 _ELEMENTWISE = "OpenVINO, Broadcast Rules For Elementwise Operations"
 _ONTO = "the size must be 1 or the target's"

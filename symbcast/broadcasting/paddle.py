@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from symbcast.broadcasting.base import Dims, Emission, Parameter, as_int, offered
+from symbcast.broadcasting.numpy import Numpy
 from symbcast.errors import RuleArgumentError
-from symbcast.rules.base import Dims, Emission, Parameter, as_int, offered
-from symbcast.rules.numpy import Numpy
 
 
 @offered

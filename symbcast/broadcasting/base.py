@@ -265,7 +265,7 @@ def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
 def _load_families() -> None:
     """Import every family, in the order in which their rules are listed; each offers its rules."""
     for family in _FAMILIES:
-        import_module(f"symbcast.rules.{family}")
+        import_module(f"symbcast.broadcasting.{family}")
 
 
 def _unknown_rule(name: object) -> UnknownRuleError:
