@@ -10,7 +10,7 @@ Importing this package imports neither sympy nor z3: what needs them is loaded w
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symbcast.broadcasting import Rule, rules
+from symbcast.broadcasting import Rule, rule, rules
 from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
@@ -24,6 +24,9 @@ from symbcast.errors import (
     MissingExtraError,
     ModelError,
     RuleArgumentError,
+    RuleDefinitionError,
+    RulePluginError,
+    RulePluginWarning,
     ShapeSyntaxError,
     ShapeTypeError,
     SymbcastError,
@@ -58,6 +61,9 @@ __all__ = [
     "Result",
     "Rule",
     "RuleArgumentError",
+    "RuleDefinitionError",
+    "RulePluginError",
+    "RulePluginWarning",
     "Shape",
     "ShapeEnv",
     "ShapeSyntaxError",
@@ -70,6 +76,7 @@ __all__ = [
     "adapters",
     "broadcast",
     "notebook",
+    "rule",
     "rules",
     "shape",
     "symbol",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from symbcast.broadcasting.base import Joined
+from symbcast.broadcasting import Joined
 from symbcast.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.printing import dim_text
 from symbcast.verdicts import Verdict

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.broadcasting.base import Rule, find_rule
+from symbcast.broadcasting import Rule, find_rule
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.programs.op import Op
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.terms import Dim
-from symbcast.broadcasting.base import Emission, Joined, Rule, find_rule
+from symbcast.broadcasting import Emission, Joined, Rule, find_rule
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.budget import asked, check_budget
 from symbcast.deciding.masks import Masks
 from symbcast.errors import ConditionalBroadcastError, IncompatibleShapesError, UndecidedError
 from symbcast.formulas import FALSE, holds
 from symbcast.operands import plain_dims
+from symbcast.reasons import SIZE
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of, sizes_of
 from symbcast.verdicts import Verdict
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_plain_rules: dict[Any, Rule] = {}
 _NOTHING: Any = ()
 _ZERO = 0
 """What is assumed unless it is said, looked at by identity: `False` and `0.0` equal 0, and are no least sizes."""
@@ -92,11 +92,7 @@ def broadcast(
 
 
 def _general(shapes: Sequence[Any], rule: str | Rule, attributes: dict[str, Any], assume: Any, min_size: int) -> Result:
-    found = _plain_rules.get(rule) if not attributes and type(rule) is str else None
-    if found is None:
-        found = find_rule(rule, attributes)
-        if not attributes and type(rule) is str:
-            _plain_rules[rule] = found
+    found = find_rule(rule, attributes)
     operands = [s if type(s) is Shape else shape(s) for s in shapes]
     if assume is _NOTHING and min_size is _ZERO:
         made = Result(found, tuple(operands), None)
@@ -405,7 +401,7 @@ class Result:
                 if isinstance(dim, int) or dim.is_Symbol:
                     continue
                 origin = Origin("size", (position,), axis, len(dims))
-                found.extend(Constraint(need, origin, "the dimension must be a size") for need in definedness(dim))
+                found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
         return found
 
     def _output_dim(self, dim: Dim | Joined) -> Dim:

@@ -1,35 +1,22 @@
-"""What a rule is: a small class that aligns shapes and emits constraints.
+"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis asks and gives.
 
-To add a rule, write a class deriving from `Rule` in its family's file, with its attributes as ``parameters`` and an
-`emit`, and decorate it with `offered`. A rule never decides, prints, or raises about the validity of shapes; it raises
-`RuleArgumentError` about its own attributes alone.
+A rule never decides, prints, or raises about the validity of shapes; it raises `RuleArgumentError` about its own
+attributes alone. How to add one is told in the README beside this file.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from importlib import import_module
-from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
+from symbcast.broadcasting.laws import Ask, Dims, Join, Joined, Law, OutputDim, columns, hanging
+from symbcast.broadcasting.parameters import AttributeValue, Parameter
+from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
 from symbcast.constraints import Constraint, Origin
-from symbcast.errors import RuleArgumentError, UnknownRuleError
-from symbcast.formulas import FALSE, Formula, holds
-
-if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-
-Dims: TypeAlias = "Sequence[Dim]"
-
-
-class Joined(tuple["Dim", ...]):
-    """An output dimension named by its members: their join, whatever it collapses to."""
-
-    __slots__ = ()
-
-
-OutputDim: TypeAlias = "Dim | Joined"
+from symbcast.errors import RuleArgumentError
+from symbcast.formulas import FALSE, holds
+from symbcast.reasons import Reason, Remedy
 
 
 class Emission(NamedTuple):
@@ -39,115 +26,201 @@ class Emission(NamedTuple):
     output: tuple[OutputDim, ...]
 
 
-class Places(NamedTuple):
-    """Where a rule lays the axes of its operands.
+class Alias(NamedTuple):
+    """Another name of a rule, for the same law under another document.
 
-    ``rank`` is that of the aligned shapes; ``of[n][i]`` the axis on which axis ``i`` of operand ``n`` is laid. An axis
-    below 0 or from ``rank`` on hangs over: the rule has no axis there.
+    Attributes:
+        name: The name.
+        document: Where that law is written down; empty where it is the rule's own document.
+        least: The fewest operands that are taken under this name.
+        most: The most operands, None for any number.
     """
 
-    rank: int
-    of: tuple[tuple[int, ...], ...]
-
-
-class Parameter(NamedTuple):
-    """An attribute of a rule: its name, its default (`REQUIRED` where there is none), and the words it may be."""
-
     name: str
-    default: Any
-    choices: tuple[str, ...] = ()
+    document: str = ""
+    least: int = 1
+    most: int | None = None
 
 
-class _Required:
-    def __repr__(self) -> str:
-        return "required"
+class Instead(NamedTuple):
+    """Another rule, or other attributes of the same one, that may be suggested where a rule refuses shapes.
 
+    ``rule`` is empty for the rule itself.
+    """
 
-REQUIRED = _Required()
-"""The default of an attribute that must be given."""
+    rule: str = ""
+    attributes: Mapping[str, AttributeValue] = {}
 
 
 class Rule(ABC):
     """One framework's broadcast rule with its attributes set; immutable.
 
-    ``operands`` names the operands in order; a ``variadic`` rule takes any number. ``parameters`` are its attributes.
-    ``called`` is the name, or alias, that it was asked for by.
+    A rule declares a `placement` and a `law`, as class attributes or, where they depend on the rule's attributes, as
+    properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
+
+    Attributes:
+        name: What it is called.
+        family: The framework, or the group of rules, that it belongs to.
+        summary: What it says, in a line.
+        document: Where that is written down.
+        aliases: Its other names.
+        operands: What the operands are called, in order.
+        variadic: Whether it takes any number of operands.
+        parameters: Its attributes, each of which is set on the instance under its name.
+        instead: What else may be suggested where it refuses shapes.
+        own_reasons: The reasons that its own `emit` gives beside those of its placement and its law.
+        called: The name, or alias, that it was asked for by.
     """
 
     name: ClassVar[str]
     family: ClassVar[str]
     summary: ClassVar[str]
     document: ClassVar[str]
-    aliases: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[tuple[str | Alias, ...]] = ()
     operands: ClassVar[tuple[str, ...]] = ("A", "B")
     variadic: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    own_reasons: ClassVar[tuple[Reason, ...]] = ()
+    called: str
 
-    def __init__(self, *, called: str = "", **attributes: Any) -> None:
+    def __init__(self, *, called: str = "", **attributes: object) -> None:
         self.called = called or self.name
         for parameter in self.parameters:
             value = attributes.pop(parameter.name, parameter.default)
-            if parameter.choices:
-                check_choice(self.name, parameter, value)
-            setattr(self, parameter.name, value)
+            setattr(self, parameter.name, parameter.check(self.name, value))
         for given in attributes:
             raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
         self.check_attributes()
         self._is_set = True
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         # One rule serves every call that names it.
         if getattr(self, "_is_set", False):
             raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
         super().__setattr__(name, value)
 
     def check_attributes(self) -> None:
-        """Raise `RuleArgumentError` for an attribute that no shapes could make right."""
+        """Raise `RuleArgumentError` for attributes, each of its kind, that no shapes could make right."""
         return
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
-        if not self.variadic and len(shapes) != len(self.operands):
+        if self.variadic:
+            self._check_number(len(shapes))
+        elif len(shapes) != len(self.operands):
             names = ", ".join(self.operands)
             problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
             raise RuleArgumentError(self.name, problem, "give one shape for each")
 
-    @abstractmethod
+    def _check_number(self, count: int) -> None:
+        """Raise `RuleArgumentError` for a number of operands that is not taken under the name asked for."""
+        alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)
+        if alias is None:
+            return
+        if count < alias.least:
+            number = "one shape" if alias.least == 1 else f"{alias.least} shapes"
+            raise RuleArgumentError(self.called, f"takes at least {number}", f"give {number.split(maxsplit=1)[0]}")
+        if alias.most is not None and count > alias.most:
+            problem = f"takes at most {alias.most} shapes, not {count}"
+            raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
+
+    @property
+    def placement(self) -> Placement:
+        """Where the axes of the operands lie: under each other from the right, unless the rule says otherwise."""
+        return _AT_RIGHT
+
+    @property
+    def law(self) -> Law | None:
+        """The law of an axis; None only for a rule with an `emit` of its own."""
+        return None
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of everything that the rule may ask."""
+        of_law = () if self.law is None else self.law.reasons
+        return tuple(dict.fromkeys((*self.placement.reasons, *of_law, *self.own_reasons)))
+
+    @property
+    def remedies(self) -> frozenset[Remedy]:
+        """The kinds of changes that may be suggested where the rule refuses shapes."""
+        return frozenset(remedy for reason in self.reasons for remedy in reason.remedies)
+
+    @property
+    def instead(self) -> tuple[Instead, ...]:
+        """What else may be suggested: another rule, or other attributes."""
+        return ()
+
     def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """Return the constraints on the operands and the output dimensions."""
+        """Return the constraints on the operands and the output dimensions, as placement and law give them."""
+        if self.law is None:
+            raise TypeError(f"the rule {self.name!r} has neither a law nor an emit of its own")
+        return self.emission_by(self.placement, self.law, shapes)
+
+    def emission_by(self, placement: Placement, law: Law, shapes: Sequence[Dims]) -> Emission:
+        """Return what some placement and law give for shapes; for rules that choose these by the shapes."""
+        ranks = [len(s) for s in shapes]
+        base = placement.base(ranks)
+        refusals = [self._refused(r) for r in placement.refusals(ranks)]
+        if refusals and base is not None:
+            return Emission(refusals, tuple(shapes[base]))
+        places = placement.places(ranks)
+        output: list[OutputDim] = []
+        constraints = refusals
+        for axis, column in enumerate(columns(places, shapes, base)):
+            here = self.law_at(axis, law)
+            constraints.extend(self.constraint(ask, axis, places.rank) for ask in here.asks(column))
+            output.append(here.output(column))
+        for operand, size in hanging(places, shapes):
+            constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
+        return Emission(constraints, tuple(output))
+
+    def law_at(self, axis: int, law: Law) -> Law:
+        """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
+        return law
 
     def places(self, ranks: Sequence[int]) -> Places:
-        """Return where the axes of operands of the given ranks are laid: at the right, unless the rule says otherwise.
-
-        >>> find_rule("pdpd", {"axis": 1}).places([4, 1])
-        Places(rank=4, of=((0, 1, 2, 3), (1,)))
-        """
-        rank = max(ranks, default=0)
-        return Places(rank, tuple(run(rank - r, r) for r in ranks))
+        """Return where the axes of operands of the given ranks lie."""
+        return self.placement.places(ranks)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Return the output of integer shapes, None where the rule refuses them."""
         emission = self.emit(shapes)
         if not all(holds(c.requirement) for c in emission.constraints):
             return None
-        sizes: list[Any] = [next((d for d in s if d != 1), 1) if isinstance(s, Joined) else s for s in emission.output]
-        return tuple(sizes)
+        return tuple(map(_value, emission.output))
 
     def is_join(self, shapes: Sequence[Dims]) -> bool:
-        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join."""
-        return False
+        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join.
+
+        The engine holds such questions on masks, its fastest form. It follows from placement and law.
+        """
+        own = type(self)
+        if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(self.law) is not Join:
+            return False
+        placement = self.placement
+        return type(placement) is AtRight and not any(True for _ in placement.refusals([len(s) for s in shapes]))
 
     def operand_name(self, position: int) -> str:
         """Return what the operand at ``position`` is called."""
         return self.operands[position] if position < len(self.operands) else f"operand {position}"
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, AttributeValue]:
         """Return the attributes that differ from their defaults, as they would be written in a call."""
-        given = {p.name: getattr(self, p.name) for p in self.parameters}
+        given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
         return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
 
+    def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Rule:
+        """Return the same rule with some attributes changed."""
+        given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return type(self)(called=self.called, **{**given, **changed})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the name and the aliases."""
+        return (cls.name, *(a.name if isinstance(a, Alias) else a for a in cls.aliases))
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.attributes() == other.attributes()
+        return isinstance(other, Rule) and type(self) is type(other) and self.attributes() == other.attributes()
 
     def __hash__(self) -> int:
         return hash((type(self), *self.attributes().items()))
@@ -158,96 +231,27 @@ class Rule(ABC):
 
     def constraint(
         self,
-        requirement: Formula,
-        operands: tuple[int, ...],
-        reason: str,
+        ask: Ask,
         axis: int | None = None,
         rank: int | None = None,
     ) -> Constraint:
-        """Return a constraint of this rule."""
-        return Constraint(requirement, Origin(self.name, operands, axis, rank), reason)
+        """Return a constraint of this rule; ``axis`` is one of ``rank`` aligned axes, None for whole shapes."""
+        return Constraint(ask.requirement, Origin(self.name, ask.operands, axis, rank), ask.why, ask.details)
 
-    def refuse(self, operands: tuple[int, ...], reason: str) -> Constraint:
+    def _refused(self, refusal: Refusal) -> Constraint:
         """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
-        return self.constraint(FALSE, operands, reason)
+        return self.constraint(Ask(FALSE, *refusal))
 
 
-_FAMILIES = ("numpy", "openvino", "onnx", "paddle")
-
-_rules: dict[str, type[Rule]] = {}
-_names: dict[str, type[Rule]] = {}
-
-R = TypeVar("R", bound=type[Rule])
+_AT_RIGHT = AtRight()
 
 
-def offered(rule: R) -> R:
-    """Offer a rule under its name and aliases."""
-    _rules[rule.name] = rule
-    for name in (rule.name, *rule.aliases):
-        _names[name] = rule
-    return rule
-
-
-class RuleInfo(NamedTuple):
-    """What `rules` tells of a rule."""
-
-    name: str
-    aliases: tuple[str, ...]
-    family: str
-    operands: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    summary: str
-    document: str
-    variadic: bool
-
-
-def rules() -> list[RuleInfo]:
-    """Return every rule: name, aliases, family, operands (any number where variadic), parameters, a line, its document.
-
-    >>> [rule.name for rule in rules()]
-    ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy', 'paddle']
-    """
-    _load_families()
-    return [
-        RuleInfo(
-            rule.name,
-            rule.aliases,
-            rule.family,
-            rule.operands,
-            rule.parameters,
-            rule.summary,
-            rule.document,
-            rule.variadic,
-        )
-        for rule in sorted(_rules.values(), key=_family_order)
-    ]
-
-
-def _family_order(rule: type[Rule]) -> int:
-    """Return the place of a rule's family; rules of others come after ours, in the order in which they were offered."""
-    package, _, family = rule.__module__.rpartition(".")
-    ours = package == __name__.rpartition(".")[0] and family in _FAMILIES
-    return _FAMILIES.index(family) if ours else len(_FAMILIES)
-
-
-def find_rule(name: str | Rule, attributes: dict[str, Any]) -> Rule:
-    """Return the rule called ``name`` with its attributes set.
-
-    Raises `UnknownRuleError` for another name and `RuleArgumentError` for attributes that the rule does not take.
-    """
-    if isinstance(name, Rule):
-        if attributes:
-            raise RuleArgumentError(name.name, "its attributes are set already", "pass the rule's name instead")
-        return name
-    if not isinstance(name, str) or name not in _names:
-        _load_families()
-    if not isinstance(name, str) or name not in _names:
-        raise _unknown_rule(name)
-    rule = _names[name]
-    for parameter in rule.parameters:
-        if parameter.default is REQUIRED and parameter.name not in attributes:
-            raise RuleArgumentError(rule.name, f"needs {parameter.name}=", f"write {parameter.name}=(0,) or the like")
-    return rule(called=name, **attributes)
+def _value(output: OutputDim) -> int:
+    """Return the size of an output axis where all sizes are integers whose joins are defined."""
+    if isinstance(output, Joined):
+        output = next((size for size in output if size != 1), 1)
+    assert isinstance(output, int)
+    return output
 
 
 def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
@@ -260,54 +264,3 @@ def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
     close = difflib.get_close_matches(given, names, 1)
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
     return f"did you mean {close[0]}=?" if close else f"it takes {takes}"
-
-
-def _load_families() -> None:
-    """Import every family, in the order in which their rules are listed; each offers its rules."""
-    for family in _FAMILIES:
-        import_module(f"symbcast.broadcasting.{family}")
-
-
-def _unknown_rule(name: object) -> UnknownRuleError:
-    import difflib
-
-    close = difflib.get_close_matches(name, list(_names), 1) if isinstance(name, str) else []
-    return UnknownRuleError(name, tuple(rule.name for rule in rules()), close[0] if close else None)
-
-
-def check_choice(rule: str, parameter: Parameter, value: object) -> None:
-    """Raise `RuleArgumentError` unless ``value`` is one of the words an attribute may be."""
-    if value not in parameter.choices:
-        words = " or ".join(map(repr, parameter.choices))
-        raise RuleArgumentError(rule, f"{parameter.name}={value!r} is not offered", f"write {parameter.name}={words}")
-
-
-def as_int(rule: str, attribute: str, value: Any) -> int:
-    """Return an attribute that must be an integer, NumPy's included."""
-    try:
-        if not isinstance(value, bool):
-            return index(value)
-    except TypeError:
-        pass
-    raise RuleArgumentError(rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like")
-
-
-def as_axes(rule: str, attribute: str, value: Any) -> tuple[int, ...]:
-    """Return an attribute that must be a sequence of integers."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-        raise RuleArgumentError(rule, f"{attribute}={value!r} is not a sequence", f"write {attribute}=(0,) or the like")
-    return tuple(as_int(rule, attribute, axis) for axis in value)
-
-
-def run(start: int, length: int) -> tuple[int, ...]:
-    """Return the axes from ``start`` on."""
-    return tuple(range(start, start + length))
-
-
-def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:
-    """Return, for each axis of the right-aligned shapes, the operands that reach it and their sizes there."""
-    rank = max(map(len, shapes), default=0)
-    return [
-        tuple((n, s[axis - rank + len(s)]) for n, s in enumerate(shapes) if axis - rank + len(s) >= 0)
-        for axis in range(rank)
-    ]

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from symbcast.broadcasting.base import Dims, Emission, OutputDim, Parameter, Places, Rule, as_axes, as_int, offered, run
-from symbcast.broadcasting.numpy import Numpy
-from symbcast.constraints import Constraint
+from symbcast.broadcasting.base import Emission, Instead, Rule
+from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Law, Onto, OutputDim
+from symbcast.broadcasting.parameters import Kind, Parameter
+from symbcast.broadcasting.placement import AtRight, FromAxis, OntoRight, Placement, Places, Refusal, SameRank, run
+from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import FALSE, all_of, any_of, equal, one_or_equal
+from symbcast.formulas import FALSE, all_of, any_of, equal
+from symbcast.reasons import EQUAL, EQUAL_RANKS, Reason, Remedy
 
 MAX_PADDING = 1000
 """How many ones an importer's padding may put behind a shape."""
 
+_RANK = (Remedy.LOWER_RANK, Remedy.SWAP)
+_SIZES = (Remedy.TRANSPOSE, Remedy.SET_ONE)
+KEPT = Reason("kept", "target axis {axis} keeps data's size, and data does not reach it")
+ONES_OR_RUN = Reason("ones-or-run", "B must be all ones or equal the sizes of A's {where}", _SIZES)
+ONES = Reason("ones", "B is not all ones and its {count} axes from axis {axis} on must lie within A's {rank}", _SIZES)
+_EQUAL = EQUAL.worded("without broadcast=1 sizes must be equal")
+_EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, and are {left} and {right}", _RANK)
 
-@offered
+
+class _Kept(Law):
+    """The size of data comes out, whatever the target's is; data must reach the axis."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (KEPT,)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        if len(column.sizes) == 1:
+            yield Ask(FALSE, (0, 1), KEPT, {"axis": self.axis})
+
+    def output(self, column: Column) -> OutputDim:
+        return column.sizes[0]
+
+
+@rule
 class Unidirectional(Rule):
     """Data is stretched onto the target, never the other way.
 
@@ -29,40 +58,18 @@ class Unidirectional(Rule):
     family: ClassVar[str] = "onnx"
     aliases: ClassVar[tuple[str, ...]] = ("onnx-unidirectional", "broadcast-to")
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("keep", ()),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("keep", (), kind=Kind.INTEGERS, summary="target axes that keep data's size"),
+    )
     summary: ClassVar[str] = "right-aligned; each data size is 1 or the target's; the output is the target"
     document: ClassVar[str] = "ONNX Broadcasting.md (there A is the target, B the data); numpy.broadcast_to"
+    own_reasons: ClassVar[tuple[Reason, ...]] = (KEPT,)
+    placement = OntoRight()
+    law = Onto()
 
-    def check_attributes(self) -> None:
-        self.keep = as_axes(self.name, "keep", self.keep)
-
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """One constraint for each axis of data."""
-        data, target = shapes
-        rank = len(target)
-        if len(data) > rank:
-            reason = f"data's rank {len(data)} must not exceed the target's rank {rank}"
-            return Emission([self.refuse((0, 1), reason)], tuple(target))
-        offset = rank - len(data)
-        output: list[OutputDim] = list(target)
-        constraints: list[Constraint] = []
-        for axis in self.keep:
-            if axis < offset:
-                reason = f"target axis {axis} keeps data's size, and data does not reach it"
-                constraints.append(self.constraint(FALSE, (0, 1), reason, axis, rank))
-            else:
-                output[axis] = data[axis - offset]
-        for axis, size in enumerate(data, offset):
-            if axis not in self.keep:
-                requirement = one_or_equal(size, target[axis])
-                reason = "the size must be 1 or the target's"
-                constraints.append(self.constraint(requirement, (0, 1), reason, axis, rank))
-        return Emission(constraints, tuple(output))
-
-    def places(self, ranks: Sequence[int]) -> Places:
-        """Data lies at the right of the target, and hangs over where its rank is greater."""
-        data, target = ranks
-        return Places(target, (run(target - data, data), run(0, target)))
+    def law_at(self, axis: int, law: Law) -> Law:
+        """Return the law of one axis: that of its own for those to be kept."""
+        return _Kept(axis) if axis in self.keep else law
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes to keep are the target's."""
@@ -74,7 +81,40 @@ class Unidirectional(Rule):
                 raise RuleArgumentError(self.name, problem, "count axes from 0 at the front of the target")
 
 
-@offered
+class _Run(FromAxis):
+    """B lies on a run of A's axes; a negative ``axis`` is counted from the end. Only B's rank can be refused."""
+
+    def start(self, long: int, short: int) -> int:
+        if self.axis is None:
+            return long - short
+        return self.axis + long if self.axis < 0 else self.axis
+
+
+class _Padded(_Run):
+    """B lies on a run of A's axes, padded with ones behind it; then both lie at the right."""
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return ()
+
+    def behind(self, a: int, b: int) -> int:
+        """Return how many ones B is padded with."""
+        return max(0, a - b - self.start(a, b))
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        a, b = ranks
+        padded = b + self.behind(a, b)
+        rank = max(a, padded)
+        return Places(rank, (run(rank - a, a), run(rank - padded, b)))
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return None
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        return iter(())
+
+
+@rule
 class OnnxLegacy(Rule):
     """Elementwise operations before opset 7, with their attributes ``broadcast`` and ``axis``.
 
@@ -90,81 +130,55 @@ class OnnxLegacy(Rule):
     name: ClassVar[str] = "onnx-legacy"
     family: ClassVar[str] = "onnx"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("broadcast", 0),
-        Parameter("axis", None),
-        Parameter("flavour", "document", ("document", "openvino")),
+        Parameter("broadcast", 0, kind=Kind.FLAG, summary="whether B is broadcast at all"),
+        Parameter("axis", None, summary="where B starts on A"),
+        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose reading"),
     )
     summary: ClassVar[str] = "opset < 7: equal shapes, or B of ones or equal to a run of A's axes"
     document: ClassVar[str] = "ONNX operators changelog, Add-1 and Add-6"
-
-    def check_attributes(self) -> None:
-        broadcast = int(self.broadcast) if isinstance(self.broadcast, bool) else self.broadcast
-        if as_int(self.name, "broadcast", broadcast) not in (0, 1):
-            raise RuleArgumentError(self.name, f"broadcast={broadcast!r} is not offered", "write broadcast=0 or 1")
-        self.broadcast = broadcast
-        if self.axis is not None:
-            self.axis = as_int(self.name, "axis", self.axis)
-
-    def places(self, ranks: Sequence[int]) -> Places:
-        """With ``broadcast=1`` B lies on a run of A's axes."""
-        a, b = ranks
-        if not self.broadcast:
-            return super().places(ranks)
-        start = self._start(a, b)
-        if self.flavour != "openvino":
-            return Places(a, (run(0, a), run(start, b)))
-        padded = b + max(0, a - b - start)
-        rank = max(a, padded)
-        return Places(rank, (run(rank - a, a), run(rank - padded, b)))
-
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """Equalities, one for each axis of B, unless all of B is 1."""
-        a, b = shapes
-        if self.flavour == "openvino":
-            return self._padded(a, b)
-        if not self.broadcast:
-            return self._equal(a, b)
-        if len(b) > len(a):
-            reason = f"B's rank {len(b)} must not exceed A's rank {len(a)}"
-            return Emission([self.refuse((0, 1), reason)], tuple(a))
-        ones = all_of(equal(size, 1) for size in b)
-        start = self._start(len(a), len(b))
-        if not 0 <= start <= len(a) - len(b):
-            reason = f"B is not all ones and its {len(b)} axes from axis {self.axis} on must lie within A's {len(a)}"
-            return Emission([self.constraint(ones, (1,), reason)], tuple(a))
-        run = all_of(equal(size, a[axis]) for axis, size in enumerate(b, start))
-        where = f"axes {start} to {start + len(b) - 1}" if len(b) > 1 else f"axis {start}"
-        reason = f"B must be all ones or equal the sizes of A's {where}"
-        constraints = [self.constraint(any_of((ones, run)), (0, 1), reason)] if b else []
-        return Emission(constraints, tuple(a))
-
-    def _equal(self, a: Dims, b: Dims) -> Emission:
-        if len(a) != len(b):
-            reason = f"without broadcast=1 ranks must be equal, and are {len(a)} and {len(b)}"
-            return Emission([self.refuse((0, 1), reason)], tuple(a))
-        constraints = [
-            self.constraint(equal(x, y), (0, 1), "without broadcast=1 sizes must be equal", axis, len(a))
-            for axis, (x, y) in enumerate(zip(a, b, strict=True))
-        ]
-        return Emission(constraints, tuple(a))
-
-    def _start(self, a: int, b: int) -> int:
-        if self.axis is None:
-            return a - b
-        return self.axis + a if self.axis < 0 else self.axis
+    own_reasons: ClassVar[tuple[Reason, ...]] = (ONES_OR_RUN, ONES)
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """Padding does not go on for ever."""
         super().check_shapes(shapes)
-        if self.flavour == "openvino" and self._behind(*shapes) > MAX_PADDING:
+        placement = self.placement
+        if isinstance(placement, _Padded) and placement.behind(*map(len, shapes)) > MAX_PADDING:
             problem = f"axis={self.axis} pads B with more than {MAX_PADDING} ones"
             raise RuleArgumentError(self.name, problem, "write an axis of A")
 
-    def _behind(self, a: Dims, b: Dims) -> int:
-        """Return how many ones B is padded with."""
-        return max(0, len(a) - len(b) - self._start(len(a), len(b))) if self.broadcast else 0
+    @property
+    def placement(self) -> Placement:
+        """Where B lies: on a run of A's axes with ``broadcast=1``."""
+        if self.broadcast:
+            return _Padded(self.axis) if self.flavour == "openvino" else _Run(self.axis, may_hang_over=True)
+        return AtRight() if self.flavour == "openvino" else SameRank(_EQUAL_RANKS)
 
-    def _padded(self, a: Dims, b: Dims) -> Emission:
-        emission = Numpy().emit((a, (*b, *(1,) * self._behind(a, b))))
-        renamed = [Constraint(c.requirement, c.origin._replace(rule=self.name), c.reason) for c in emission.constraints]
-        return Emission(renamed, emission.output)
+    @property
+    def law(self) -> Law | None:
+        """The law of an axis; none for the document's ``broadcast=1``, which is about all axes at once."""
+        if self.flavour == "openvino":
+            return Join()
+        return None if self.broadcast else Equal(_EQUAL)
+
+    @property
+    def instead(self) -> tuple[Instead, ...]:
+        """What else may be suggested: to broadcast at all, and NumPy's rule."""
+        return (*(() if self.broadcast else (Instead(attributes={"broadcast": 1}),)), Instead("numpy"))
+
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return what is asked: with the document's ``broadcast=1`` one thing of all axes, else one of each axis."""
+        if self.law is not None:
+            return super().emit(shapes)
+        a, b = shapes
+        refusal = next(self.placement.refusals((len(a), len(b))), None)
+        ask = Ask(FALSE, *refusal) if refusal is not None else self._ones_or_run(a, b)
+        return Emission([self.constraint(ask)] if b else [], tuple(a))
+
+    def _ones_or_run(self, a: Dims, b: Dims) -> Ask:
+        ones = all_of(equal(size, 1) for size in b)
+        start = _Run(self.axis).start(len(a), len(b))
+        if not 0 <= start <= len(a) - len(b):
+            return Ask(ones, (1,), ONES, {"count": len(b), "axis": str(self.axis), "rank": len(a)})
+        run = all_of(equal(size, a[axis]) for axis, size in enumerate(b, start))
+        where = f"axes {start} to {start + len(b) - 1}" if len(b) > 1 else f"axis {start}"
+        return Ask(any_of((ones, run)), (0, 1), ONES_OR_RUN, {"where": where})

@@ -6,30 +6,24 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from symbcast.broadcasting.base import (
-    REQUIRED,
-    Dims,
-    Emission,
-    Joined,
-    OutputDim,
-    Parameter,
-    Places,
-    Rule,
-    as_axes,
-    as_int,
-    offered,
-    run,
-)
+from symbcast.broadcasting.base import Alias, Emission, Instead, Rule
+from symbcast.broadcasting.laws import Ask, Dims, Equal, Join, JoinAtMost, Law, Onto
 from symbcast.broadcasting.numpy import Numpy
-from symbcast.constraints import Constraint
+from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
+from symbcast.broadcasting.placement import FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
+from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import Compatible, at_most, equal, one_or_equal
+from symbcast.formulas import equal
+from symbcast.reasons import EQUAL, ONTO, PAST_END, Reason, Remedy
 
 _ELEMENTWISE = "OpenVINO, Broadcast Rules For Elementwise Operations"
-_ONTO = "the size must be 1 or the target's"
+
+SCALAR_AXIS = Reason("scalar-axis", "the axis a scalar names must be 1")
+_B_ONTO_A = ONTO.worded("B's size must be 1 or A's", (Remedy.TRANSPOSE, Remedy.SET_ONE))
+_AXIS_EQUAL = EQUAL.worded("with axis={axis} sizes must be equal")
 
 
-@offered
+@rule
 class NoBroadcast(Rule):
     """The shapes must match."""
 
@@ -37,37 +31,25 @@ class NoBroadcast(Rule):
     family: ClassVar[str] = "openvino"
     summary: ClassVar[str] = "no broadcasting: same rank and equal sizes"
     document: ClassVar[str] = _ELEMENTWISE
-
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """An equality for each axis."""
-        a, b = shapes
-        if len(a) != len(b):
-            return Emission([self.refuse((0, 1), f"ranks must be equal, and are {len(a)} and {len(b)}")], tuple(a))
-        constraints = [
-            self.constraint(equal(x, y), (0, 1), "sizes must be equal", axis, len(a))
-            for axis, (x, y) in enumerate(zip(a, b, strict=True))
-        ]
-        return Emission(constraints, tuple(a))
+    placement = SameRank()
+    law = Equal()
+    instead = (Instead("numpy"),)
 
 
-@offered
+@rule
 class Bidirectional(Numpy):
     """`Numpy` on data and a target shape; the output need not be the target."""
 
     name: ClassVar[str] = "bidirectional"
     family: ClassVar[str] = "openvino"
-    aliases: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[tuple[str | Alias, ...]] = ()
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
     variadic: ClassVar[bool] = False
     summary: ClassVar[str] = "data and target broadcast each other, as numpy; a target size of 1 keeps data's"
     document: ClassVar[str] = "OpenVINO, Bidirectional Broadcast Rules; Broadcast-3; ONNX Expand"
 
-    def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Exactly data and target."""
-        Rule.check_shapes(self, shapes)
 
-
-@offered
+@rule
 class Explicit(Rule):
     """Data axis ``i`` is mapped to target axis ``axes[i]``.
 
@@ -82,32 +64,27 @@ class Explicit(Rule):
     family: ClassVar[str] = "openvino"
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("axes", REQUIRED),
-        Parameter("flavour", "document", ("document", "openvino")),
+        Parameter("axes", REQUIRED, kind=Kind.INTEGERS, summary="the target axis of each data axis"),
+        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose reading"),
     )
     summary: ClassVar[str] = "data axis i goes to target axis axes[i]; each data size is 1 or the target's"
     document: ClassVar[str] = "OpenVINO, Broadcast-3, mode explicit"
+    own_reasons: ClassVar[tuple[Reason, ...]] = (SCALAR_AXIS,)
+    law = Onto()
 
-    def check_attributes(self) -> None:
-        self.axes = as_axes(self.name, "axes", self.axes)
+    @property
+    def placement(self) -> OnAxes:
+        """Data lies on the axes named."""
+        return OnAxes(self.axes, in_order=True)
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """One constraint for each data axis, on the target axis that it is mapped to."""
+        """One constraint for each data axis; to OpenVINO also one for the axis that data of rank 0 names."""
         data, target = shapes
-        rank = len(target)
-        if len(data) < len(self.axes):
-            axis = self.axes[0]
-            scalar = self.constraint(equal(target[axis], 1), (1,), "the axis a scalar names must be 1", axis, rank)
-            return Emission([scalar], tuple(target))
-        constraints = [
-            self.constraint(one_or_equal(size, target[axis]), (0, 1), _ONTO, axis, rank)
-            for size, axis in zip(data, self.axes, strict=True)
-        ]
-        return Emission(constraints, tuple(target))
-
-    def places(self, ranks: Sequence[int]) -> Places:
-        """Data lies on the axes named."""
-        return Places(ranks[1], (self.axes[: ranks[0]], run(0, ranks[1])))
+        if len(data) == len(self.axes):
+            return super().emit(shapes)
+        axis = self.axes[0]
+        scalar = self.constraint(Ask(equal(target[axis], 1), (1,), SCALAR_AXIS), axis, len(target))
+        return Emission([scalar], tuple(target))
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as data has, in order, and within the target."""
@@ -117,11 +94,7 @@ class Explicit(Rule):
         if len(axes) != data_rank and not scalar:
             problem = f"axes={axes} names {len(axes)} axes for data of rank {data_rank}"
             raise RuleArgumentError(self.name, problem, "give one axis for each axis of data")
-        for axis in axes:
-            if not 0 <= axis < rank:
-                allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
-                problem = f"axis {axis} in axes={axes} is outside the target's axes ({allowed})"
-                raise RuleArgumentError(self.name, problem, "count axes from 0 at the front of the target")
+        check_within(self.name, "axes", axes, rank)
         strict = self.flavour == "document"
         if any(a > b or (strict and a == b) for a, b in pairwise(axes)):
             order = "strictly increasing" if strict else "sorted"
@@ -129,7 +102,7 @@ class Explicit(Rule):
             raise RuleArgumentError(self.name, problem, f"write axes={tuple(sorted(set(axes)))} and reorder data")
 
 
-@offered
+@rule
 class Pdpd(Rule):
     """B is laid onto a run of A's axes that starts at ``axis`` (-1: at the right), and only B is stretched.
 
@@ -146,36 +119,15 @@ class Pdpd(Rule):
     name: ClassVar[str] = "pdpd"
     family: ClassVar[str] = "openvino"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("axis", -1),
-        Parameter("flavour", "document", ("document", "openvino", "paddle")),
+        Parameter("axis", -1, summary="where B starts on A; -1 lays it at the right"),
+        Parameter("flavour", "document", ("document", "openvino", "paddle"), Kind.WORD, "whose reading"),
     )
     summary: ClassVar[str] = "B is stretched onto a run of A's axes from axis= on; A never is"
     document: ClassVar[str] = _ELEMENTWISE + ", PDPD"
 
     def check_attributes(self) -> None:
-        axis = as_int(self.name, "axis", self.axis)
-        self.axis = axis
-        if axis < -1:
-            raise RuleArgumentError(self.name, f"axis={axis} is negative", "write -1 for the right or 0 and more")
-
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """One constraint for each axis of B."""
-        a, b = shapes
-        if self.flavour == "paddle":
-            return self._paddle(a, b)
-        if len(b) > len(a):
-            reason = f"B's rank {len(b)} must not exceed A's rank {len(a)}"
-            return Emission([self.refuse((0, 1), reason)], tuple(a))
-        start = self._start(len(a), len(b))
-        if self.flavour == "openvino":
-            return self._openvino(a, b, start)
-        constraints = [
-            self.constraint(one_or_equal(size, a[axis]), (0, 1), "B's size must be 1 or A's", axis, len(a))
-            if axis < len(a)
-            else self.constraint(equal(size, 1), (1,), "a size of B past the end of A must be 1")
-            for axis, size in enumerate(b, start)
-        ]
-        return Emission(constraints, tuple(a))
+        if self.axis < -1:
+            raise RuleArgumentError(self.name, f"axis={self.axis} is negative", "write -1 for the right or 0 and more")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axis lies within A, or just past its end."""
@@ -186,50 +138,38 @@ class Pdpd(Rule):
             problem = f"axis={self.axis} is past the end of {named}, whose rank is {rank}"
             raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {rank}, or -1 for the right")
 
-    def places(self, ranks: Sequence[int]) -> Places:
-        """The second, or to Paddle the shorter, lies on a run of the other's axes."""
-        a, b = ranks
-        if self.flavour != "paddle" or a > b:
-            return Places(a, (run(0, a), run(self._start(a, b), b)))
-        if a == b:
-            return Places(a, (run(0, a), run(0, b)))
-        return Places(b, (run(self._start(b, a), a), run(0, b)))
+    @property
+    def placement(self) -> Placement:
+        """The second operand, or to Paddle the shorter, lies on a run of the other's axes."""
+        axis = None if self.axis == -1 else self.axis
+        if self.flavour == "paddle":
+            return ShorterFromAxis(axis)
+        return FromAxis(axis, may_hang_over=self.flavour == "document")
 
-    def _start(self, long: int, short: int) -> int:
-        return long - short if self.axis == -1 else self.axis
+    @property
+    def law(self) -> Law:
+        """To the document B is stretched onto A; to the two frameworks it is a join, with a limit in OpenVINO."""
+        match self.flavour:
+            case "paddle":
+                return Join()
+            case "openvino":
+                return JoinAtMost()
+        # The trailing ones that the document drops are those that may hang over.
+        return Onto(_B_ONTO_A, PAST_END)
 
-    def _openvino(self, a: Dims, b: Dims, start: int) -> Emission:
-        if start + len(b) > len(a):
-            reason = f"B's {len(b)} axes from axis {start} on must lie within A's {len(a)}"
-            return Emission([self.refuse((0, 1), reason)], tuple(a))
-        constraints: list[Constraint] = []
-        output: list[OutputDim] = list(a)
-        for axis, size in enumerate(b, start):
-            pair = (a[axis], size)
-            constraints.append(self.constraint(Compatible(pair), (0, 1), "sizes must be equal or 1", axis, len(a)))
-            reason = "B's size must not exceed A's"
-            constraints.append(self.constraint(at_most(size, a[axis]), (0, 1), reason, axis, len(a)))
-            output[axis] = Joined((a[axis], size))
-        return Emission(constraints, tuple(output))
-
-    def _paddle(self, a: Dims, b: Dims) -> Emission:
-        if len(a) == len(b) and self.axis > 0:
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """As placement and law say, but that Paddle wants equal shapes where an axis is given for equal ranks."""
+        a, b = shapes
+        if self.flavour == "paddle" and len(a) == len(b) and self.axis > 0:
             # Laid at axis, B hangs over A's end; but equal shapes never reach Paddle's check of the axis.
-            same = [
-                self.constraint(equal(x, y), (0, 1), f"with axis={self.axis} sizes must be equal", n, len(a))
-                for n, (x, y) in enumerate(zip(a, b, strict=True))
-            ]
-            return Emission(same, tuple(a))
-        long, short = (a, b) if len(a) >= len(b) else (b, a)
-        start = self._start(len(long), len(short))
-        if start + len(short) > len(long) or self.axis >= max(1, len(long)):
-            run = f"the shorter shape's {len(short)} axes from axis {start} on"
-            reason = f"{run} must lie within the other's {len(long)}"
-            return Emission([self.refuse((0, 1), reason)], tuple(long))
-        constraints: list[Constraint] = []
-        output: list[OutputDim] = list(long)
-        for axis, size in enumerate(short, start):
-            pair = (long[axis], size) if long is a else (size, long[axis])
-            constraints.append(self.constraint(Compatible(pair), (0, 1), "sizes must be equal or 1", axis, len(long)))
-            output[axis] = Joined(pair)
-        return Emission(constraints, tuple(output))
+            return self.emission_by(SameRank(), Equal(_AXIS_EQUAL, {"axis": self.axis}), shapes)
+        return super().emit(shapes)
+
+
+def check_within(rule: str, attribute: str, axes: Sequence[int], rank: int) -> None:
+    """Raise `RuleArgumentError` for an axis that is none of the target's."""
+    for axis in axes:
+        if not 0 <= axis < rank:
+            allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
+            problem = f"axis {axis} in {attribute}={axes} is outside the target's axes ({allowed})"
+            raise RuleArgumentError(rule, problem, "count axes from 0 at the front of the target")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.broadcasting.base import Rule
+from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:

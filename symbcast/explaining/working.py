@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.broadcasting.base import Joined
+from symbcast.broadcasting import Joined
 from symbcast.errors import BindingError
 from symbcast.explaining.alignment import Alignment, Mark
 from symbcast.explaining.evidence import at_sizes, failure_at, refusal

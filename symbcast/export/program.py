@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.assumptions import check_min_size
-from symbcast.broadcasting.base import find_rule
+from symbcast.broadcasting import find_rule
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.explaining.naming import Namer
 from symbcast.formulas import all_of

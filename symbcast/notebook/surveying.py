@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.algebra.terms import symbols_of
 from symbcast.assumptions import own_set
 from symbcast.binding import read_size, read_sizes
-from symbcast.broadcasting.base import Joined
+from symbcast.broadcasting import Joined
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
@@ -23,7 +23,7 @@ from symbcast.sizes import check_size
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting.base import OutputDim
+    from symbcast.broadcasting import OutputDim
     from symbcast.deciding.sets import SizeSet
     from symbcast.env import ShapeEnv
     from symbcast.formulas import Formula

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import join_members, join_with
-from symbcast.broadcasting.base import Joined
+from symbcast.broadcasting import Joined
 from symbcast.deciding.normal import flattened
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.programs.facts import COMPARED_UP_TO, Facts

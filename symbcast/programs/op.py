@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.broadcasting.base import Rule
+    from symbcast.broadcasting import Rule
     from symbcast.constraints import Constraint
     from symbcast.formulas import Formula
     from symbcast.shapes import Shape

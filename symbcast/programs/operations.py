@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join_members
-from symbcast.broadcasting.base import Joined, OutputDim, right_aligned
+from symbcast.broadcasting import Joined, OutputDim, right_aligned
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.normal import flattened
 from symbcast.definedness import definedness
 from symbcast.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, clauses, equal, one_or_equal
 from symbcast.programs.op import Op
+from symbcast.reasons import EQUAL, EQUAL_RANKS, REQUIRED_FORMULA, SIZE
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _size_constraints(op: Op) -> Iterator[Constraint]:
         for axis, dim in enumerate(operand.dims):
             origin = Origin("size", (position,), axis, operand.rank, op.name)
             for need in size_needs((dim,)):
-                yield Constraint(need, origin, "the dimension must be a size")
+                yield Constraint(need, origin, SIZE)
 
 
 def size_needs(dims: Iterable[Dim]) -> list[Formula]:
@@ -120,15 +121,15 @@ def _own_constraints(op: Op) -> Iterator[Constraint]:
     if op.kind == "broadcast" and op.rule is not None:
         for constraint in op.rule.emit([s.dims for s in op.operands]).constraints:
             origin = constraint.origin._replace(operation=op.name)
-            yield Constraint(constraint.requirement, origin, constraint.reason)
+            yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
     elif op.kind == "equal":
         left, right = op.operands
         if left.rank != right.rank:
             origin = Origin("equal", (0, 1), operation=op.name)
-            yield Constraint(FALSE, origin, f"ranks must be equal, and are {left.rank} and {right.rank}")
+            yield Constraint(FALSE, origin, EQUAL_RANKS, {"left": left.rank, "right": right.rank})
             return
         for axis, formula in enumerate(equalities(left, right)):
-            yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, op.name), "sizes must be equal")
+            yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, op.name), EQUAL)
     elif op.kind == "require" and op.formula is not None:
         for clause in clauses(op.formula):
-            yield Constraint(clause, Origin("require", (), operation=op.name), "it is required")
+            yield Constraint(clause, Origin("require", (), operation=op.name), REQUIRED_FORMULA)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import Dim
-from symbcast.broadcasting.base import Rule
+from symbcast.broadcasting import Rule
 from symbcast.formulas import Formula
 from symbcast.operands import plain_dims
 from symbcast.programs.joins import Codes, ConflictError, Joins

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from symbcast.algebra.symbols import symbol
-from symbcast.broadcasting.base import find_rule
+from symbcast.broadcasting import find_rule
 from symbcast.deciding.budget import asked, within
 from symbcast.errors import IncompatibleProgramError
 from symbcast.printing import formula_text
@@ -25,7 +25,7 @@ from symbcast.shapes import Shape, shape_of
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol, Unknown
     from symbcast.assumptions import Assumption
-    from symbcast.broadcasting.base import Rule
+    from symbcast.broadcasting import Rule
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.assumptions import Assumption
-from symbcast.broadcasting.base import Joined, OutputDim
+from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula
 from symbcast.programs.asking import Asking

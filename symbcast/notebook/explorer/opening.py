@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.binding import read_size
-from symbcast.broadcasting import Rule
-from symbcast.broadcasting.base import find_rule
+from symbcast.broadcasting import Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
