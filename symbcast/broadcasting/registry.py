@@ -236,6 +236,19 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
     return made
 
 
+def parameters_of(name: str) -> tuple[Parameter, ...]:
+    """Return the attributes of a rule by its name or an alias; none for a name that is no rule's."""
+    found = _registry.find(name)
+    return () if found is None else found.parameters
+
+
+def is_own(name: str) -> bool:
+    """Return whether a name is that of one of symbcast's own rules; no installed package is looked at."""
+    _registry.load_own()
+    found = _registry.names.get(name)
+    return found is not None and _is_own(found)
+
+
 def _unknown_rule(name: object) -> UnknownRuleError | RulePluginError:
     import difflib
 

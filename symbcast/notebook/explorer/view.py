@@ -42,12 +42,11 @@ def rules_data() -> list[dict[str, Any]]:
 
 def _attribute(parameter: Parameter) -> dict[str, Any]:
     default = "" if parameter.default in (REQUIRED, None, ()) else str(parameter.default)
-    axes = parameter.default is REQUIRED or isinstance(parameter.default, tuple)
     return {
         "name": parameter.name,
         "default": default,
         "choices": list(parameter.choices),
-        "hint": "axes, such as 0, 2" if axes else "a number",
+        "hint": parameter.kind.value,
     }
 
 
