@@ -91,10 +91,7 @@ class Explicit(Rule):
         super().check_shapes(shapes)
         axes, (data_rank, rank) = self.axes, map(len, shapes)
         scalar = self.flavour == "openvino" and data_rank == 0 and len(axes) == 1
-        if len(axes) != data_rank and not scalar:
-            problem = f"axes={axes} names {len(axes)} axes for data of rank {data_rank}"
-            raise RuleArgumentError(self.name, problem, "give one axis for each axis of data")
-        check_within(self.name, "axes", axes, rank)
+        self.placement.check(self.name, (1 if scalar else data_rank, rank))
         strict = self.flavour == "document"
         if any(a > b or (strict and a == b) for a, b in pairwise(axes)):
             order = "strictly increasing" if strict else "sorted"
@@ -164,12 +161,3 @@ class Pdpd(Rule):
             # Laid at axis, B hangs over A's end; but equal shapes never reach Paddle's check of the axis.
             return self.emission_by(SameRank(), Equal(_AXIS_EQUAL, {"axis": self.axis}), shapes)
         return super().emit(shapes)
-
-
-def check_within(rule: str, attribute: str, axes: Sequence[int], rank: int) -> None:
-    """Raise `RuleArgumentError` for an axis that is none of the target's."""
-    for axis in axes:
-        if not 0 <= axis < rank:
-            allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
-            problem = f"axis {axis} in {attribute}={axes} is outside the target's axes ({allowed})"
-            raise RuleArgumentError(rule, problem, "count axes from 0 at the front of the target")

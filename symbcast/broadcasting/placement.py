@@ -11,6 +11,7 @@ from itertools import combinations, permutations
 from typing import ClassVar, NamedTuple
 
 from symbcast.broadcasting.parameters import AttributeValue
+from symbcast.errors import RuleArgumentError
 from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
 
 
@@ -229,15 +230,36 @@ class OnAxes(Placement):
     """Axis ``i`` of data, the first of two operands, lies on axis ``axes[i]`` of a target, the second.
 
     ``parameter`` is the attribute of the rule that names the axes; ``in_order`` says that it wants them in order.
+    ``operands`` is what the rule calls the two.
 
     >>> OnAxes((2, 0), "dims").places([2, 3])
     Places(rank=3, of=((2, 0), (0, 1, 2)))
     """
 
-    def __init__(self, axes: tuple[int, ...], parameter: str = "axes", in_order: bool = False) -> None:
+    def __init__(
+        self,
+        axes: tuple[int, ...],
+        parameter: str = "axes",
+        in_order: bool = False,
+        operands: tuple[str, ...] = ("data", "target"),
+    ) -> None:
         self.axes = axes
         self.parameter = parameter
         self.in_order = in_order
+        self.operands = operands
+
+    def check(self, rule: str, ranks: Sequence[int]) -> None:
+        """Raise `RuleArgumentError` unless there is one axis for each axis of data, and all are axes of the target."""
+        (data, target), (data_rank, rank) = self.operands, ranks
+        written = f"{self.parameter}={self.axes}"
+        if len(self.axes) != data_rank:
+            problem = f"{written} names {len(self.axes)} axes for {data} of rank {data_rank}"
+            raise RuleArgumentError(rule, problem, f"give one axis for each axis of {data}")
+        for axis in self.axes:
+            if not 0 <= axis < rank:
+                allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
+                problem = f"axis {axis} in {written} is outside the {target}'s axes ({allowed})"
+                raise RuleArgumentError(rule, problem, f"count axes from 0 at the front of the {target}")
 
     def places(self, ranks: Sequence[int]) -> Places:
         data, target = ranks
