@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GROUP = "symbcast.rules"
 """The group of entry points by which a package adds rules."""
-_FAMILIES = ("numpy", "openvino", "onnx", "paddle")
+_FAMILIES = ("numpy", "openvino", "onnx", "paddle", "stablehlo")
 _OWN = __name__.rpartition(".")[0]
 _RESERVED = frozenset(
     {
