@@ -219,6 +219,12 @@ class Rule(ABC):
         """Return the name and the aliases."""
         return (cls.name, *(a.name if isinstance(a, Alias) else a for a in cls.aliases))
 
+    @classmethod
+    def documents(cls) -> str:
+        """Return the document of the rule, and those of its other names."""
+        of_aliases = (a.document for a in cls.aliases if isinstance(a, Alias))
+        return "; ".join(dict.fromkeys(filter(None, (cls.document, *of_aliases))))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rule) and type(self) is type(other) and self.attributes() == other.attributes()
 

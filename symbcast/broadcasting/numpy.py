@@ -28,7 +28,7 @@ class Numpy(Rule):
         Alias("openvino-numpy", "OpenVINO broadcast_rules"),
     )
     summary: ClassVar[str] = "right-aligned; on each axis the sizes are equal or 1; any number of operands"
-    document: ClassVar[str] = "NumPy user guide, Broadcasting; ONNX Broadcasting.md; OpenVINO broadcast_rules"
+    document: ClassVar[str] = "NumPy user guide, Broadcasting"
     variadic: ClassVar[bool] = True
     placement = AtRight()
     law = Join()

@@ -202,7 +202,7 @@ def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
             rule.operands,
             rule.parameters,
             rule.summary,
-            rule.document,
+            rule.documents(),
             rule.variadic,
         )
         for rule in sorted(_registry.rules, key=_family_order)
