@@ -26,6 +26,9 @@ class Numpy(Rule):
     aliases: ClassVar[tuple[str | Alias, ...]] = (
         Alias("onnx-multidirectional", "ONNX Broadcasting.md"),
         Alias("openvino-numpy", "OpenVINO broadcast_rules"),
+        Alias("torch", "torch.broadcast_shapes", least=0),
+        Alias("jax", "jax.numpy.broadcast_shapes", least=0),
+        Alias("tensorflow", "tf.broadcast_static_shape", least=2, most=2),
     )
     summary: ClassVar[str] = "right-aligned; on each axis the sizes are equal or 1; any number of operands"
     document: ClassVar[str] = "NumPy user guide, Broadcasting"
