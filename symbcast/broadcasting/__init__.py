@@ -19,18 +19,25 @@ from symbcast.broadcasting.placement import (
     ShorterFromAxis,
 )
 from symbcast.broadcasting.registry import RuleInfo, find_rule, rule, rules
-from symbcast.reasons import EQUAL, JOIN, ONTO, Reason, Remedy
+from symbcast.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
+from symbcast.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
 
 __all__ = [
     "EQUAL",
+    "EQUAL_RANKS",
+    "FALSE",
     "JOIN",
     "ONTO",
+    "PAST_END",
     "REQUIRED",
+    "TRUE",
     "Alias",
     "Ask",
     "AtRight",
     "AttributeValue",
     "Column",
+    "Compatible",
+    "Detail",
     "Dims",
     "Emission",
     "Equal",
@@ -54,7 +61,13 @@ __all__ = [
     "RuleInfo",
     "SameRank",
     "ShorterFromAxis",
+    "all_of",
+    "any_of",
+    "at_most",
+    "different",
+    "equal",
     "find_rule",
+    "one_or_equal",
     "right_aligned",
     "rule",
     "rules",

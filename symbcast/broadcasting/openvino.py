@@ -121,6 +121,7 @@ class Pdpd(Rule):
     )
     summary: ClassVar[str] = "B is stretched onto a run of A's axes from axis= on; A never is"
     document: ClassVar[str] = _ELEMENTWISE + ", PDPD"
+    own_reasons: ClassVar[tuple[Reason, ...]] = (_AXIS_EQUAL,)
 
     def check_attributes(self) -> None:
         if self.axis < -1:
