@@ -7,20 +7,17 @@ Eq(M, 1) | Eq(N, 1) | Eq(N, M)
 Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
 """
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.broadcasting import Rule, rule, rules
 from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
     BindingError,
-    BroadcastError,
-    ConditionalBroadcastError,
     DimensionError,
     ExchangeError,
-    IncompatibleProgramError,
-    IncompatibleShapesError,
     MissingExtraError,
     ModelError,
     RuleArgumentError,
@@ -33,8 +30,14 @@ from symbcast.errors import (
     UndecidedError,
     UnknownRuleError,
 )
+from symbcast.programs.refusals import (
+    BroadcastError,
+    ConditionalBroadcastError,
+    IncompatibleProgramError,
+    IncompatibleShapesError,
+)
 from symbcast.result import Result, broadcast
-from symbcast.shapes import Shape, shape
+from symbcast.shapes import Reader, Shape, readers, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -81,6 +84,13 @@ __all__ = [
     "shape",
     "symbol",
 ]
+
+
+def _reader(framework: str) -> Callable[[], Reader]:
+    return lambda: cast("Reader", import_module(f"symbcast.adapters.{framework}"))
+
+
+readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 
 
 def __getattr__(name: str) -> Any:

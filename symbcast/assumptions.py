@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.symbols import Unknown
+from symbcast.characters import visible
 from symbcast.deciding.describing import describe
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.definedness import with_values
-from symbcast.display.text import visible
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.formulas import FORMULA_KINDS, Formula
 from symbcast.printing import formula_text

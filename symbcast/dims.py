@@ -12,6 +12,7 @@ from sympy.core.sorting import default_sort_key
 from sympy.printing.precedence import PRECEDENCE
 
 from symbcast.algebra import symbols
+from symbcast.algebra.latex import name_latex
 from symbcast.errors import DimensionError
 
 SympyDim: TypeAlias = int | sympy.Expr
@@ -52,8 +53,6 @@ class Unknown(sympy.Dummy):
         return str(self.name)
 
     def _latex(self, printer: Any) -> str:
-        from symbcast.display.latex.names import name_latex
-
         return name_latex(self.name)
 
 

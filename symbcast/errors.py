@@ -1,13 +1,8 @@
-"""Every error symbcast raises: data in the fields, the message made when it is shown."""
+"""The errors that symbcast raises for wrong input: data in the fields, the message made when it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from symbcast.programs.op import Op
-    from symbcast.result import Result
+from collections.abc import Iterable, Sequence
 
 _CARET_CONTEXT = 60
 
@@ -172,49 +167,6 @@ class BindingError(SymbcastError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.problem}; {self.hint}" if self.hint else self.problem
-
-
-class BroadcastError(SymbcastError, ValueError):
-    """A broadcast that is not valid; ``result`` is the answer it came from, None if that is a whole program's."""
-
-    result: Result | None
-
-    def __init__(self, result: Result, binding: Mapping[str, int] | None = None) -> None:
-        super().__init__(result, binding)
-        self.result = result
-        self.binding = dict(binding) if binding is not None else None
-
-    def __str__(self) -> str:
-        from symbcast.explain import headline
-
-        return "" if self.result is None else headline(self.result, self.binding)
-
-
-class IncompatibleShapesError(BroadcastError):
-    """The shapes never broadcast, or do not at the sizes asked for."""
-
-
-class IncompatibleProgramError(IncompatibleShapesError):
-    """An operation of a program that no sizes allow beside the operations before it.
-
-    ``operation`` is the one that was refused, ``operations`` are the fewest that cannot hold together, it among them.
-    """
-
-    def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
-        SymbcastError.__init__(self, operation, operations, assumptions)
-        self.operation = operation
-        self.operations = tuple(operations)
-        self.assumptions = tuple(assumptions)
-        self.result = self.binding = None
-
-    def __str__(self) -> str:
-        from symbcast.explaining.program import refusal
-
-        return refusal(self.operation, self.operations, self.assumptions)
-
-
-class ConditionalBroadcastError(BroadcastError):
-    """The shapes broadcast for some sizes only, and all were required."""
 
 
 class ExchangeError(SymbcastError, ValueError):

@@ -9,12 +9,12 @@ from symbcast.explaining.fixes import Fix, fix
 from symbcast.explaining.report import Line, explanation, headline_lines, summary
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 __all__ = ["Fix", "Line", "explain", "explanation", "fix", "headline", "one_line"]
 
 
-def explain(result: Result) -> str:
+def explain(result: Call) -> str:
     """Return the answer in words: the operands aligned, the condition, an example, and a fix.
 
     >>> import symbcast
@@ -37,12 +37,12 @@ def explain(result: Result) -> str:
     return "\n".join(line.text for line in explanation(result))
 
 
-def headline(result: Result, binding: Mapping[str, int] | None = None) -> str:
+def headline(result: Call, binding: Mapping[str, int] | None = None) -> str:
     """Return the answer in a few lines; with ``binding``, why it fails at those sizes."""
     return "\n".join(headline_lines(result, binding))
 
 
-def one_line(result: Result) -> str:
+def one_line(result: Call) -> str:
     """Return the answer on one line.
 
     >>> import symbcast

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.parsing import parse_dim, parse_shape
+from symbcast.printing import shape_text
 from symbcast.sizes import MAX_SIZE, check_size
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Any"
 """What `shape` accepts: text, a tuple or list of dimensions, or an object with a ``.shape``."""
 
-_ADAPTERS = ("jax", "onnx_ir", "openvino", "torch")
-"""The frameworks whose dimensions are told by the package their class is of; each has an adapter of that name."""
-
 _OWN_SHAPES = ("onnx_ir", "openvino")
 """Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
 
@@ -28,6 +26,20 @@ _TOLD_BY_MODULE = ("symbcast", *_OWN_SHAPES)
 
 _WANTED = "a shape"
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
+
+
+class Reader(Protocol):
+    """What reads the shapes and sizes of another framework: a module of `symbcast.adapters`."""
+
+    def read(self, value: Any) -> Shape:
+        """Return a shape of the framework."""
+
+    def read_dim(self, value: Any, unknowns: int) -> Dim | None:
+        """Return a size of the framework, None where it is no symbolic one; ``unknowns`` numbers one without a name."""
+
+
+readers: dict[str, Callable[[], Reader]] = {}
+"""What loads the reader of a framework, by the package that its classes are of; the front ends put themselves here."""
 
 
 class Deferred:
@@ -64,6 +76,10 @@ class Shape(tuple["int | sympy.Expr", ...]):
     """
 
     __slots__ = ()
+
+    html: ClassVar[Callable[[Sequence[Dim]], str]]
+    latex: ClassVar[Callable[[Sequence[Dim]], str]]
+    """What shows sizes in a notebook: put here by who does, for that stands above this module."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
         """Return what `shape` does: a shape is made of dimensions only, and ``Shape('(N, 3)')`` is what repr shows."""
@@ -157,22 +173,16 @@ class Shape(tuple["int | sympy.Expr", ...]):
     def __str__(self) -> str:
         if self.is_concrete:
             return str(tuple(self))
-        from symbcast.printing import shape_text
-
         return shape_text(self.dims)
 
     def __repr__(self) -> str:
         return f"Shape({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.values import shape_html
-
-        return shape_html(self.dims)
+        return type(self).html(self.dims)
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.values import shape_display
-
-        return shape_display(self.dims)
+        return type(self).latex(self.dims)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
@@ -216,8 +226,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_dims(value)
     if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
         if _framework(value) in _OWN_SHAPES:
-            found: Shape = _adapter(value).read(value)
-            return found
+            return readers[_framework(value)]().read(value)
         if _framework(value) == "symbcast":
             # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
@@ -248,8 +257,6 @@ def shape_of(dims: Iterable[Dim]) -> Shape:
 
 def from_text(text: str, dialect: str | None = None) -> Shape:
     """Return the shape written in ``text``, every ``?`` in it a fresh unknown."""
-    from symbcast.parsing import parse_shape
-
     return shape_of(parse_shape(text, dialect))
 
 
@@ -276,8 +283,6 @@ def from_dim(value: Any, unknowns: int = 0) -> Dim:
 
         return Unknown(f"?{unknowns}")
     if isinstance(value, str):
-        from symbcast.parsing import parse_dim
-
         return parse_dim(value)
     if isinstance(value, bool):
         raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
@@ -292,9 +297,9 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         from symbcast.algebra.door import from_sympy
 
         return from_sympy(value)
-    if str(type(value).__module__).startswith(_ADAPTERS) and _framework(value) in _ADAPTERS:
+    if (load := readers.get(_framework(value))) is not None:
         # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
-        found: Dim | None = _adapter(value).read_dim(value, unknowns)
+        found = load().read_dim(value, unknowns)
         if found is not None:
             return found
     try:
@@ -312,8 +317,4 @@ def _from_object(value: Any, unknowns: int) -> Dim:
 
 def _framework(value: Any) -> str:
     """Return the package that the class of a value is of; the framework is not imported for it."""
-    return type(value).__module__.partition(".")[0]
-
-
-def _adapter(value: Any) -> Any:
-    return import_module(f"symbcast.adapters.{_framework(value)}")
+    return str(type(value).__module__).partition(".")[0]

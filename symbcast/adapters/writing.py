@@ -16,7 +16,7 @@ from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.formulas import Formula, equal
-from symbcast.scope import Scope
+from symbcast.programs.scope import Scope
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.sizes import MAX_SIZE
 

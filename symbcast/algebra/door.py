@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from functools import lru_cache
 from math import lcm
@@ -111,6 +112,15 @@ def _outside(found: Any) -> Symbol:
     made = made_symbol(kind, found.name, number, lower, 0 if found.is_nonpositive else None, parity)
     made.outside = found
     return made
+
+
+def _pickled(symbol_: UserSymbol) -> tuple[Any, ...]:
+    return from_sympy, (symbol_.outside,)
+
+
+# Whoever holds one of these got it here, so that they can be pickled only after this was said.
+copyreg.pickle(UserSymbol, _pickled)
+copyreg.pickle(Dummy, _pickled)
 
 
 def _read_power(expr: Any) -> Term:

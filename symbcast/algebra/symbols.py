@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from symbcast.algebra.terms import Atom, interned
+from symbcast.algebra.terms import Symbol, interned, made_symbol
+
+__all__ = ["Dummy", "Symbol", "Unknown", "UserSymbol", "made_symbol", "next_number", "symbol"]
 
 # Rising, so that unknowns are ordered by age on every run, from a start of this process's own: an unknown that was
 # pickled elsewhere is none of those made here.
@@ -19,51 +20,11 @@ def next_number() -> int:
     return next(_numbers)
 
 
-class Symbol(Atom):
-    """An unknown size: a non-negative integer.
-
-    ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 where that
-    is known. ``number`` tells symbols of one name apart, 0 for the one that text of its name means. ``outside`` is the
-    sympy symbol that a user gave for it, None for one of our own.
-    """
-
-    is_Symbol: ClassVar[bool] = True  # noqa: N815
-    is_Dummy: ClassVar[bool] = False  # noqa: N815
-    name: str
-    lower: int
-    upper: int | None
-    parity: int | None
-    number: int
-    outside: Any
-    written: Any = None
-    """The sympy symbol that it is shown as, once it was."""
-
-    def __new__(cls, name: str) -> Symbol:
-        """Return the size called ``name``."""
-        return symbol(name)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.outside is None:
-            return symbol, (self.name,)
-        from symbcast.algebra.door import from_sympy
-
-        return from_sympy, (self.outside,)
-
-    @property
-    def atom_key(self) -> tuple[Any, ...]:
-        return (0, self.name, self.number)
-
-    @property
-    def bounds(self) -> tuple[int | None, int | None]:
-        return 0, None
-
-    def symbols(self) -> Mapping[Symbol, None]:
-        """Return the symbol itself."""
-        return {self: None}
-
-
 class UserSymbol(Symbol):
-    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown as it is."""
+    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown as it is.
+
+    `symbcast.algebra.door` makes them, and says how they are pickled.
+    """
 
 
 class Dummy(UserSymbol):
@@ -98,22 +59,10 @@ class Unknown(Symbol):
         return Unknown(label, self.lower, self.upper)
 
 
-def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
-    kind: type[Symbol], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
-) -> Symbol:
-    """Return a new symbol that is not interned."""
-    made = object.__new__(kind)
-    made.name, made.number, made.outside = name, number, None
-    made.lower, made.upper, made.parity = lower, upper, parity
-    return made
-
-
 def symbol(name: str) -> Symbol:
     """Return the size called ``name``: one object for each name.
 
     >>> symbol("N") is symbol("N"), symbol("N") + 1
     (True, N + 1)
     """
-    made = interned(name, lambda: made_symbol(Symbol, name))
-    assert isinstance(made, Symbol)
-    return made
+    return Symbol(name)

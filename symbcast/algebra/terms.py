@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from math import gcd
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 from symbcast.errors import DimensionError
-
-if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
 
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
 Monomial: TypeAlias = "tuple[Atom, ...]"
@@ -40,6 +37,8 @@ class Term:
     """
 
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
+    written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
+    """What makes text of a term; `symbcast.algebra.text` puts itself here, for it stands above this module."""
     _coefficients: Mapping[Monomial, int]
 
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
@@ -65,9 +64,7 @@ class Term:
         return self
 
     def __str__(self) -> str:
-        from symbcast.algebra.text import term_text
-
-        return term_text(self)
+        return type(self).written_by(self)
 
     __repr__ = __str__
 
@@ -229,6 +226,47 @@ class Atom(Term):
         return self.bounds[0]
 
 
+class Symbol(Atom):
+    """An unknown size: a non-negative integer.
+
+    ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 where that
+    is known. ``number`` tells symbols of one name apart, 0 for the one that text of its name means. ``outside`` is the
+    sympy symbol that a user gave for it, None for one of our own.
+    """
+
+    is_Symbol: ClassVar[bool] = True  # noqa: N815
+    is_Dummy: ClassVar[bool] = False  # noqa: N815
+    name: str
+    lower: int
+    upper: int | None
+    parity: int | None
+    number: int
+    outside: Any
+    written: Any = None
+    """The sympy symbol that it is shown as, once it was."""
+
+    def __new__(cls, name: str) -> Symbol:
+        """Return the size called ``name``: one object for each name."""
+        made = interned(name, lambda: made_symbol(Symbol, name))
+        assert isinstance(made, Symbol)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Symbol, (self.name,)
+
+    @property
+    def atom_key(self) -> tuple[Any, ...]:
+        return (0, self.name, self.number)
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        return 0, None
+
+    def symbols(self) -> Mapping[Symbol, None]:
+        """Return the symbol itself."""
+        return {self: None}
+
+
 class Operation(Atom):
     """An operation on terms: ``kind``, and ``args`` in order; those of min, max and join sorted by their keys."""
 
@@ -283,6 +321,16 @@ def interned(identity: Any, make: Callable[[], Term]) -> Term:
             if found is None:
                 found = _interned[identity] = make()
     return found
+
+
+def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
+    kind: type[Symbol], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
+) -> Symbol:
+    """Return a new symbol that is not interned."""
+    made = object.__new__(kind)
+    made.name, made.number, made.outside = name, number, None
+    made.lower, made.upper, made.parity = lower, upper, parity
+    return made
 
 
 def _made(coefficients: Mapping[Monomial, int]) -> Term:

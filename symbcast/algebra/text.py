@@ -116,3 +116,5 @@ class TermWriter:
 
 
 _CALLED: Mapping[str, str] = {"join": "broadcast"}
+
+Term.written_by = staticmethod(term_text)

@@ -1,4 +1,4 @@
-"""Plain text that can be shown: rows of cells aligned, and characters that would not print."""
+"""Plain text: rows of cells aligned."""
 
 from __future__ import annotations
 
@@ -28,16 +28,3 @@ def aligned(rows: Sequence[Row], indent: int = 2) -> list[str]:
         cells = "".join(f"  {cell:>{width}}" for cell, width in zip(row.cells, widths, strict=False))
         lines.append(f"{' ' * indent}{row.label:<{label_width}}{cells}".rstrip())
     return lines
-
-
-def visible(text: str) -> str:
-    r"""Return a text on one line, every character that does not print as itself written as Python escapes it.
-
-    So line breaks do not break a line, and characters that turn the direction of writing do not turn it.
-
-    >>> print(visible("N" + chr(10) + "M" + chr(0x202E)))
-    N\nM\u202e
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

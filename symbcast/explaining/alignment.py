@@ -14,7 +14,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 
 class Mark(Enum):
@@ -29,7 +29,7 @@ class Mark(Enum):
 class Alignment:
     """The operands of a result laid under each other."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Call) -> None:
         self.result = result
         self.places = result.rule.places([operand.rank for operand in result.operands])
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.characters import clipped
 from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
+from symbcast.explaining.naming import Namer, axis_text, listed, operand_names
 from symbcast.explaining.words import in_words
 from symbcast.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.reasons import SIZE
@@ -16,24 +17,24 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.constraints import Constraint
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 PAIRS_TRIED = 100
 
 
-def at_sizes(result: Result, sizes: Mapping[str, int]) -> Result | None:
+def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
     """Return the result for the operands at some sizes, None where a dimension is no size there.
 
     Raises `BindingError` for sizes that the result is not about.
     """
-    from symbcast.binding import bind
-    from symbcast.result import Result as Concrete
+    from symbcast.programs.binding import bind
+    from symbcast.programs.call import Call as Concrete
 
     shapes = bind(result, sizes, {}).shapes
     return None if shapes is None else Concrete(result.rule, shapes, None)
 
 
-def failure_at(result: Result, sizes: Mapping[str, int], shown: int = 1) -> str:
+def failure_at(result: Call, sizes: Mapping[str, int], shown: int = 1) -> str:
     """Return what goes wrong at some sizes: "axis 0 (-2) would be 2 beside 3"; empty where nothing does."""
     concrete = at_sizes(result, sizes)
     if concrete is None:
@@ -45,7 +46,7 @@ def failure_at(result: Result, sizes: Mapping[str, int], shown: int = 1) -> str:
     return "; ".join(broken)
 
 
-def failures(concrete: Result, verb: str = "has") -> list[str]:
+def failures(concrete: Call, verb: str = "has") -> list[str]:
     """Return what each broken constraint of integer shapes has beside what."""
     if concrete.verdict is not Verdict.NEVER:
         return []
@@ -67,7 +68,7 @@ def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
     return f"{beside}: {constraint.reason}"
 
 
-def refusal(constraint: Constraint, result: Result) -> str:
+def refusal(constraint: Constraint, result: Call) -> str:
     """Return why a rule refuses the ranks of a result's operands."""
     operands = constraint.origin.operands
     # A reason about several operands names them itself.
@@ -90,7 +91,7 @@ def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tu
     return (telling[0], other) if other is not None else (cells[0], cells[1])
 
 
-def _no_size(result: Result, sizes: Mapping[str, int]) -> str:
+def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
     from symbcast.deciding.compiled import predicate
 
     assert result.scope is not None
@@ -106,7 +107,7 @@ def _no_size(result: Result, sizes: Mapping[str, int]) -> str:
     return ""
 
 
-def conflict_lines(result: Result, shown: int = 4) -> list[str]:
+def conflict_lines(result: Call, shown: int = 4) -> list[str]:
     """Return why a broadcast is never valid: what each clashing constraint asks, and what is known against it."""
     if result.scope is None:
         lines = failures(result)
@@ -157,7 +158,7 @@ def _differ(*sizes: Dim) -> bool:
     return len({d for d in sizes if isinstance(d, int) and d != 1}) > 1
 
 
-def _narrowed(cells: Sequence[tuple[int, Dim]], result: Result) -> Sequence[tuple[int, Dim]]:
+def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[int, Dim]]:
     """Return two sizes of an axis that never broadcast together, all of them where there are no such two."""
     from symbcast.deciding.decide import Decision
 
@@ -170,7 +171,7 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: Result) -> Sequence[tupl
     return cells
 
 
-def _needed(requirement: Formula, result: Result) -> str:
+def _needed(requirement: Formula, result: Call) -> str:
     """Return what a constraint asks in words: its own reduced form where it can hold at all."""
     from symbcast.deciding.decide import Decision
 
@@ -182,7 +183,7 @@ def _needed(requirement: Formula, result: Result) -> str:
     return clipped(in_words(all_of(asked), Namer(result)), 300)
 
 
-def _known(result: Result, requirements: Sequence[Formula]) -> str:
+def _known(result: Call, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
     from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from symbcast.broadcasting import AtRight, find_rule
+from symbcast.characters import clipped
 from symbcast.errors import SymbcastError
 from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import Namer, axis_text, clipped, listed, operand_names
+from symbcast.explaining.naming import Namer, axis_text, listed, operand_names
 from symbcast.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
+from symbcast.programs.call import Call
 from symbcast.reasons import Remedy
 from symbcast.shapes import Shape, shape_of
 from symbcast.verdicts import Verdict
@@ -20,13 +23,13 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.assumptions import Assumption
     from symbcast.broadcasting import AttributeValue, Rule
-    from symbcast.result import Result
 
 TRIED = 40
 MANY_SYMBOLS = 100
 TRIED_OF_MANY = 4
 LONGEST = 160
 MARKED = 32
+_known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -42,27 +45,24 @@ class Fix:
     assume: tuple[Assumption, ...] = ()
     must_be_certain: bool = False
 
-    def ask(self, result: Result) -> Result:
+    def ask(self, result: Call) -> Call:
         """Return the answer to the changed question."""
-        from symbcast.result import broadcast
-
         min_size = result.scope.min_size if result.scope is not None else 0
         assume = [*result.assumptions, *self.assume]
-        return broadcast(*self.operands, rule=self.rule, assume=assume, min_size=min_size)
+        return Call.asked(self.operands, self.rule, {}, assume, min_size)
 
 
-def fix(result: Result) -> Fix | None:
+def fix(result: Call) -> Fix | None:
     """Return a change with which the shapes always broadcast; for shapes that never do, failing that, sometimes.
 
-    None where none was found: every fix is one that was asked again. The result keeps it, as it keeps all else.
+    None where none was found: every fix is one that was asked again. It is kept as long as the result is.
     """
-    if result._fixes is None:
-        found = _found(result)
-        result._fixes = () if found is None else (found,)
-    return next(iter(result._fixes), None)
+    if result not in _known:
+        _known[result] = _found(result)
+    return _known[result]
 
 
-def _found(result: Result) -> Fix | None:
+def _found(result: Call) -> Fix | None:
     verdict = result.verdict
     if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
         return None
@@ -81,7 +81,7 @@ def _found(result: Result) -> Fix | None:
     return second
 
 
-def _candidates(result: Result) -> Iterator[Fix]:
+def _candidates(result: Call) -> Iterator[Fix]:
     alignment = Alignment(result)
     remedies = result.rule.remedies
     yield from _placed_elsewhere(result)
@@ -102,13 +102,13 @@ def _candidates(result: Result) -> Iterator[Fix]:
         yield from _made_one(result, alignment)
 
 
-def _with(result: Result, text: str, position: int, dims: Sequence[Any]) -> Fix:
+def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
     operands = list(result.operands)
     operands[position] = shape_of(dims)
     return Fix(text, tuple(operands), result.rule)
 
 
-def _changeable(result: Result) -> list[int]:
+def _changeable(result: Call) -> list[int]:
     """Return the operands that a fix may stretch, the likeliest first."""
     law, base = result.rule.law, _base(result)
     positions = range(len(result.operands))
@@ -117,12 +117,12 @@ def _changeable(result: Result) -> list[int]:
     return [n for n in positions if n != base]
 
 
-def _base(result: Result) -> int | None:
+def _base(result: Call) -> int | None:
     """Return the operand that the others are laid onto."""
     return result.rule.placement.base([s.rank for s in result.operands])
 
 
-def _given_ones(result: Result) -> Iterator[Fix]:
+def _given_ones(result: Call) -> Iterator[Fix]:
     """Give an operand of lower rank axes of size 1, in other places than in front."""
     names, namer = operand_names(result), Namer(result)
     placement = result.rule.placement
@@ -144,7 +144,7 @@ def _given_ones(result: Result) -> Iterator[Fix]:
                 yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
 
 
-def _meets_its_like(result: Result, position: int, dims: Sequence[Any]) -> bool:
+def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
     """Return whether every size but 1 meets the same size: without, ones would only keep sizes apart."""
     others = [s for n, s in enumerate(result.operands) if n != position]
     return all(
@@ -153,18 +153,18 @@ def _meets_its_like(result: Result, position: int, dims: Sequence[Any]) -> bool:
     )
 
 
-def _placed_elsewhere(result: Result) -> Iterator[Fix]:
+def _placed_elsewhere(result: Call) -> Iterator[Fix]:
     """Lay an operand on other axes."""
     for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
         yield _by(result, attributes)
 
 
-def _by(result: Result, attributes: Mapping[str, AttributeValue]) -> Fix:
+def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
     written = listed([f"{name}={value!r}" for name, value in attributes.items()])
     return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
 
 
-def _assumed(result: Result) -> Iterator[Fix]:
+def _assumed(result: Call) -> Iterator[Fix]:
     """Assume the condition: first an equality from each clause, the usual case, then the clauses as they are."""
     namer = Namer(result)
     likeliest = [f for c in result.clauses for f in _likeliest(c)]
@@ -204,7 +204,7 @@ def _likeliest(clause: Formula) -> list[Formula]:
     return [clause]
 
 
-def _filled_in(result: Result) -> Iterator[Fix]:
+def _filled_in(result: Call) -> Iterator[Fix]:
     """Put a size or a name in the place of an unknown, which no assumption in text can speak of."""
     from symbcast.algebra.arithmetic import replaced
     from symbcast.algebra.symbols import Unknown
@@ -226,7 +226,7 @@ def _filled_in(result: Result) -> Iterator[Fix]:
         yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)
 
 
-def _lower_rank(result: Result) -> Iterator[Fix]:
+def _lower_rank(result: Call) -> Iterator[Fix]:
     """Drop the leading axes by which a rank exceeds that of the operand that the others are laid onto."""
     base = _base(result)
     if base is None:
@@ -241,7 +241,7 @@ def _lower_rank(result: Result) -> Iterator[Fix]:
             yield _with(result, text, position, fewer)
 
 
-def _transposed(result: Result) -> Iterator[Fix]:
+def _transposed(result: Call) -> Iterator[Fix]:
     """Put the axes of one operand in another order."""
     if len(result.operands) > 4:
         return
@@ -255,7 +255,7 @@ def _transposed(result: Result) -> Iterator[Fix]:
                 yield replace(_with(result, text, position, made), must_be_certain=True)
 
 
-def _other_rule(result: Result) -> Iterator[Fix]:
+def _other_rule(result: Call) -> Iterator[Fix]:
     """Ask by what the rule itself names as another way."""
     for instead in result.rule.instead:
         if instead.rule:
@@ -266,7 +266,7 @@ def _other_rule(result: Result) -> Iterator[Fix]:
             yield _by(result, instead.attributes)
 
 
-def _made_one(result: Result, alignment: Alignment) -> Iterator[Fix]:
+def _made_one(result: Call, alignment: Alignment) -> Iterator[Fix]:
     """Make the sizes of one operand 1 on the axes that clash."""
     from symbcast.explaining.alignment import Mark
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.broadcasting import Rule
+from symbcast.characters import quoted
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
-    from symbcast.result import Result
-
-_PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
+    from symbcast.programs.call import Call
 
 
 def rule_text(rule: Rule) -> str:
@@ -30,7 +28,7 @@ def rule_text(rule: Rule) -> str:
     return f"{rule.called}({attributes})" if attributes else rule.called
 
 
-def operand_names(result: Result) -> list[str]:
+def operand_names(result: Call) -> list[str]:
     """Return what each operand is called: by the rule where it names them all, else by number."""
     count = len(result.operands)
     if count > len(result.rule.operands):
@@ -71,15 +69,6 @@ def cut(text: str, width: int) -> str:
     return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
 
 
-def clipped(text: str, width: int) -> str:
-    """Return a text with its end left out where it is longer than ``width``.
-
-    >>> clipped("abcdefghijklmnop", 9)
-    'abcdef...'
-    """
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
 def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
     """Return sizes by name; where they are many, the commonest size once for all that have it.
 
@@ -104,11 +93,6 @@ def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str
     return told, f"the {count} others {common}" if told else f"all {count} sizes {common}"
 
 
-def quoted(name: str) -> str:
-    """Return a name as formulas have it: in quotes where it is not plain."""
-    return name if _PLAIN.fullmatch(name) else repr(name)
-
-
 def _elided(texts: Sequence[str], limit: int) -> list[str]:
     if len(texts) <= limit:
         return list(texts)
@@ -122,7 +106,7 @@ class Namer:
     An unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Call) -> None:
         self._renamed = {} if result.scope is None else _renamed(result.scope.names)
 
     @staticmethod

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.display.text import visible
-from symbcast.explaining.naming import Namer, axis_text, clipped, listed, rule_text, sizes_text
+from symbcast.characters import clipped, visible
+from symbcast.explaining.naming import Namer, axis_text, listed, rule_text, sizes_text
 from symbcast.explaining.sections import Section, Span, code, saying, section, words
 from symbcast.explaining.words import in_words
 from symbcast.formulas import FALSE, Formula, all_of, dims_of
@@ -14,9 +14,9 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
-    from symbcast.env import ShapeEnv
     from symbcast.programs.answers import Requirement
     from symbcast.programs.op import Op
+    from symbcast.programs.program import Program
 
 LABEL = 13
 LONGEST = 400
@@ -26,10 +26,10 @@ NAMED = 3
 """How many of the operations that one condition comes from are named."""
 
 
-def explanation(env: ShapeEnv) -> str:
+def explanation(env: Program) -> str:
     """Return the answer about a program in words.
 
-    >>> from symbcast.env import ShapeEnv
+    >>> from symbcast.programs.program import Program
     >>> env = ShapeEnv(assume="batch >= 1")
     >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
     >>> print(explanation(env))
@@ -50,7 +50,7 @@ def explanation(env: ShapeEnv) -> str:
     return "\n".join(lines).rstrip()
 
 
-def heading(env: ShapeEnv) -> tuple[str, str]:
+def heading(env: Program) -> tuple[str, str]:
     """Return how large the program is, and the verdict in words."""
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
@@ -145,12 +145,12 @@ class Told(NamedTuple):
     more: str = ""
 
 
-def requirements(env: ShapeEnv, namer: Namer) -> list[Told]:
+def requirements(env: Program, namer: Namer) -> list[Told]:
     """Return what a program asks and where that comes from, as far as it is shown."""
     return [_told(requirement, namer) for requirement in env.requirements()[:SHOWN]]
 
 
-def sections(env: ShapeEnv, namer: Namer) -> list[Section]:
+def sections(env: Program, namer: Namer) -> list[Section]:
     """Return the labelled parts of an answer that come after its requirements, those that say something."""
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
     fails = counterexample if env.verdict is not Verdict.NEVER else None
@@ -167,7 +167,7 @@ def sections(env: ShapeEnv, namer: Namer) -> list[Section]:
     )
 
 
-def _together(env: ShapeEnv, namer: Namer) -> str:
+def _together(env: Program, namer: Namer) -> str:
     # Of a clause there are some characters at least: more clauses than these are not seen.
     return namer.formula(all_of(env.clauses[:LONGEST])) if env.requirements() else ""
 
@@ -191,7 +191,7 @@ def _as_section(told: Told, number: int) -> Section:
     return section("and" if number else "valid when", *lines, words(told.more))
 
 
-def failure(env: ShapeEnv, sizes: Mapping[str, int]) -> str:
+def failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.deciding.evaluating import holds_at
 

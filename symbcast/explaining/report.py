@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.display.text import Row, aligned, visible
+from symbcast.characters import clipped, visible
+from symbcast.display.text import Row, aligned
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explaining.fixes import fix
-from symbcast.explaining.naming import Namer, clipped, cut, rule_text, sizes_text
+from symbcast.explaining.naming import Namer, cut, rule_text, sizes_text
 from symbcast.explaining.sections import Phrase, Section, Span, code, saying, section, words
 from symbcast.explaining.table import OperandTable
 from symbcast.explaining.words import in_words
@@ -17,7 +18,7 @@ from symbcast.formulas import all_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 LABEL = 13
 LONGEST = 400
@@ -32,7 +33,7 @@ class Line(NamedTuple):
     role: str = "text"
 
 
-def verdict_words(result: Result) -> str:
+def verdict_words(result: Call) -> str:
     """Return the verdict in words: for a concrete result it is valid or not."""
     if result.scope is None or not result.scope.symbols:
         return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
@@ -44,7 +45,7 @@ def verdict_words(result: Result) -> str:
     }[result.verdict]
 
 
-def explanation(result: Result) -> list[Line]:
+def explanation(result: Call) -> list[Line]:
     """Return the whole answer as lines."""
     lines = [Line(": ".join(heading(result)), "verdict"), Line("")]
     lines += _table(result)
@@ -53,16 +54,16 @@ def explanation(result: Result) -> list[Line]:
     return lines
 
 
-def heading(result: Result) -> tuple[str, str]:
+def heading(result: Call) -> tuple[str, str]:
     """Return the rule, and the verdict in words."""
     return rule_text(result.rule), f"{verdict_words(result)}{_under(result)}"
 
 
-def _under(result: Result) -> str:
+def _under(result: Call) -> str:
     return " under the assumptions" if result.assumptions else ""
 
 
-def _table(result: Result) -> list[Line]:
+def _table(result: Call) -> list[Line]:
     table = OperandTable(Alignment(result))
     rows = [*table.header, *table.operands]
     output = table.output
@@ -75,7 +76,7 @@ def _table(result: Result) -> list[Line]:
     return [*map(Line, texts[:-1]), Line(f"{texts[-1]}    {table.legend}", "marks"), Line("")]
 
 
-def sections(result: Result) -> list[Section]:
+def sections(result: Call) -> list[Section]:
     """Return the labelled parts below the table, those that say something."""
     witness, counterexample, change = result.witness(), result.counterexample(), fix(result)
     conflict = conflict_lines(result) if result.verdict is Verdict.NEVER else []
@@ -92,7 +93,7 @@ def sections(result: Result) -> list[Section]:
     )
 
 
-def _condition(result: Result) -> list[Phrase]:
+def _condition(result: Call) -> list[Phrase]:
     if result.verdict not in (Verdict.SOMETIMES, Verdict.UNKNOWN) or not result.clauses:
         return []
     namer, clauses = Namer(result), result.clauses
@@ -104,7 +105,7 @@ def _condition(result: Result) -> list[Phrase]:
     return [*map(words, texts), code(clipped(namer.formula(all_of(clauses[:LONGEST])), LONGEST))]
 
 
-def assumed_text(result: Result) -> str:
+def assumed_text(result: Call) -> str:
     """Return what is assumed, as it was written; empty where nothing is."""
     texts = [visible(a.text) for a in result.assumptions]
     if result.scope is not None and result.scope.min_size:
@@ -112,19 +113,19 @@ def assumed_text(result: Result) -> str:
     return clipped("; ".join(texts), LONGEST)
 
 
-def _open(result: Result) -> str:
+def _open(result: Call) -> str:
     if result.verdict is Verdict.UNKNOWN or not result.reason:
         return result.reason
     return f"that no part of the condition follows from the rest: {result.reason}"
 
 
-def _failing(result: Result, sizes: Mapping[str, int] | None) -> Phrase:
+def _failing(result: Call, sizes: Mapping[str, int] | None) -> Phrase:
     if not sizes or result.verdict is Verdict.NEVER:
         return ()
     return Span(sizes_text(sizes), True), Span(f": {failure_at(result, sizes)}")
 
 
-def _working(result: Result, sizes: Mapping[str, int] | None) -> Phrase:
+def _working(result: Call, sizes: Mapping[str, int] | None) -> Phrase:
     if not sizes:
         return ()
     concrete = at_sizes(result, sizes)
@@ -133,7 +134,7 @@ def _working(result: Result, sizes: Mapping[str, int] | None) -> Phrase:
     return Span(sizes_text(sizes), True), Span(": output "), Span(cut(str(tuple(concrete.shape)), 80), True)
 
 
-def headline_lines(result: Result, binding: Mapping[str, int] | None) -> list[str]:
+def headline_lines(result: Call, binding: Mapping[str, int] | None) -> list[str]:
     """Return the answer in the few lines of an exception's message."""
     concrete = at_sizes(result, binding) if binding else None
     lines = [_head(result, binding)]
@@ -158,7 +159,7 @@ def headline_lines(result: Result, binding: Mapping[str, int] | None) -> list[st
     return [clipped(line, 400) for line in lines if line]
 
 
-def _head(result: Result, binding: Mapping[str, int] | None) -> str:
+def _head(result: Call, binding: Mapping[str, int] | None) -> str:
     rule = rule_text(result.rule)
     if binding:
         return f"{rule} cannot broadcast these shapes at {sizes_text(binding)}"
@@ -174,13 +175,13 @@ def _head(result: Result, binding: Mapping[str, int] | None) -> str:
     return f"{rule} can broadcast these shapes"
 
 
-def _formula(result: Result) -> str:
+def _formula(result: Call) -> str:
     if result.verdict not in (Verdict.SOMETIMES, Verdict.UNKNOWN) or not result.clauses:
         return ""
     return clipped(Namer(result).formula(all_of(result.clauses)), 300)
 
 
-def summary(result: Result) -> str:
+def summary(result: Call) -> str:
     """Return the answer on one line of at most `ONE_LINE` characters."""
     verdict, namer = result.verdict, Namer(result)
     text = f"{rule_text(result.rule)}: {verdict.value}"

@@ -16,7 +16,7 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 
 class Step(NamedTuple):
@@ -42,7 +42,7 @@ class Working(NamedTuple):
     problem: str = ""
 
 
-def worked_out(result: Result, sizes: Mapping[str, int]) -> Working:
+def worked_out(result: Call, sizes: Mapping[str, int]) -> Working:
     """Return a result worked out at the given sizes, by name.
 
     Raises `BindingError` for sizes that are missing or unknown; those that the assumptions exclude are a problem told.
@@ -67,19 +67,19 @@ def worked_out(result: Result, sizes: Mapping[str, int]) -> Working:
     return Working(names, _steps(result, concrete), None, _refusals(concrete))
 
 
-def _all_given(result: Result, sizes: Mapping[str, int]) -> bool:
+def _all_given(result: Call, sizes: Mapping[str, int]) -> bool:
     names = result.scope.names.values() if result.scope is not None else ()
     return set(sizes) == set(names)
 
 
-def _refusals(concrete: Result) -> str:
+def _refusals(concrete: Call) -> str:
     """Return what fails on no axis: the ranks of shapes that have none."""
     alignment = Alignment(concrete)
     failing = (c for c in concrete.constraints if not holds(c.requirement) and not alignment.axes_of(c))
     return "; ".join(dict.fromkeys(refusal(c, concrete) for c in failing))
 
 
-def _steps(result: Result, concrete: Result) -> tuple[Step, ...]:
+def _steps(result: Call, concrete: Call) -> tuple[Step, ...]:
     alignment, namer = Alignment(concrete), Namer(result)
     symbolic = Alignment(result)
     rank = alignment.places.rank
@@ -106,7 +106,7 @@ def _cell(operand: int, axis: int, symbolic: Alignment, concrete: Alignment, nam
     return " & ".join(texts)
 
 
-def _output(concrete: Result, axis: int) -> str:
+def _output(concrete: Call, axis: int) -> str:
     """Return the size that comes out of an axis on which nothing fails."""
     if concrete.verdict is Verdict.ALWAYS:
         assert concrete.shape is not None

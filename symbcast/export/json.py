@@ -10,13 +10,13 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.constraints import Constraint
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 FORMAT_VERSION = 1
 """The version of the format: it grows when a key changes its meaning or goes."""
 
 
-def result_to_dict(result: Result) -> dict[str, Any]:
+def result_to_dict(result: Call) -> dict[str, Any]:
     """Return an answer as data that `json.dumps` takes, the same on every run.
 
     Shapes, dimensions and formulas are text that `symbcast.parsing` reads back; ``shape``, ``witness`` and
@@ -55,7 +55,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
     }
 
 
-def _condition(result: Result, namer: Namer) -> str:
+def _condition(result: Call, namer: Namer) -> str:
     if result.verdict is Verdict.NEVER:
         return "False"
     return namer.formula(all_of(result.clauses)) if result.clauses else "True"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.assumptions import check_min_size
@@ -16,13 +16,12 @@ from symbcast.formulas import all_of
 from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
+from symbcast.programs.program import Program
 from symbcast.shapes import Shape, shape, shape_of
 from symbcast.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from symbcast.env import ShapeEnv
-
 _Value = TypeVar("_Value")
+P = TypeVar("P", bound=Program)
 
 FORMAT = "symbcast.program"
 VERSION = 1
@@ -38,7 +37,7 @@ def json_schema() -> dict[str, Any]:
     return found
 
 
-def program_to_dict(env: ShapeEnv) -> dict[str, Any]:
+def program_to_dict(env: Program) -> dict[str, Any]:
     """Return a program, and the answer about it, as data that `json.dumps` takes, the same on every run.
 
     >>> from symbcast import ShapeEnv
@@ -85,7 +84,7 @@ def _shape(dims: Shape, namer: Namer) -> str:
     return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims) == 1 else ', ')})"
 
 
-def _answer(env: ShapeEnv, namer: Namer) -> dict[str, Any]:
+def _answer(env: Program, namer: Namer) -> dict[str, Any]:
     never = env.verdict is Verdict.NEVER
     return {
         "verdict": env.verdict.value,
@@ -103,10 +102,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def program_from_dict(data: Any) -> ShapeEnv:
-    """Return the environment that `program_to_dict` wrote. Raises `ExchangeError`."""
-    from symbcast.env import restored
-
+def program_from_dict(data: Any, kind: type[P]) -> P:
+    """Return the program that `program_to_dict` wrote, as a ``kind`` of it. Raises `ExchangeError`."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
     if type(data.get("version")) is not int or data["version"] != VERSION:
@@ -122,7 +119,7 @@ def program_from_dict(data: Any) -> ShapeEnv:
         raise ExchangeError("symbols", "name a size twice")
     names.bind(shape_of(symbols), is_fresh=False)
     ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
-    return whole.read("operations", lambda: restored(ops, min_size, on_conflict, symbols))
+    return whole.read("operations", lambda: kind.restored(ops, min_size, on_conflict, symbols))
 
 
 class _Entry:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.assumptions import own_set
-from symbcast.binding import read_size, read_sizes
 from symbcast.broadcasting import Joined
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
 from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import Blame, Subject, subject_of
+from symbcast.programs.binding import read_size, read_sizes
 from symbcast.sizes import check_size
 
 if TYPE_CHECKING:

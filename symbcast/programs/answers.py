@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.assumptions import knowledge, own_set
+from symbcast.characters import visible
 from symbcast.deciding.breaking import breaking
 from symbcast.deciding.decide import Decision
-from symbcast.display.text import visible
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.printing import formula_text
 from symbcast.programs.op import Op

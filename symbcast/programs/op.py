@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from symbcast.broadcasting import Rule
-    from symbcast.constraints import Constraint
-    from symbcast.formulas import Formula
-    from symbcast.shapes import Shape
+from symbcast.broadcasting import Rule
+from symbcast.characters import visible
+from symbcast.constraints import Constraint, Origin
+from symbcast.formulas import FALSE, Formula, clauses
+from symbcast.programs.needs import equalities, size_needs
+from symbcast.reasons import EQUAL, EQUAL_RANKS, REQUIRED_FORMULA, SIZE
+from symbcast.shapes import Shape
 
 Kind: TypeAlias = Literal["broadcast", "equal", "require", "assume"]
 
@@ -37,13 +40,33 @@ class Op(NamedTuple):
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """What it asks, and that the dimensions of its operands be sizes."""
-        from symbcast.programs.operations import constraints
+        return (*self._size_constraints(), *self._own_constraints())
 
-        return tuple(constraints(self))
+    def _size_constraints(self) -> Iterator[Constraint]:
+        for position, operand in enumerate(self.operands):
+            for axis, dim in enumerate(operand.dims):
+                origin = Origin("size", (position,), axis, operand.rank, self.name)
+                for need in size_needs((dim,)):
+                    yield Constraint(need, origin, SIZE)
+
+    def _own_constraints(self) -> Iterator[Constraint]:
+        if self.kind == "broadcast" and self.rule is not None:
+            for constraint in self.rule.emit([s.dims for s in self.operands]).constraints:
+                origin = constraint.origin._replace(operation=self.name)
+                yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
+        elif self.kind == "equal":
+            left, right = self.operands
+            if left.rank != right.rank:
+                origin = Origin("equal", (0, 1), operation=self.name)
+                yield Constraint(FALSE, origin, EQUAL_RANKS, {"left": left.rank, "right": right.rank})
+                return
+            for axis, formula in enumerate(equalities(left, right)):
+                yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, self.name), EQUAL)
+        elif self.kind == "require" and self.formula is not None:
+            for clause in clauses(self.formula):
+                yield Constraint(clause, Origin("require", (), operation=self.name), REQUIRED_FORMULA)
 
     def __repr__(self) -> str:
-        from symbcast.display.text import visible
-
         return f"<Op {visible(str(self))}>"
 
     def __str__(self) -> str:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from symbcast.algebra.symbols import symbol
 from symbcast.broadcasting import find_rule
 from symbcast.deciding.budget import asked, within
-from symbcast.errors import IncompatibleProgramError
 from symbcast.printing import formula_text
 from symbcast.programs.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.programs.names import Names
 from symbcast.programs.op import Kind, Op
 from symbcast.programs.plain import Plain, PlainAnswers
+from symbcast.programs.refusals import IncompatibleProgramError
 from symbcast.programs.trace import Trace
 from symbcast.shapes import Shape, shape_of
 

@@ -17,8 +17,9 @@ from symbcast.programs.asking import Asking
 from symbcast.programs.facts import Facts
 from symbcast.programs.groups import Groups
 from symbcast.programs.names import Names
+from symbcast.programs.needs import size_needs
 from symbcast.programs.op import Op
-from symbcast.programs.operations import columns_and_asked, size_needs
+from symbcast.programs.operations import columns_and_asked
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:

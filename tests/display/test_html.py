@@ -10,13 +10,13 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
+from symbcast.characters import clipped, quoted, visible
 from symbcast.conditions import Condition
 from symbcast.dims import symbol
 from symbcast.display.html.elements import LONGEST, code, text
 from symbcast.display.html.result import operand_table, page
-from symbcast.display.text import visible
 from symbcast.explaining import program, report
-from symbcast.explaining.naming import Namer, clipped, quoted, sizes_text
+from symbcast.explaining.naming import Namer, sizes_text
 from symbcast.verdicts import Verdict
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from symbcast.characters import clipped, visible
 from symbcast.display.palette import CONDITIONAL, FINE, IMPOSSIBLE, UNDECIDED, tint
-from symbcast.display.text import visible
-from symbcast.explaining.naming import clipped
 from symbcast.verdicts import Verdict
 
 LONGEST = 400

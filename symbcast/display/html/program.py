@@ -12,13 +12,13 @@ from symbcast.explaining.naming import Namer, sizes_text
 from symbcast.explaining.program import Asker, Told
 
 if TYPE_CHECKING:
-    from symbcast.env import ShapeEnv
+    from symbcast.programs.program import Program
 
 _NAME = 80
 _KIND = 160
 
 
-def page(env: ShapeEnv) -> str:
+def page(env: Program) -> str:
     """Return the whole answer: the verdict, what is asked and by which operations, and what is to be said below it."""
     namer = Namer.of(env.shown)
     rows = [_row(env, told) for told in program.requirements(env, namer)]
@@ -26,7 +26,7 @@ def page(env: ShapeEnv) -> str:
     return answer(env.verdict, heading(*program.heading(env)), asked, section_table(program.sections(env, namer)))
 
 
-def _row(env: ShapeEnv, told: Told) -> tuple[str, ...]:
+def _row(env: Program, told: Told) -> tuple[str, ...]:
     askers = [f"{'and ' if n else ''}{_asker(asker)}" for n, asker in enumerate(told.askers)]
     return text(told.words), "<br>".join([*askers, *([text(told.more)] if told.more else [])]), _failing(env, told)
 
@@ -35,6 +35,6 @@ def _asker(asker: Asker) -> str:
     return f"{code(asker.name, _NAME)}: {code(asker.kind, _KIND)}{text(asker.also, _KIND)}"
 
 
-def _failing(env: ShapeEnv, told: Told) -> str:
+def _failing(env: Program, told: Told) -> str:
     sizes = env.counterexample(told.condition if len(env.clauses) > 1 else None)
     return code(sizes_text(sizes)) if sizes else ""

@@ -28,7 +28,7 @@ from symbcast.explaining.alignment import Alignment, Mark
 from symbcast.explaining.table import MEANINGS, OperandTable
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 COLOURS = {
     Mark.FINE: FINE,
@@ -46,7 +46,7 @@ _FAINT = "opacity:.75"
 _ABOVE = f"border-top:1px solid {RULE}"
 
 
-def page(result: Result) -> str:
+def page(result: Call) -> str:
     """Return the whole answer: the verdict, the operands in a table, and what is to be said below it."""
     return answer(
         result.verdict,
@@ -56,7 +56,7 @@ def page(result: Result) -> str:
     )
 
 
-def operand_table(result: Result) -> str:
+def operand_table(result: Call) -> str:
     """Return the operands under each other, a column an axis, with the output, a mark under each axis and a legend."""
     made = OperandTable(Alignment(result), cells_width=CELLS_WIDTH)
     label = "the operands, aligned"

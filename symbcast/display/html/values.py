@@ -9,7 +9,7 @@ from symbcast.display.html.elements import code, element, text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.conditions import Condition
+    from symbcast.programs.statement import Statement
 
 LONGEST = 1000
 
@@ -19,7 +19,7 @@ def shape_html(shape: Sequence[Dim]) -> str:
     return element("div", code(str(shape), LONGEST), _BLOCK)
 
 
-def condition_html(condition: Condition) -> str:
+def condition_html(condition: Statement) -> str:
     """Return a condition: its formula, and below it what that says in words."""
     from symbcast.explaining.naming import Namer
     from symbcast.explaining.words import in_words

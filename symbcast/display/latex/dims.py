@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.latex import name_latex
 from symbcast.algebra.terms import Atom, Dim, Monomial, Operation, Term
 from symbcast.algebra.text import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
 from symbcast.display.latex.layout import brackets, call, some
-from symbcast.display.latex.names import name_latex
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Unknown

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.algebra.latex import name_latex, text_latex
 from symbcast.display.latex.layout import brackets, call, some
-from symbcast.display.latex.names import name_latex, text_latex
 from symbcast.explaining.naming import Namer, telling_sizes
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
 

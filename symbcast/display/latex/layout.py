@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from symbcast.display.latex.names import text_latex
+from symbcast.algebra.latex import text_latex
 
 T = TypeVar("T")
 

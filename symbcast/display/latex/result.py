@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.latex import text_latex
 from symbcast.display.latex.formulas import Typesetter, shape_latex, sizes_latex
 from symbcast.display.latex.layout import array, displayed, labelled, row, stacked
-from symbcast.display.latex.names import text_latex
 from symbcast.explaining import report
 from symbcast.explaining.alignment import Alignment
 from symbcast.explaining.evidence import at_sizes, conflict_lines
@@ -17,19 +17,19 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 _LONGEST_TEXT = 100
 _LINE = r"\hline "
 
 
-def result_latex(result: Result) -> str:
+def result_latex(result: Call) -> str:
     """Return the whole answer: the verdict, the operands under each other, the condition, and evidence."""
     head = text_latex(": ".join(report.heading(result)))
     return displayed(stacked((head, *_operands(result), labelled(_sections(result)))))
 
 
-def _operands(result: Result) -> Iterator[str]:
+def _operands(result: Call) -> Iterator[str]:
     made = OperandTable(Alignment(result))
     typesetter = Typesetter(Namer(result))
     columns = f"l|{'r' * max(1, len(made.axes))}"
@@ -68,7 +68,7 @@ def _output(shape: Sequence[Dim], axes: Sequence[int | None], typesetter: Typese
             yield typesetter.dim(shape[axis]) if 0 <= axis < len(shape) else ""
 
 
-def _sections(result: Result) -> Iterator[tuple[str, Sequence[str]]]:
+def _sections(result: Call) -> Iterator[tuple[str, Sequence[str]]]:
     verdict, typesetter = result.verdict, Typesetter(Namer(result))
     if verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN) and result.clauses:
         yield "valid when", typesetter.clauses(result.clauses)
@@ -86,7 +86,7 @@ def _sections(result: Result) -> Iterator[tuple[str, Sequence[str]]]:
         yield "works at", [_working(result, witness)]
 
 
-def _working(result: Result, witness: Mapping[str, int]) -> str:
+def _working(result: Call, witness: Mapping[str, int]) -> str:
     concrete = at_sizes(result, witness)
     sizes = sizes_latex(witness)
     if concrete is None or concrete.shape is None:

@@ -10,7 +10,7 @@ from symbcast.display.latex.layout import array, displayed
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.conditions import Condition
+    from symbcast.programs.statement import Statement
 
 
 def shape_display(shape: Sequence[Dim]) -> str:
@@ -22,7 +22,7 @@ def shape_display(shape: Sequence[Dim]) -> str:
     return displayed(shape_latex(shape))
 
 
-def condition_display(condition: Condition) -> str:
+def condition_display(condition: Statement) -> str:
     """Return a condition as a notebook sets it, a line for each conjunct."""
     lines = clause_lines(condition.clauses) or [r"\text{True}"]
     return displayed(lines[0] if len(lines) == 1 else array("l", lines))

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from symbcast.binding import missing_sizes, read_sizes
 from symbcast.deciding.compiled import PYTHON, formula_source
 from symbcast.errors import BindingError
 from symbcast.export.guards.conditions import condition_texts, guarded_clauses, operation_kinds
 from symbcast.export.guards.names import identifiers, tidy
 from symbcast.formulas import AllOf, AnyOf, Formula
+from symbcast.programs.binding import missing_sizes, read_sizes
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

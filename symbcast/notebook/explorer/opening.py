@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.binding import read_size
 from symbcast.broadcasting import Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question
+from symbcast.programs.binding import read_size
 from symbcast.result import Result, broadcast
 from symbcast.shapes import ShapeLike
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
 from symbcast.broadcasting import REQUIRED, Parameter, rules
+from symbcast.characters import visible
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
-from symbcast.display.text import visible
 from symbcast.explaining.naming import cut, listed, sizes_text
 from symbcast.explaining.report import verdict_words
 from symbcast.explaining.working import worked_out

@@ -9,9 +9,8 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
-from symbcast.display.text import visible
+from symbcast.characters import clipped, visible
 from symbcast.explain import one_line
-from symbcast.explaining.naming import clipped
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from symbcast.explaining.naming import clipped, listed
+from symbcast.characters import clipped
+from symbcast.explaining.naming import listed
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Blame, Outcome, Survey
 

@@ -7,11 +7,11 @@ from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.binding import read_size, read_sizes
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.choosing import telling_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveying import SIZES, Survey, survey
+from symbcast.programs.binding import read_size, read_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

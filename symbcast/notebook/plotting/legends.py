@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.patches import Patch
 
-from symbcast.explaining.naming import clipped
+from symbcast.characters import clipped
 from symbcast.notebook.plotting.palette import MARKS
 from symbcast.notebook.plotting.panel import Look, hatched
 from symbcast.notebook.plotting.shading import size_text

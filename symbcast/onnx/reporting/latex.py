@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.latex import text_latex
 from symbcast.display.latex.formulas import Typesetter, sizes_latex
 from symbcast.display.latex.layout import array, displayed, labelled, row, stacked
-from symbcast.display.latex.names import text_latex
 from symbcast.explaining.naming import Namer
 from symbcast.onnx.reporting.wording import asked_text, closing, headline
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from symbcast.display.text import visible
-from symbcast.explaining.naming import Namer, clipped, cut, listed, sizes_text
+from symbcast.characters import clipped, visible
+from symbcast.explaining.naming import Namer, cut, listed, sizes_text
 from symbcast.formulas import FALSE
 from symbcast.verdicts import Verdict
 

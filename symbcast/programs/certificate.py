@@ -13,7 +13,7 @@ from symbcast.printing import dim_text
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 
 class Proof(Enum):
@@ -50,7 +50,7 @@ class Certificate:
         return "\n".join(f"{claim.proof.value}: {claim.text}" for claim in self.claims)
 
 
-def certify(result: Result) -> Certificate:
+def certify(result: Call) -> Certificate:
     """Return z3's verdict on each claim of a result."""
     if result.scope is None:
         return _concrete(result)
@@ -68,7 +68,7 @@ def certify(result: Result) -> Certificate:
     return Certificate((*claims, *_evidence(result, raw)))
 
 
-def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
+def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
     """Yield each claim with formulas that it says cannot hold together."""
     condition = all_of(result.clauses)
     whole = all_of(raw)
@@ -91,7 +91,7 @@ def _claims(result: Result, raw: Sequence[Formula]) -> Iterable[tuple[str, list[
             yield f"output axis {axis} is {dim_text(dim)}", [whole, wrong]
 
 
-def _own_bounds(result: Result) -> list[Formula]:
+def _own_bounds(result: Call) -> list[Formula]:
     from symbcast.assumptions import own_set
     from symbcast.deciding.describing import describe
 
@@ -109,7 +109,7 @@ def _never(session: object, formulas: list[Formula]) -> Proof:
     return Proof.REFUTED if answer is Answer.SATISFIABLE else Proof.UNDECIDED
 
 
-def _evidence(result: Result, raw: Sequence[Formula]) -> list[Claim]:
+def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
     """Check witness and counterexample by evaluation."""
     from symbcast.deciding.compiled import predicate
 
@@ -131,7 +131,7 @@ def _evidence(result: Result, raw: Sequence[Formula]) -> list[Claim]:
     return claims
 
 
-def _concrete(result: Result) -> Certificate:
+def _concrete(result: Call) -> Certificate:
     valid = all(holds(c.requirement) for c in result.constraints)
     right = valid is (result.verdict is Verdict.ALWAYS)
     return Certificate((Claim("the constraints on integers were evaluated", Proof.PROVED if right else Proof.REFUTED),))

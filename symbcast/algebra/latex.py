@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from symbcast.display.text import visible
-from symbcast.explaining.naming import clipped, quoted
+from symbcast.characters import clipped, quoted, visible
 
 LONGEST = 200
 """How many characters of one text are shown."""

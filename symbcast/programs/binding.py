@@ -14,7 +14,7 @@ from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.result import Result
+    from symbcast.programs.call import Call
 
 
 class Bound(NamedTuple):
@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     sizes: dict[str, int]
 
 
-def bind(result: Result, given: Mapping[Any, Any] | None, named: Mapping[str, Any]) -> Bound:
+def bind(result: Call, given: Mapping[Any, Any] | None, named: Mapping[str, Any]) -> Bound:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
     Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
@@ -104,7 +104,7 @@ def read_size(name: str, value: Any) -> int:
     return size
 
 
-def _check_assumptions(result: Result, sizes: Mapping[str, int]) -> None:
+def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
     from symbcast.assumptions import own_set
@@ -124,7 +124,7 @@ def _check_assumptions(result: Result, sizes: Mapping[str, int]) -> None:
             raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
 
 
-def _shapes(result: Result, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+def _shapes(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
     if result.scope is None:
         return result.operands
     from symbcast.deciding.compiled import UndefinedError, predicate, value_function
