@@ -32,7 +32,7 @@ class Alias(NamedTuple):
     Attributes:
         name: The name.
         document: Where that law is written down; empty where it is the rule's own document.
-        least: The fewest operands that are taken under this name.
+        least: The fewest operands that a variadic rule takes under this name.
         most: The most operands, None for any number.
     """
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
+from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from symbcast.broadcasting.base import Rule
+from symbcast.broadcasting.base import Alias, Rule
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
 from symbcast.errors import RuleArgumentError, RuleDefinitionError, RulePluginError, RulePluginWarning, UnknownRuleError
 
@@ -65,32 +66,35 @@ class _Registry:
         rules: The rules, in the order in which they are listed.
         names: The rules by name and alias.
         made: Rules without attributes, as they were asked for.
-        problems: Why entry points could not be loaded, by name.
+        problems: Why entry points could not be loaded.
         has_own: Whether all of symbcast's own families are loaded.
-        has_plugins: Whether the entry points are loaded.
+        has_plugins: Whether the entry points are loaded, or are being loaded by the thread that holds the lock.
+        lock: Held while rules are added, or entry points are loaded.
     """
 
     def __init__(self) -> None:
         self.rules: list[type[Rule]] = []
         self.names: dict[str, type[Rule]] = {}
         self.made: dict[str, Rule] = {}
-        self.problems: dict[str, RulePluginError] = {}
+        self.problems: list[RulePluginError] = []
         self.has_own = False
         self.has_plugins = False
+        self.lock = RLock()
 
     def add(self, rule: type[Rule]) -> None:
         """Add a rule, in the place of an earlier definition of the same class, or not at all."""
         if not _is_own(rule):
             self.load_own()
         check_definition(rule)
-        for name in rule.names():
-            taken = self.names.get(name)
-            if taken is not None and not _is_same(taken, rule):
-                owner = "symbcast itself" if _is_own(taken) else taken.__module__
-                raise RuleDefinitionError(rule.name, f"{name!r} is a rule of {owner}", "choose another name")
-        self.remove(rule)
-        self.rules.append(rule)
-        self.names.update(dict.fromkeys(rule.names(), rule))
+        with self.lock:
+            for name in rule.names():
+                taken = self.names.get(name)
+                if taken is not None and not _is_same(taken, rule):
+                    owner = "symbcast itself" if _is_own(taken) else taken.__module__
+                    raise RuleDefinitionError(rule.name, f"{name!r} is a rule of {owner}", "choose another name")
+            self.remove(rule)
+            self.rules.append(rule)
+            self.names.update(dict.fromkeys(rule.names(), rule))
 
     def remove(self, rule: type[Rule]) -> None:
         """Remove an earlier definition of a class, such as that of a notebook's cell before it was run again."""
@@ -101,22 +105,24 @@ class _Registry:
     def load_own(self) -> None:
         """Load symbcast's own families, in the order in which their rules are listed; each adds its rules."""
         if not self.has_own:
-            self.has_own = True
             for family in _FAMILIES:
                 import_module(f"{_OWN}.{family}")
+            # Only now: another thread must not find the families half loaded.
+            self.has_own = True
 
     def load_plugins(self) -> None:
         """Load the rules of installed packages; what is wrong with one of these is kept, and told by who asks."""
-        if self.has_plugins:
-            return
-        self.has_plugins = True
-        from importlib.metadata import entry_points
+        with self.lock:
+            if self.has_plugins:
+                return
+            self.has_plugins = True
+            from importlib.metadata import entry_points
 
-        for entry in sorted(entry_points(group=GROUP), key=lambda e: (_package(e), e.name)):
-            try:
-                self._load(entry)
-            except Exception as error:
-                self.problems[entry.name] = RulePluginError(_package(entry), entry.name, _problem(error))
+            for entry in sorted(entry_points(group=GROUP), key=lambda e: (_package(e), e.name)):
+                try:
+                    self._load(entry)
+                except (Exception, SystemExit) as error:
+                    self.problems.append(RulePluginError(_package(entry), entry.name, _problem(error)))
 
     def _load(self, entry: EntryPoint) -> None:
         loaded: object = entry.load()
@@ -186,7 +192,7 @@ def plugin_problems() -> tuple[RulePluginError, ...]:
     """Return what is wrong with the rules of installed packages."""
     _registry.load_own()
     _registry.load_plugins()
-    return tuple(_registry.problems.values())
+    return tuple(_registry.problems)
 
 
 def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
@@ -252,8 +258,9 @@ def is_own(name: str) -> bool:
 def _unknown_rule(name: object) -> UnknownRuleError | RulePluginError:
     import difflib
 
-    if isinstance(name, str) and name in _registry.problems:
-        return _registry.problems[name]
+    problem = next((p for p in _registry.problems if p.entry == name), None)
+    if problem is not None:
+        return problem
     close = difflib.get_close_matches(name, list(_registry.names), 1) if isinstance(name, str) else []
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close[0] if close else None, plugin_problems())
@@ -269,9 +276,26 @@ def check_definition(rule: type[Rule]) -> None:
             raise RuleDefinitionError(called, f"it has no {attribute}", f'write {attribute} = "..." in its class')
     if rule.emit is Rule.emit and rule.law is Rule.law:
         raise RuleDefinitionError(called, "it has neither a law nor an emit", "write law = Join() or the like")
+    if not isinstance(rule.aliases, tuple) or not all(isinstance(a, (str, Alias)) for a in rule.aliases):
+        raise RuleDefinitionError(called, "its aliases are no tuple of names", 'write aliases = ("...",)')
+    if not isinstance(rule.parameters, tuple) or not all(isinstance(p, Parameter) for p in rule.parameters):
+        raise RuleDefinitionError(called, "its parameters are no tuple of Parameter", "write parameters = (...,)")
     for parameter in rule.parameters:
         if parameter.name in _RESERVED or hasattr(Rule, parameter.name) or not parameter.name.isidentifier():
             raise RuleDefinitionError(called, f"no attribute can be called {parameter.name!r}", "choose another name")
+        _check_default(called, parameter)
+
+
+def _check_default(rule: str, parameter: Parameter) -> None:
+    """Raise `RuleDefinitionError` for a default that is no value of its kind."""
+    if parameter.default is REQUIRED:
+        return
+    try:
+        kept = parameter.check(rule, parameter.default)
+    except RuleArgumentError as error:
+        raise RuleDefinitionError(rule, error.problem, error.hint) from None
+    if kept != parameter.default:
+        raise RuleDefinitionError(rule, f"the default of {parameter.name} is written otherwise than {kept!r}")
 
 
 def _is_own(rule: type[Rule]) -> bool:
@@ -292,5 +316,5 @@ def _package(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.value.partition(":")[0]
 
 
-def _problem(error: Exception) -> str:
+def _problem(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
-from symbcast.broadcasting import AtRight, Emission, Join, Parameter, Rule, find_rule
+from symbcast.broadcasting import AtRight, Emission, Join, Kind, Parameter, Rule, find_rule
 from symbcast.broadcasting.registry import forget
+from symbcast.cli import Exit, run
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
 
@@ -64,6 +65,9 @@ WRONG = [
     ({"parameters": (Parameter("assume", 0),)}, "no attribute can be called 'assume'"),
     ({"parameters": (Parameter("emit", 0),)}, "no attribute can be called 'emit'"),
     ({"parameters": (Parameter("two words", 0),)}, "no attribute can be called 'two words'"),
+    ({"parameters": (Parameter("side", "up", ("left", "right"), Kind.WORD),)}, "side='up' is not offered"),
+    ({"parameters": (Parameter("dims", None),), "aliases": "abc"}, "aliases are no tuple of names"),
+    ({"parameters": [("side", 0)]}, "parameters are no tuple of Parameter"),
 ]
 
 
@@ -86,3 +90,14 @@ def test_the_name_of_another_modules_rule_is_refused(add):
     other.__module__ = "elsewhere"
     with pytest.raises(sb.RuleDefinitionError, match="is a rule of"):
         sb.rule(other)
+
+
+def test_an_option_of_two_kinds_is_read_by_the_rule_that_is_asked(add, capsys):
+    add(defined(parameters=(Parameter("axis", "left", ("left", "right"), Kind.WORD, "the side"),)))
+    assert run(["check", "2, 3", "3", "--rule", "of-a-test", "--axis", "right"]) == Exit.ALWAYS
+    assert "of-a-test(axis='right')" in capsys.readouterr().out
+    assert run(["check", "2, 3", "2", "--rule", "pdpd", "--axis", "0"]) == Exit.ALWAYS
+    assert run(["check", "2, 3", "2", "--rule", "pdpd", "--axis", "left"]) == Exit.USAGE
+    assert "--axis left: write it as --axis 0" in capsys.readouterr().err
+    assert run(["check", "2, 3", "2", "--rule", "of-a-test", "--axis", "up"]) == Exit.USAGE
+    assert "write axis='left' or 'right'" in capsys.readouterr().err

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from symbcast.assumptions import check_min_size, read_assumptions
-from symbcast.broadcasting import Parameter, RuleInfo, rules
+from symbcast.broadcasting import Parameter, RuleInfo
+from symbcast.broadcasting.registry import listed_rules
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -109,9 +110,9 @@ def quoted(text: str) -> str:
 
 def rule_info(rule: str) -> RuleInfo:
     """Return what there is to know of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
-    found = next((r for r in rules() if rule in (r.name, *r.aliases)), None)
+    found = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
     if found is None:
-        raise UnknownRuleError(rule, [r.name for r in rules()])
+        raise UnknownRuleError(rule, [r.name for r in listed_rules()])
     return found
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
-from symbcast.broadcasting import REQUIRED, Parameter, rules
+from symbcast.broadcasting import REQUIRED, Parameter
+from symbcast.broadcasting.registry import listed_rules
 from symbcast.characters import visible
 from symbcast.display.html.result import page
 from symbcast.display.html.working import working_table
@@ -36,7 +37,7 @@ def rules_data() -> list[dict[str, Any]]:
             "variadic": rule.variadic,
             "attributes": [_attribute(p) for p in rule.parameters],
         }
-        for rule in rules()
+        for rule in listed_rules()
     ]
 
 
