@@ -10,7 +10,7 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-from symbcast.broadcasting.laws import Ask, Dims, Join, Joined, Law, OutputDim, columns, hanging
+from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
 from symbcast.constraints import Constraint, Origin
@@ -150,27 +150,27 @@ class Rule(ABC):
         """What else may be suggested: another rule, or other attributes."""
         return ()
 
+    def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
+        """Return the placement and the law for operands of some ranks: the rule's own, unless they depend on these."""
+        return self.placement, self.law
+
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Return the constraints on the operands and the output dimensions, as placement and law give them."""
-        if self.law is None:
-            raise TypeError(f"the rule {self.name!r} has neither a law nor an emit of its own")
-        return self.emission_by(self.placement, self.law, shapes)
-
-    def emission_by(self, placement: Placement, law: Law, shapes: Sequence[Dims]) -> Emission:
-        """Return what some placement and law give for shapes; for rules that choose these by the shapes."""
         ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None:
+            raise TypeError(f"the rule {self.name!r} has neither a law nor an emit of its own")
         base = placement.base(ranks)
-        refusals = [self._refused(r) for r in placement.refusals(ranks)]
-        if refusals and base is not None:
-            return Emission(refusals, tuple(shapes[base]))
-        places = placement.places(ranks)
+        constraints = [self._refused(r) for r in placement.refusals(ranks)]
+        if constraints and base is not None:
+            return Emission(constraints, tuple(shapes[base]))
+        found, over = columns(placement.places(ranks), shapes, base)
         output: list[OutputDim] = []
-        constraints = refusals
-        for axis, column in enumerate(columns(places, shapes, base)):
-            here = self.law_at(axis, law)
-            constraints.extend(self.constraint(ask, axis, places.rank) for ask in here.asks(column))
+        for column in found:
+            here = self.law_at(column.axis, law)
+            constraints.extend([self.constraint(ask, column.axis, len(found)) for ask in here.asks(column)])
             output.append(here.output(column))
-        for operand, size in hanging(places, shapes):
+        for operand, size in over:
             constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
         return Emission(constraints, tuple(output))
 
@@ -180,25 +180,39 @@ class Rule(ABC):
 
     def places(self, ranks: Sequence[int]) -> Places:
         """Return where the axes of operands of the given ranks lie."""
-        return self.placement.places(ranks)
+        return self.laid(ranks)[0].places(ranks)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the output of integer shapes, None where the rule refuses them."""
-        emission = self.emit(shapes)
-        if not all(holds(c.requirement) for c in emission.constraints):
+        """Return the output of integer shapes, None where the rule refuses them; no constraints are made for it."""
+        ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None or type(self).emit is not Rule.emit:
+            emission = self.emit(shapes)
+            valid = all(holds(c.requirement) for c in emission.constraints)
+            return tuple(map(value_of, emission.output)) if valid else None
+        if next(placement.refusals(ranks), None) is not None:
             return None
-        return tuple(map(_value, emission.output))
+        found, over = columns(placement.places(ranks), shapes, placement.base(ranks))
+        if over and not all(holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
+            return None
+        output: list[int] = []
+        for column in found:
+            size = self.law_at(column.axis, law).value(column)
+            if size is None:
+                return None
+            output.append(size)
+        return tuple(output)
 
     def is_join(self, shapes: Sequence[Dims]) -> bool:
         """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join.
 
         The engine holds such questions on masks, its fastest form. It follows from placement and law.
         """
-        own = type(self)
-        if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(self.law) is not Join:
+        own, ranks = type(self), [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(law) is not Join:
             return False
-        placement = self.placement
-        return type(placement) is AtRight and not any(True for _ in placement.refusals([len(s) for s in shapes]))
+        return type(placement) is AtRight and next(placement.refusals(ranks), None) is None
 
     def operand_name(self, position: int) -> str:
         """Return what the operand at ``position`` is called."""
@@ -250,14 +264,6 @@ class Rule(ABC):
 
 
 _AT_RIGHT = AtRight()
-
-
-def _value(output: OutputDim) -> int:
-    """Return the size of an output axis where all sizes are integers whose joins are defined."""
-    if isinstance(output, Joined):
-        output = next((size for size in output if size != 1), 1)
-    assert isinstance(output, int)
-    return output
 
 
 def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from symbcast.broadcasting.placement import Places
-from symbcast.formulas import Compatible, Formula, at_most, equal, one_or_equal
+from symbcast.formulas import Compatible, Formula, at_most, equal, holds, one_or_equal
 from symbcast.reasons import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
 
 if TYPE_CHECKING:
@@ -31,10 +31,11 @@ _NO_DETAILS: Mapping[str, Detail] = {}
 class Column(NamedTuple):
     """The sizes that meet on one axis.
 
-    ``operands`` and ``sizes`` run side by side, in the order of the operands that reach the axis; ``base`` is the
-    operand that the others are laid onto, or None.
+    ``axis`` is counted from the front of the aligned shapes. ``operands`` and ``sizes`` run side by side, in the order
+    of the operands that reach the axis; ``base`` is the operand that the others are laid onto, or None.
     """
 
+    axis: int
     operands: tuple[int, ...]
     sizes: tuple[Dim, ...]
     base: int | None
@@ -86,11 +87,18 @@ class Law(ABC):
         """Yield what must hold of a size that hangs over; nothing, unless the law says otherwise."""
         return iter(())
 
+    def value(self, column: Column) -> int | None:
+        """Return what comes out where all sizes are integers, None where something that is asked does not hold.
+
+        It follows from `asks` and `output`; a law may work it out faster.
+        """
+        return value_of(self.output(column)) if all(holds(a.requirement) for a in self.asks(column)) else None
+
 
 class Join(Law):
     """The sizes other than 1 are equal; that one comes out, or 1.
 
-    >>> list(Join().asks(Column((0, 1), (3, 4), None)))[0].requirement
+    >>> list(Join().asks(Column(0, (0, 1), (3, 4), None)))[0].requirement
     Compatible((3, 4))
     """
 
@@ -130,6 +138,10 @@ class Equal(Law):
     def output(self, column: Column) -> OutputDim:
         return column.base_size
 
+    def value(self, column: Column) -> int | None:
+        base = column.base_size
+        return value_of(base) if all(size == base for size in column.sizes) else None
+
 
 class Onto(Law):
     """Each size is 1 or equal to that of the base, which comes out.
@@ -153,6 +165,10 @@ class Onto(Law):
 
     def output(self, column: Column) -> OutputDim:
         return column.base_size
+
+    def value(self, column: Column) -> int | None:
+        base = column.base_size
+        return value_of(base) if all(size in (1, base) for size in column.sizes) else None
 
     def over(self, operand: int, size: Dim) -> Iterator[Ask]:
         if self.past_end is not None:
@@ -178,24 +194,28 @@ class JoinAtMost(Join):
             yield Ask(at_most(size, column.base_size), (min(base, n), max(base, n)), AT_MOST)
 
 
-def columns(places: Places, shapes: Sequence[Dims], base: int | None) -> list[Column]:
-    """Return the columns of shapes as they are laid, one for each axis."""
-    operands: list[list[int]] = [[] for _ in range(places.rank)]
-    sizes: list[list[Dim]] = [[] for _ in range(places.rank)]
-    for n, (axes, shape) in enumerate(zip(places.of, shapes, strict=True)):
-        for axis, size in zip(axes, shape, strict=True):
-            if 0 <= axis < places.rank:
-                operands[axis].append(n)
-                sizes[axis].append(size)
-    return [Column(tuple(n), tuple(s), base) for n, s in zip(operands, sizes, strict=True)]
+def columns(places: Places, shapes: Sequence[Dims], base: int | None) -> tuple[list[Column], list[tuple[int, Dim]]]:
+    """Return the columns of shapes as they are laid, one for each axis, and the sizes that hang over, with operands."""
+    rank = places.rank
+    operands: list[tuple[int, ...]] = [()] * rank
+    sizes: list[tuple[Dim, ...]] = [()] * rank
+    over: list[tuple[int, Dim]] = []
+    for n, axes in enumerate(places.of):
+        for axis, size in zip(axes, shapes[n], strict=True):
+            if 0 <= axis < rank:
+                operands[axis] += (n,)
+                sizes[axis] += (size,)
+            else:
+                over.append((n, size))
+    return [Column(axis, operands[axis], sizes[axis], base) for axis in range(rank)], over
 
 
-def hanging(places: Places, shapes: Sequence[Dims]) -> Iterator[tuple[int, Dim]]:
-    """Yield the sizes that lie on no axis of the rule, each with its operand."""
-    for n, (axes, shape) in enumerate(zip(places.of, shapes, strict=True)):
-        for axis, size in zip(axes, shape, strict=True):
-            if not 0 <= axis < places.rank:
-                yield n, size
+def value_of(output: OutputDim) -> int:
+    """Return the size of an output axis where all sizes are integers whose joins are defined."""
+    if isinstance(output, Joined):
+        output = next((size for size in output if size != 1), 1)
+    assert isinstance(output, int)
+    return output
 
 
 def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:

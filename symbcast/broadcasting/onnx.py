@@ -29,19 +29,19 @@ _EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, and 
 class _Kept(Law):
     """The size of data comes out, whatever the target's is; data must reach the axis."""
 
-    def __init__(self, axis: int) -> None:
-        self.axis = axis
-
     @property
     def reasons(self) -> tuple[Reason, ...]:
         return (KEPT,)
 
     def asks(self, column: Column) -> Iterator[Ask]:
         if len(column.sizes) == 1:
-            yield Ask(FALSE, (0, 1), KEPT, {"axis": self.axis})
+            yield Ask(FALSE, (0, 1), KEPT, {"axis": column.axis})
 
     def output(self, column: Column) -> OutputDim:
         return column.sizes[0]
+
+
+_KEPT = _Kept()
 
 
 @rule
@@ -69,7 +69,7 @@ class Unidirectional(Rule):
 
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis: that of its own for those to be kept."""
-        return _Kept(axis) if axis in self.keep else law
+        return _KEPT if axis in self.keep else law
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes to keep are the target's."""

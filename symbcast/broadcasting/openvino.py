@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from symbcast.broadcasting.base import Alias, Emission, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Dims, Equal, Join, JoinAtMost, Law, Onto
+from symbcast.broadcasting.base import Alias, Instead, Rule
+from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
 from symbcast.broadcasting.placement import FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
@@ -49,6 +49,24 @@ class Bidirectional(Numpy):
     document: ClassVar[str] = "OpenVINO, Bidirectional Broadcast Rules; Broadcast-3; ONNX Expand"
 
 
+class _ScalarAxis(Law):
+    """The one axis that data of rank 0 names has the size 1."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (SCALAR_AXIS,)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        if column.axis == self.axis:
+            yield Ask(equal(column.base_size, 1), (1,), SCALAR_AXIS)
+
+    def output(self, column: Column) -> OutputDim:
+        return column.base_size
+
+
 @rule
 class Explicit(Rule):
     """Data axis ``i`` is mapped to target axis ``axes[i]``.
@@ -77,14 +95,10 @@ class Explicit(Rule):
         """Data lies on the axes named."""
         return OnAxes(self.axes, in_order=True)
 
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """One constraint for each data axis; to OpenVINO also one for the axis that data of rank 0 names."""
-        data, target = shapes
-        if len(data) == len(self.axes):
-            return super().emit(shapes)
-        axis = self.axes[0]
-        scalar = self.constraint(Ask(equal(target[axis], 1), (1,), SCALAR_AXIS), axis, len(target))
-        return Emission([scalar], tuple(target))
+    def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
+        """As declared, but that OpenVINO lets data of rank 0 name an axis."""
+        law = self.law if ranks[0] == len(self.axes) else _ScalarAxis(self.axes[0])
+        return self.placement, law
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as data has, in order, and within the target."""
@@ -155,10 +169,9 @@ class Pdpd(Rule):
         # The trailing ones that the document drops are those that may hang over.
         return Onto(_B_ONTO_A, PAST_END)
 
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """As placement and law say, but that Paddle wants equal shapes where an axis is given for equal ranks."""
-        a, b = shapes
-        if self.flavour == "paddle" and len(a) == len(b) and self.axis > 0:
+    def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
+        """As declared, but that Paddle wants equal shapes where an axis is given for equal ranks."""
+        if self.flavour == "paddle" and ranks[0] == ranks[1] and self.axis > 0:
             # Laid at axis, B hangs over A's end; but equal shapes never reach Paddle's check of the axis.
-            return self.emission_by(SameRank(), Equal(_AXIS_EQUAL, {"axis": self.axis}), shapes)
-        return super().emit(shapes)
+            return SameRank(), Equal(_AXIS_EQUAL, {"axis": self.axis})
+        return self.placement, self.law
