@@ -41,7 +41,8 @@ class Operator(Rule):
         read = {name: self.kinds[name](self.name, name, value) for name, value in attributes.items()}
         self.called = called or self.name
         for parameter in self.parameters:
-            setattr(self, parameter.name, read.get(parameter.name, parameter.default))
+            value = read.get(parameter.name, parameter.default)
+            setattr(self, parameter.name, parameter.check(self.name, value) if parameter.choices else value)
         self.check_attributes()
         self._is_set = True
 

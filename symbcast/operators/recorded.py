@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.arithmetic import add
+from symbcast.broadcasting import Kind as AttributeKind
 from symbcast.broadcasting import Parameter
 from symbcast.operators import attributes as kind
 from symbcast.operators.context import Context, Dims
@@ -348,7 +349,7 @@ class Pad(Operator):
 
     name = "pad"
     operands = ("data",)
-    parameters = (Parameter("widths", 0), Parameter("mode", "constant", MODES))
+    parameters = (Parameter("widths", 0), Parameter("mode", "constant", MODES, kind=AttributeKind.WORD))
     kinds = reading(widths=kind.ends, mode=kind.text)
     widths: int | tuple[int | tuple[int, int], ...]
     mode: str

@@ -40,8 +40,10 @@ class BroadcastError(SymbcastError, ValueError):
     for, None where no sizes were.
     """
 
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
     words: ClassVar[Callable[[BroadcastError], str]]
-    """What writes the message: `symbcast.wording` puts it here, for it stands above this module."""
+    """What writes the message: `symbcast.result` and `symbcast.env` put it here, for it stands above this module."""
 
     result: Answer | None
 
@@ -57,12 +59,16 @@ class BroadcastError(SymbcastError, ValueError):
 class IncompatibleShapesError(BroadcastError):
     """The shapes never broadcast, or do not at the sizes asked for."""
 
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
 
 class IncompatibleProgramError(IncompatibleShapesError):
     """An operation of a program that no sizes allow beside the operations before it.
 
     ``operation`` is the one that was refused, ``operations`` are the fewest that cannot hold together, it among them.
     """
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
 
     def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
         SymbcastError.__init__(self, operation, operations, assumptions)
@@ -74,3 +80,5 @@ class IncompatibleProgramError(IncompatibleShapesError):
 
 class ConditionalBroadcastError(BroadcastError):
     """The shapes broadcast for some sizes only, and all were required."""
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
