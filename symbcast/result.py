@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from symbcast.broadcasting import AttributeLike, Rule
 from symbcast.deciding.budget import check_budget
 from symbcast.errors import UndecidedError
 from symbcast.operands import plain_dims
 from symbcast.programs.call import JOINS, NOTHING, ZERO, Call
 from symbcast.programs.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
-from symbcast.rules.base import Attribute, Rule
 from symbcast.shapes import Shape, ShapeLike, sizes_of
 from symbcast.verdicts import Verdict
 
@@ -28,7 +28,7 @@ def broadcast(
     assume: Assumptions = (),
     min_size: int = 0,
     budget: float | None = None,
-    **attributes: Attribute,
+    **attributes: AttributeLike,
 ) -> Result:
     """Return for which sizes the shapes broadcast by a rule, and to what.
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.formulas import FALSE, dims_of, holds
+from symbcast.reasons import PAST_END, SIZE
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Alignment:
         past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
         for constraint in self.result.constraints:
             axes = found.setdefault(constraint, [])
-            if self._is_past_the_end(constraint):
+            if constraint.code == PAST_END.code:
                 axes.append(next(past_the_end))
             else:
                 axes.extend(self._axes_of(constraint))
@@ -71,7 +72,7 @@ class Alignment:
 
     def _axes_of(self, constraint: Constraint) -> list[int]:
         origin = constraint.origin
-        if origin.rule == "size":
+        if constraint.code == SIZE.code:
             # The origin of a size counts the axes of its operand, not those of the aligned shapes.
             axes = self.places.of[origin.operands[0]]
             return [axes[origin.axis]] if origin.axis is not None and origin.axis < len(axes) else []
@@ -80,10 +81,6 @@ class Alignment:
         if constraint.requirement == FALSE:
             return self._refused(origin.operands)
         return list(self.places.of[origin.operands[-1]])
-
-    def _is_past_the_end(self, constraint: Constraint) -> bool:
-        origin = constraint.origin
-        return origin.rule == "pdpd" and origin.axis is None and constraint.requirement != FALSE
 
     def _hanging(self) -> list[int]:
         return [a for a in self.all_axes if not 0 <= a < self.places.rank]

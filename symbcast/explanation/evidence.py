@@ -11,6 +11,7 @@ from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
 from symbcast.explanation.words import in_words
 from symbcast.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
+from symbcast.reasons import SIZE
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
     names = operand_names(result)
     if constraint.requirement == FALSE:
         return refusal(constraint, result), False
-    if origin.rule == "size":
+    if constraint.code == SIZE.code:
         assert origin.axis is not None and origin.rank is not None
         where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"
         return f"{where} must be a size: {_needed(constraint.requirement, result)}", True

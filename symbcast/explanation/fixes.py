@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from symbcast.broadcasting import AtRight, find_rule
 from symbcast.characters import clipped, listed
 from symbcast.errors import SymbcastError
 from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.names import Namer, axis_text, operand_names
 from symbcast.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
 from symbcast.programs.call import Call
+from symbcast.reasons import Remedy
 from symbcast.shapes import Shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.assumptions import Assumption
-    from symbcast.rules.base import Rule
+    from symbcast.broadcasting import AttributeValue, Rule
 
 TRIED = 40
 MANY_SYMBOLS = 100
@@ -28,7 +30,6 @@ TRIED_OF_MANY = 4
 LONGEST = 160
 MARKED = 32
 _known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
-_BOTH_STRETCH = ("numpy", "bidirectional", "paddle")
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,23 @@ def _found(result: Call) -> Fix | None:
 
 def _candidates(result: Call) -> Iterator[Fix]:
     alignment = Alignment(result)
+    remedies = result.rule.remedies
     yield from _placed_elsewhere(result)
-    yield from _given_ones(result)
+    if Remedy.ADD_ONES in remedies and result.rule.placement.is_at_right:
+        yield from _given_ones(result)
     if result.verdict is Verdict.SOMETIMES:
         yield from _assumed(result)
         yield from _filled_in(result)
         return
-    yield from _lower_rank(result)
-    yield from _transposed(result)
+    if Remedy.LOWER_RANK in remedies:
+        yield from _lower_rank(result)
+    if Remedy.SWAP in remedies:
+        yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
+    if Remedy.TRANSPOSE in remedies:
+        yield from _transposed(result)
     yield from _other_rule(result)
-    yield from _made_one(result, alignment)
+    if Remedy.SET_ONE in remedies:
+        yield from _made_one(result, alignment)
 
 
 def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
@@ -102,18 +110,24 @@ def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
 
 def _changeable(result: Call) -> list[int]:
     """Return the operands that a fix may stretch, the likeliest first."""
-    rule = result.rule
-    if rule.name in _BOTH_STRETCH:
-        return list(range(len(result.operands)))[:-5:-1]
-    return [rule.operands.index("data") if "data" in rule.operands else 1]
+    law, base = result.rule.law, _base(result)
+    positions = range(len(result.operands))
+    if base is None or (law is not None and law.stretches_base):
+        return list(positions)[:-5:-1]
+    return [n for n in positions if n != base]
+
+
+def _base(result: Call) -> int | None:
+    """Return the operand that the others are laid onto."""
+    return result.rule.placement.base([s.rank for s in result.operands])
 
 
 def _given_ones(result: Call) -> Iterator[Fix]:
     """Give an operand of lower rank axes of size 1, in other places than in front."""
-    if result.rule.name not in (*_BOTH_STRETCH, "unidirectional"):
-        return
     names, namer = operand_names(result), Namer(result)
-    rank = max(getattr(result.rule, "min_rank", 0), max((s.rank for s in result.operands), default=0))
+    placement = result.rule.placement
+    least = placement.least if isinstance(placement, AtRight) else 0
+    rank = max(least, max((s.rank for s in result.operands), default=0))
     for position in _changeable(result):
         dims = result.operands[position]
         if not dims.rank < rank <= 8:
@@ -140,23 +154,14 @@ def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
 
 
 def _placed_elsewhere(result: Call) -> Iterator[Fix]:
-    """Lay B or data on other axes."""
-    rule = result.rule
-    ranks = [s.rank for s in result.operands]
-    if rule.name in ("pdpd", "onnx-legacy"):
-        if rule.name == "onnx-legacy" and not rule.attributes().get("broadcast"):
-            return
-        for axis in range(max(0, ranks[0] - ranks[1]), -1, -1):
-            yield _by(result, f"use axis={axis}", axis=axis)
-    elif rule.name == "explicit" and ranks[0] <= ranks[1] <= 8:
-        for axes in combinations(range(ranks[1]), ranks[0]):
-            yield _by(result, f"use axes={axes}", axes=axes)
+    """Lay an operand on other axes."""
+    for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
+        yield _by(result, attributes)
 
 
-def _by(result: Call, text: str, **attributes: Any) -> Fix:
-    rule = result.rule
-    given = {p.name: getattr(rule, p.name) for p in rule.parameters}
-    return Fix(text, result.operands, type(rule)(called=rule.called, **{**given, **attributes}))
+def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
+    written = listed([f"{name}={value!r}" for name, value in attributes.items()])
+    return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
 
 
 def _assumed(result: Call) -> Iterator[Fix]:
@@ -222,18 +227,18 @@ def _filled_in(result: Call) -> Iterator[Fix]:
 
 
 def _lower_rank(result: Call) -> Iterator[Fix]:
-    """Drop the leading axes by which data's rank exceeds the target's."""
-    if result.rule.name not in ("unidirectional", "pdpd", "onnx-legacy"):
+    """Drop the leading axes by which a rank exceeds that of the operand that the others are laid onto."""
+    base = _base(result)
+    if base is None:
         return
-    position = _changeable(result)[0]
-    dims, rank = result.operands[position], result.operands[1 - position].rank
-    if dims.rank > rank:
-        names, namer = operand_names(result), Namer(result)
-        fewer = dims.dims[dims.rank - rank :]
-        example = clipped(namer.shape(fewer), 100)
-        text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
-        yield _with(result, text, position, fewer)
-    yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
+    rank = result.operands[base].rank
+    names, namer = operand_names(result), Namer(result)
+    for position, dims in enumerate(result.operands):
+        if dims.rank > rank:
+            fewer = dims.dims[dims.rank - rank :]
+            example = clipped(namer.shape(fewer), 100)
+            text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
+            yield _with(result, text, position, fewer)
 
 
 def _transposed(result: Call) -> Iterator[Fix]:
@@ -251,12 +256,14 @@ def _transposed(result: Call) -> Iterator[Fix]:
 
 
 def _other_rule(result: Call) -> Iterator[Fix]:
-    from symbcast.rules.base import find_rule
-
-    if result.rule.name == "onnx-legacy" and not result.rule.attributes().get("broadcast"):
-        yield _by(result, "use broadcast=1", broadcast=1)
-    if result.rule.name in ("none", "onnx-legacy"):
-        yield Fix('use rule="numpy"', result.operands, find_rule("numpy", {}))
+    """Ask by what the rule itself names as another way."""
+    for instead in result.rule.instead:
+        if instead.rule:
+            attributes = "".join(f", {name}={value!r}" for name, value in instead.attributes.items())
+            rule = find_rule(instead.rule, instead.attributes)
+            yield Fix(f'use rule="{instead.rule}"{attributes}', result.operands, rule)
+        else:
+            yield _by(result, instead.attributes)
 
 
 def _made_one(result: Call, alignment: Alignment) -> Iterator[Fix]:

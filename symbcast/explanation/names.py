@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.rules.base import Rule
+from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def rule_text(rule: Rule) -> str:
     """Return the name a rule was asked for by, with its attributes.
 
-    >>> from symbcast.rules import find_rule
+    >>> from symbcast.broadcasting import find_rule
     >>> rule_text(find_rule("pdpd", {"axis": 1}))
     'pdpd(axis=1)'
     """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.broadcasting import Joined
 from symbcast.errors import BindingError
 from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.evidence import at_sizes, failure_at, refusal
 from symbcast.explanation.names import Namer, operand_names
 from symbcast.formulas import holds
-from symbcast.rules.base import Joined
 from symbcast.shapes import sizes_of
 from symbcast.verdicts import Verdict
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.broadcasting import REQUIRED, Parameter
+from symbcast.broadcasting.registry import listed_rules
 from symbcast.characters import cut, listed, sizes_text, visible
 from symbcast.explanation.working import worked_out
 from symbcast.notebook.choosing import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
-from symbcast.rules import REQUIRED, Parameter, rules
 from symbcast.show import call, html, working
 from symbcast.show.document import Room
 
@@ -34,18 +35,17 @@ def rules_data() -> list[dict[str, Any]]:
             "variadic": rule.variadic,
             "attributes": [_attribute(p) for p in rule.parameters],
         }
-        for rule in rules()
+        for rule in listed_rules()
     ]
 
 
 def _attribute(parameter: Parameter) -> dict[str, Any]:
     default = "" if parameter.default in (REQUIRED, None, ()) else str(parameter.default)
-    axes = parameter.default is REQUIRED or isinstance(parameter.default, tuple)
     return {
         "name": parameter.name,
         "default": default,
         "choices": list(parameter.choices),
-        "hint": "axes, such as 0, 2" if axes else "a number",
+        "hint": parameter.kind.value,
     }
 
 

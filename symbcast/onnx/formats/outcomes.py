@@ -9,12 +9,14 @@ from symbcast.characters import sizes_text
 
 if TYPE_CHECKING:
     from symbcast.show.document import Document
+from symbcast.reasons import JOIN, ONTO
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 BROADCAST, DISAGREEMENT, UNANALYSED, UNDECIDED = "broadcast", "disagreement", "unanalysed", "undecided"
 """The kinds of notices that are not called after an operator."""
-_BROADCAST_REASONS = ("sizes must be equal or 1", "the size must be 1 or the target's")
+_BROADCAST_CODES = frozenset({JOIN.code, ONTO.code})
+"""The codes of reasons that are findings of the kind `BROADCAST`; all others are called after the operator."""
 
 
 class Problem(NamedTuple):
@@ -94,7 +96,8 @@ def disagreements(confirmed: Iterable[Confirmed]) -> Iterator[Notice]:
 
 
 def _kind(finding: Mapping[str, Any]) -> str:
-    return BROADCAST if finding["reason"].endswith(_BROADCAST_REASONS) else finding["op_type"] or UNDECIDED
+    # Reports that were written before there were codes have none.
+    return BROADCAST if finding.get("code", "") in _BROADCAST_CODES else finding["op_type"] or UNDECIDED
 
 
 def _lines(finding: Mapping[str, Any]) -> Iterator[str]:

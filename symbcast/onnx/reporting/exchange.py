@@ -78,6 +78,7 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "condition": finding.text,
         "words": finding.words,
         "reason": finding.reason,
+        "code": finding.code,
         "counterexample": finding.counterexample,
         "sizes_there": finding.sizes_there,
         "fix": finding.fix,

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from symbcast.broadcasting.base import Alias
+from symbcast.broadcasting.laws import Dims
+from symbcast.broadcasting.numpy import Numpy
+from symbcast.broadcasting.parameters import Parameter
+from symbcast.broadcasting.placement import AtRight
+from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
-from symbcast.rules.base import Dims, Emission, Parameter, as_int, offered
-from symbcast.rules.numpy import Numpy
 
 
-@offered
+@rule
 class Paddle(Numpy):
     """`Numpy`; ``min_rank=1`` is the document's reading, which asks for "at least one dimension in each tensor".
 
@@ -22,35 +26,23 @@ class Paddle(Numpy):
 
     name: ClassVar[str] = "paddle"
     family: ClassVar[str] = "paddle"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0),)
+    aliases: ClassVar[tuple[str | Alias, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0, summary="the least rank of an operand"),)
     summary: ClassVar[str] = "as numpy; min_rank=1 refuses rank 0, as the document does"
     document: ClassVar[str] = "PaddlePaddle guide, Broadcasting"
 
     def check_attributes(self) -> None:
-        min_rank = as_int(self.name, "min_rank", self.min_rank)
-        self.min_rank = min_rank
-        if min_rank < 0:
-            raise RuleArgumentError(self.name, f"min_rank={min_rank} is negative", "write 0 or 1")
+        if self.min_rank < 0:
+            raise RuleArgumentError(self.name, f"min_rank={self.min_rank} is negative", "write 0 or 1")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """At least one operand."""
         if not shapes:
             raise RuleArgumentError(self.name, "takes at least one shape", "give one")
 
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """The constraints of `Numpy`, and a refusal for each operand of too low a rank."""
-        emission = super().emit(shapes)
-        refusals = [
-            self.refuse((n,), f"rank {len(s)} is below min_rank={self.min_rank}")
-            for n, s in enumerate(shapes)
-            if len(s) < self.min_rank
-        ]
-        return Emission([*refusals, *emission.constraints], emission.output)
-
-    def is_join(self, shapes: Sequence[Dims]) -> bool:
-        """As `Numpy`, unless a rank is too low."""
-        return all(len(s) >= self.min_rank for s in shapes)
+    @property
+    def placement(self) -> AtRight:  # type: ignore[override] # Numpy's is the same for all its rules
+        return AtRight(self.min_rank)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """As `Numpy`, unless a rank is too low."""

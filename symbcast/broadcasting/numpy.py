@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from symbcast.constraints import Constraint
-from symbcast.errors import RuleArgumentError
-from symbcast.formulas import Compatible
-from symbcast.rules.base import Dims, Emission, Joined, OutputDim, Rule, offered, right_aligned
+from symbcast.broadcasting.base import Alias, Rule
+from symbcast.broadcasting.laws import Join
+from symbcast.broadcasting.placement import AtRight
+from symbcast.broadcasting.registry import rule
 
 
-@offered
+@rule
 class Numpy(Rule):
     """Shapes are aligned at the right, a missing size is 1, and every axis' join must be defined.
+
+    Under its own name it takes no operand too, as NumPy does; under another name as many as that name's `Alias` says.
 
     >>> Numpy().emit([("N", 3), (2, 1, 3)]).output
     (2, ('N', 1), (3, 3))
@@ -21,39 +23,21 @@ class Numpy(Rule):
 
     name: ClassVar[str] = "numpy"
     family: ClassVar[str] = "numpy"
-    aliases: ClassVar[tuple[str, ...]] = ("onnx-multidirectional", "openvino-numpy")
+    aliases: ClassVar[tuple[str | Alias, ...]] = (
+        Alias("onnx-multidirectional", "ONNX Broadcasting.md"),
+        Alias("openvino-numpy", "OpenVINO broadcast_rules"),
+        Alias("torch", "torch.broadcast_shapes", least=0),
+        Alias("jax", "jax.numpy.broadcast_shapes", least=0),
+        Alias("tensorflow", "tf.broadcast_static_shape", least=2, most=2),
+    )
     summary: ClassVar[str] = "right-aligned; on each axis the sizes are equal or 1; any number of operands"
-    document: ClassVar[str] = "NumPy user guide, Broadcasting; ONNX Broadcasting.md; OpenVINO broadcast_rules"
+    document: ClassVar[str] = "NumPy user guide, Broadcasting"
     variadic: ClassVar[bool] = True
-
-    def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """No operand at all is a scalar to NumPy and an error to ONNX."""
-        if not shapes and self.called != "numpy":
-            raise RuleArgumentError(self.called, "takes at least one shape", "give one")
-
-    def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """One constraint for each axis that two operands reach."""
-        constraints: list[Constraint] = []
-        output: list[OutputDim] = []
-        axes = right_aligned(shapes)
-        for axis, column in enumerate(axes):
-            sizes = tuple(size for _, size in column)
-            if len(sizes) == 1:
-                output.append(sizes[0])
-                continue
-            operands = tuple(n for n, _ in column)
-            constraints.append(
-                self.constraint(Compatible(sizes), operands, "sizes must be equal or 1", axis, len(axes))
-            )
-            output.append(Joined(sizes))
-        return Emission(constraints, tuple(output))
-
-    def is_join(self, shapes: Sequence[Dims]) -> bool:
-        """It is: that is the rule."""
-        return True
+    placement = AtRight()
+    law = Join()
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """The joins of integers, without a constraint being made."""
+        """Return the joins of integers; the most frequent question, so that no constraint is made for it."""
         if len(shapes) != 2:
             return _join_sizes(shapes)
         long, short = shapes
