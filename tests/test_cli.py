@@ -144,9 +144,12 @@ def test_no_line_is_longer_than_there_are_columns(columns, is_terminal, monkeypa
     assert "\x1b" not in out
 
 
-def test_what_goes_to_a_file_is_the_text(monkeypatch, capsys):
+@pytest.mark.parametrize("columns", [None, "", "0", "wide"])
+def test_what_goes_to_a_file_is_the_text(columns, monkeypatch, capsys):
     import symbcast as sb
 
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
     run(["check", "N, 3", "M, 1"])
     assert capsys.readouterr().out == f"{sb.broadcast('N, 3', 'M, 1').explain()}\n"
 

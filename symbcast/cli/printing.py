@@ -47,18 +47,17 @@ def show(document: Document, width: int = 0, indent: int = 2) -> None:
     ``COLUMNS`` says how wide a terminal is, and also how wide a file or a pipe is to be written.
     """
     is_terminal, columns = sys.stdout.isatty(), os.environ.get("COLUMNS", "")
-    if not is_terminal and not columns.isdecimal():
+    if not is_terminal and not (columns.isdecimal() and int(columns)):
         from symbcast.show.text import render
 
         print_text(render(document, width, indent))
         return
+    from shutil import get_terminal_size  # slow to load, as rich is, and not needed for a file
+
     from rich.console import Console
 
     from symbcast.show.terminal import draw
 
-    plain = not is_terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    made = Console(highlight=False, color_system=None) if plain else Console(highlight=False)
-    # Rich takes a dumb terminal for one of 80 columns, whatever COLUMNS says.
-    wanted = int(columns) if columns.isdecimal() and int(columns) else made.width
-    made.width = max(wanted, LEAST_WIDTH)
-    draw(document, made, indent)
+    is_plain = not is_terminal or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    wide = max(get_terminal_size().columns, LEAST_WIDTH)
+    draw(document, Console(width=wide, highlight=False, color_system=None if is_plain else "auto"), indent)
