@@ -18,7 +18,7 @@ from symbcast.broadcasting.placement import (
     SameRank,
     ShorterFromAxis,
 )
-from symbcast.broadcasting.registry import RuleInfo, find_rule, rule, rules
+from symbcast.broadcasting.registry import RuleInfo, find_rule, forget, rule, rules
 from symbcast.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
 
@@ -68,6 +68,7 @@ __all__ = [
     "different",
     "equal",
     "find_rule",
+    "forget",
     "one_or_equal",
     "right_aligned",
     "rule",

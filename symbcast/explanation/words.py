@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.terms import Operation
@@ -18,11 +19,32 @@ _MANY_REMAINDERS = 3
 _MOST_REMAINDERS = 4096
 
 
+class Form(Enum):
+    """How a predicate is built, so that predicates about one subject can be put together."""
+
+    PLAIN = "{}"
+    LEAST = "at least {}"
+    MOST = "at most {}"
+    NOT = "not {}"
+    AND = "{} and {}"
+    OR = "{} or {}"
+
+
 class Saying(NamedTuple):
-    """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``."""
+    """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``.
+
+    ``form`` says how the predicate is built, and ``operand`` is what it is built of where that is one thing: ``3``.
+    """
 
     subject: str
     predicate: str
+    form: Form = Form.PLAIN
+    operand: str = ""
+
+    @staticmethod
+    def of(subject: str, form: Form, operand: str) -> Saying:
+        """Return the sentence of a form that is built of one thing."""
+        return Saying(subject, form.value.format(operand), form, operand)
 
     def __str__(self) -> str:
         return f"{self.subject} is {self.predicate}"
@@ -94,9 +116,9 @@ def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
         if found is None or len(together[found[0]]) < _MANY_REMAINDERS:
             sayings[number] = saying(part, namer)
         else:
-            subject, divisor = found[0]
-            predicate = f"{_ranges(together[found[0]])} more than a multiple of {divisor}"
-            sayings[found[0]] = Saying(subject, predicate)
+            (subject, divisor), ranges = found[0], _ranges(together[found[0]])
+            predicate = f"{listed(ranges, 'or')} more than a multiple of {divisor}"
+            sayings[found[0]] = Saying(subject, predicate, Form.OR if len(ranges) > 1 else Form.PLAIN)
     return list(sayings.values())
 
 
@@ -119,11 +141,11 @@ def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequen
     return (namer.dim(dividend.dim()), divisor.constant), range(low, min(high, divisor.constant - 1) + 1)
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _ranges(numbers: Sequence[int]) -> list[str]:
     """Return numbers as text, three and more that follow each other by the first and the last.
 
     >>> _ranges([0, 29, 30, 31])
-    '0 or 29 to 31'
+    ['0', '29 to 31']
     """
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
@@ -132,7 +154,7 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([number])
     texts = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
-    return listed([t for some in texts for t in some], "or")
+    return [t for some in texts for t in some]
 
 
 def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
@@ -140,42 +162,47 @@ def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
         dividend, divisor = left.args
         # By a symbol, 3 is not what is left of 3 more than a multiple of it: it could be 2.
         if divisor.is_constant and 0 <= number < divisor.constant:
-            return Saying(namer.dim(dividend.dim()), _of_remainder(operator == "==", divisor.constant, number))
+            return _of_remainder(namer.dim(dividend.dim()), operator == "==", divisor.constant, number)
         if not divisor.is_constant and number == 0:
-            multiple = f"a multiple of {namer.dim(divisor)}"
-            return Saying(namer.dim(dividend.dim()), multiple if operator == "==" else f"not {multiple}")
-    predicates = {
-        "==": f"{number}",
-        "!=": f"not {number}",
-        "<=": f"at most {number}",
-        "<": f"at most {number - 1}",
-        ">=": f"at least {number}",
-        ">": f"at least {number + 1}",
+            form = Form.PLAIN if operator == "==" else Form.NOT
+            return Saying.of(namer.dim(dividend.dim()), form, f"a multiple of {namer.dim(divisor)}")
+    forms = {
+        "==": (Form.PLAIN, number),
+        "!=": (Form.NOT, number),
+        "<=": (Form.MOST, number),
+        "<": (Form.MOST, number - 1),
+        ">=": (Form.LEAST, number),
+        ">": (Form.LEAST, number + 1),
     }
-    return Saying(namer.dim(left), predicates[operator])
+    form, bound = forms[operator]
+    return Saying.of(namer.dim(left), form, str(bound))
 
 
-def _of_remainder(equal: bool, divisor: int, remainder: int) -> str:
+def _of_remainder(subject: str, equal: bool, divisor: int, remainder: int) -> Saying:
     if divisor == 2:
-        return "even" if equal is (remainder == 0) else "odd"
+        return Saying(subject, "even" if equal is (remainder == 0) else "odd")
     multiple = f"a multiple of {divisor}" if remainder == 0 else f"{remainder} more than a multiple of {divisor}"
-    return multiple if equal else f"not {multiple}"
+    return Saying.of(subject, Form.PLAIN if equal else Form.NOT, multiple)
 
 
 def _together(formula: AllOf | AnyOf, found: Sequence[Saying]) -> Saying:
-    predicates = [s.predicate for s in found]
-    subject = found[0].subject
+    if len(found) == 1:
+        return found[0]
+    subject, predicates, forms = found[0].subject, [s.predicate for s in found], [s.form for s in found]
     if isinstance(formula, AnyOf):
-        nested = any(" and " in p or " or " in p for p in predicates)
-        return Saying(subject, ", or ".join(predicates) if nested else listed(predicates, "or"))
-    if len(predicates) == 2:
-        low, high = sorted(predicates, key=lambda p: not p.startswith("at least "))
-        if low.startswith("at least ") and high.startswith("at most "):
-            return Saying(subject, f"from {low.removeprefix('at least ')} to {high.removeprefix('at most ')}")
-    if all(p.startswith("not ") for p in predicates):
-        rest = [p.removeprefix("not ") for p in predicates]
-        return Saying(subject, f"neither {' nor '.join(rest)}" if len(rest) == 2 else f"none of {listed(rest)}")
-    return Saying(subject, " and ".join(f"({p})" if " or " in p else p for p in predicates))
+        nested = Form.AND in forms or Form.OR in forms
+        return Saying(subject, ", or ".join(predicates) if nested else listed(predicates, "or"), Form.OR)
+    if sorted(forms, key=list(Form).index) == [Form.LEAST, Form.MOST]:
+        low, high = sorted(found, key=lambda s: s.form is Form.MOST)
+        return Saying(subject, f"from {low.operand} to {high.operand}")
+    if all(form is Form.NOT for form in forms):
+        rest = [s.operand for s in found]
+        if len(rest) == 2:
+            return Saying(subject, f"neither {' nor '.join(rest)}")
+        return Saying(subject, f"none of {listed(rest)}", Form.AND)
+    return Saying(
+        subject, " and ".join(f"({s.predicate})" if s.form is Form.OR else s.predicate for s in found), Form.AND
+    )
 
 
 def _comparison(formula: Comparison, namer: Namer) -> str:
