@@ -11,6 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from symbcast.broadcasting import Rule, rule, rules
 from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
@@ -21,6 +22,9 @@ from symbcast.errors import (
     ModelError,
     OperatorError,
     RuleArgumentError,
+    RuleDefinitionError,
+    RulePluginError,
+    RulePluginWarning,
     ShapeSyntaxError,
     ShapeTypeError,
     SymbcastError,
@@ -34,7 +38,6 @@ from symbcast.programs.refusals import (
     IncompatibleShapesError,
 )
 from symbcast.result import Result, broadcast
-from symbcast.rules import Rule, rules
 from symbcast.shapes import Reader, Shape, readers, shape
 from symbcast.verdicts import Verdict
 from symbcast.version import __version__
@@ -63,6 +66,9 @@ __all__ = [
     "Result",
     "Rule",
     "RuleArgumentError",
+    "RuleDefinitionError",
+    "RulePluginError",
+    "RulePluginWarning",
     "Shape",
     "ShapeEnv",
     "ShapeSyntaxError",
@@ -76,6 +82,7 @@ __all__ = [
     "adapters",
     "broadcast",
     "notebook",
+    "rule",
     "rules",
     "shape",
     "symbol",

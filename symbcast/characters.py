@@ -1,8 +1,10 @@
-"""Text that can be shown: characters that would not print, texts that are too long, names that are not plain."""
+"""Text that can be shown: printable, not too long, names and sizes as they are written, lists in prose."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 _PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
 
@@ -32,3 +34,59 @@ def clipped(text: str, width: int) -> str:
 def quoted(name: str) -> str:
     """Return a name as formulas have it: in quotes where it is not plain."""
     return name if _PLAIN.fullmatch(name) else repr(name)
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text with its middle left out where it is longer than ``width``.
+
+    >>> cut("abcdefghijklmnop", 9)
+    'abc...nop'
+    """
+    if len(text) <= width:
+        return text
+    front = (width - 2) // 2
+    return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
+
+
+def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
+    """Return texts as a list in prose, the middle ones left out where they are many.
+
+    >>> listed(["a", "b", "c"]), listed([str(n) for n in range(9)], "or", 4)
+    ('a, b and c', '0, 1, ... (5 more), 7 or 8')
+    """
+    texts = elided(texts, limit)
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def elided(texts: Sequence[str], limit: int) -> list[str]:
+    """Return texts, the middle ones counted where there are more than ``limit``."""
+    if len(texts) <= limit:
+        return list(texts)
+    half = limit // 2
+    return [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
+
+
+def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
+    """Return sizes by name; where they are many, the commonest size once for all that have it.
+
+    >>> sizes_text({"N": 2, "a b": 3}), sizes_text({"N": 1, "M": 1, "K": 2}, 2)
+    ("N=2, 'a b'=3", 'K=2, the 2 others 1')
+    """
+    told, others = telling_sizes(sizes, limit)
+    texts = [f"{quoted(name)}={size}" for name, size in told.items()]
+    return ", ".join([*(elided(texts, 6) if others else texts), *([others] if others else [])])
+
+
+def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str, int], str]:
+    """Return the sizes to name and what to say of the others; where they are many, these have the commonest size.
+
+    >>> telling_sizes({"N": 1, "M": 1, "K": 2}, 2)
+    ({'K': 2}, 'the 2 others 1')
+    """
+    if len(sizes) <= limit:
+        return sizes, ""
+    common, count = Counter(sizes.values()).most_common(1)[0]
+    told = {name: size for name, size in sizes.items() if size != common}
+    return told, f"the {count} others {common}" if told else f"all {count} sizes {common}"

@@ -23,11 +23,11 @@ class Condition(Statement):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.values import condition_html
+        from symbcast.show import html, values
 
-        return condition_html(self)
+        return html.render(values.condition_document(self.formula))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.values import condition_display
+        from symbcast.show import latex, values
 
-        return condition_display(self)
+        return latex.render(values.condition_document(self.formula))

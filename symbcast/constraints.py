@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from symbcast.formulas import Formula
+from symbcast.reasons import Detail, Reason
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
+
+_NO_DETAILS: Mapping[str, Detail] = {}
 
 
 class Origin(NamedTuple):
@@ -31,17 +35,36 @@ class Origin(NamedTuple):
 
 
 class Constraint:
-    """One thing a rule asks: ``requirement`` must hold, because of ``reason``; ``origin`` says where.
+    """One thing that is asked: ``requirement`` must hold.
 
     Its truth depends on the sizes, so it has no truth value of its own.
+
+    Attributes:
+        requirement: The formula that must hold.
+        origin: The operands and the axis that it is about.
+        why: The reason. Its ``code`` is what programs match on.
+        details: What the wording of the reason is filled in with.
     """
 
-    __slots__ = ("origin", "reason", "requirement")
+    __slots__ = ("details", "origin", "requirement", "why")
 
-    def __init__(self, requirement: Formula, origin: Origin, reason: str) -> None:
+    def __init__(
+        self, requirement: Formula, origin: Origin, why: Reason, details: Mapping[str, Detail] = _NO_DETAILS
+    ) -> None:
         self.requirement = requirement
         self.origin = origin
-        self.reason = reason
+        self.why = why
+        self.details = details
+
+    @property
+    def code(self) -> str:
+        """The code of the reason, such as ``join``."""
+        return self.why.code
+
+    @property
+    def reason(self) -> str:
+        """The reason in words."""
+        return self.why.sentence(self.details)
 
     @property
     def formula(self) -> Boolean:

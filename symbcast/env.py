@@ -35,19 +35,20 @@ class ShapeEnv(ShapeFunctions):
 
     def explain(self) -> str:
         """Return the answer in words: each condition and where it comes from first, an example, a failure."""
-        from symbcast.explaining.program import explanation
+        from symbcast.show import program, text
 
-        return explanation(self)
+        return text.render(program.document(self))
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.program import page
+        from symbcast.show import html, program
+        from symbcast.show.document import Room
 
-        return page(self)
+        return html.render(program.document(self, Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.program import program_latex
+        from symbcast.show import latex, program
 
-        return program_latex(self)
+        return latex.render(program.document(self))
 
     # Guards: the condition in the words of those who check it.
 
@@ -112,10 +113,10 @@ class ShapeEnv(ShapeFunctions):
 
 
 def _words(error: BroadcastError) -> str:
-    from symbcast.explaining.program import refusal
+    from symbcast.show import program, text
 
     assert isinstance(error, IncompatibleProgramError)
-    return refusal(error.operation, error.operations, error.assumptions)
+    return text.message(program.refusal(error.operation, error.operations, error.assumptions))
 
 
 IncompatibleProgramError.words = staticmethod(_words)

@@ -69,17 +69,28 @@ class DimensionError(SymbcastError, ValueError):
 
 
 class UnknownRuleError(SymbcastError, ValueError):
-    """A rule name that is not offered; ``known`` are the names that are."""
+    """A rule name that is not offered.
 
-    def __init__(self, name: object, known: Sequence[str], suggestion: str | None = None) -> None:
-        super().__init__(name, known, suggestion)
+    ``known`` are the names that are; ``problems`` says which installed packages have rules that could not be loaded.
+    """
+
+    def __init__(
+        self,
+        name: object,
+        known: Sequence[str],
+        suggestion: str | None = None,
+        problems: Sequence[RulePluginError] = (),
+    ) -> None:
+        super().__init__(name, known, suggestion, problems)
         self.name = name
         self.known = tuple(known)
         self.suggestion = suggestion
+        self.problems = tuple(problems)
 
     def __str__(self) -> str:
         hint = f"did you mean {self.suggestion!r}? " if self.suggestion else ""
-        return f"there is no rule {_brief(self.name)}; {hint}The rules are {', '.join(self.known)}."
+        text = f"there is no rule {_brief(self.name)}; {hint}The rules are {', '.join(self.known)}."
+        return "\n".join([text, *map(str, self.problems)])
 
 
 class RuleArgumentError(SymbcastError, ValueError):
@@ -111,6 +122,40 @@ class OperatorError(SymbcastError, ValueError):
     def __str__(self) -> str:
         text = f"{self.operator}: {self.problem}"
         return f"{text}; {self.hint}" if self.hint else text
+
+
+class RuleDefinitionError(SymbcastError, TypeError):
+    """A class that cannot be added to the rules: something is missing, or a name of it is another rule's."""
+
+    def __init__(self, rule: str, problem: str, hint: str = "") -> None:
+        super().__init__(rule, problem, hint)
+        self.rule = rule
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"the definition of rule {self.rule!r}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class RulePluginError(SymbcastError, ImportError):
+    """The rules of an installed package that cannot be loaded; ``entry`` is its entry point."""
+
+    def __init__(self, package: str, entry: str, problem: str) -> None:
+        super().__init__(package, entry, problem)
+        self.package = package
+        self.entry = entry
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return (
+            f"the package {self.package!r} adds the rule {self.entry!r}, which cannot be loaded: {self.problem}; "
+            f"repair or uninstall {self.package}"
+        )
+
+
+class RulePluginWarning(UserWarning):
+    """Rules of an installed package that cannot be loaded were left out of a list."""
 
 
 class AssumptionError(SymbcastError, ValueError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from symbcast.broadcasting import AttributeLike, Rule
 from symbcast.deciding.budget import check_budget
 from symbcast.errors import UndecidedError
 from symbcast.operands import plain_dims
 from symbcast.programs.call import JOINS, NOTHING, ZERO, Call
 from symbcast.programs.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
-from symbcast.rules.base import Attribute, Rule
 from symbcast.shapes import Shape, ShapeLike, sizes_of
 from symbcast.verdicts import Verdict
 
@@ -28,7 +28,7 @@ def broadcast(
     assume: Assumptions = (),
     min_size: int = 0,
     budget: float | None = None,
-    **attributes: Attribute,
+    **attributes: AttributeLike,
 ) -> Result:
     """Return for which sizes the shapes broadcast by a rule, and to what.
 
@@ -104,9 +104,9 @@ class Result(Call):
 
     def explain(self) -> str:
         """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
-        from symbcast.explain import explain
+        from symbcast.show import call, text
 
-        return explain(self)
+        return text.render(call.document(self))
 
     def require(self) -> Shape:
         """Return the output shape if the shapes always broadcast.
@@ -138,40 +138,43 @@ class Result(Call):
         return result_to_dict(self)
 
     def __repr__(self) -> str:
-        from symbcast.explain import one_line
+        from symbcast.show.call import summary
 
-        return f"<Result {one_line(self)}>"
+        return f"<Result {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.display.html.result import page
+        from symbcast.show import call, html
+        from symbcast.show.document import Room
 
-        return page(self)
+        return html.render(call.document(self, Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.display.latex.result import result_latex
+        from symbcast.show import call, latex
 
-        return result_latex(self)
+        return latex.render(call.document(self))
 
 
 _new = object.__new__
 
 
 def _words(error: BroadcastError) -> str:
-    from symbcast.explain import headline
+    from symbcast.show import call, text
 
-    return "" if error.result is None else headline(cast("Result", error.result), error.binding)
+    if error.result is None:
+        return ""
+    return text.message(call.headline(cast("Result", error.result), error.binding))
 
 
 def _shape_html(dims: Sequence[Dim]) -> str:
-    from symbcast.display.html.values import shape_html
+    from symbcast.show import html, values
 
-    return shape_html(dims)
+    return html.render(values.shape_document(dims))
 
 
 def _shape_latex(dims: Sequence[Dim]) -> str:
-    from symbcast.display.latex.values import shape_display
+    from symbcast.show import latex, values
 
-    return shape_display(dims)
+    return latex.render(values.shape_document(dims))
 
 
 BroadcastError.words = staticmethod(_words)

@@ -1,5 +1,8 @@
 """Hypothesis profiles: quick and alike on every run; deep, drawn anew, with ``--hypothesis-profile=deep``."""
 
+import os
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -7,3 +10,13 @@ settings.register_profile(
 )
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("ci")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def width_of_nobody():
+    """Take away how wide the terminal is that the tests are run on: the command line would write that wide."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("COLUMNS", raising=False)
+        # Where readline is loaded it sets COLUMNS for processes that are started, behind the back of os.environ.
+        os.unsetenv("COLUMNS")
+        yield

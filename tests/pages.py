@@ -12,6 +12,7 @@ ATTRIBUTES = {"style", "scope", "aria-label", "title"}
 COMMANDS = {
     *("text", "mathrm", "operatorname", "max", "min", "frac", "left", "right", "lfloor", "rfloor", "bmod"),
     *("land", "lor", "lnot", "le", "ge", "ne", "ldots", "cdots", "hline", "begin", "end", "backslash", "wedge", "sim"),
+    "quad",
 }
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -130,6 +130,36 @@ def test_colour_is_for_terminals_only(monkeypatch, capsys):
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_no_line_is_longer_than_there_are_columns(columns, is_terminal, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    run(["check", "batch, heads, T, T, C", "batch, 1, S, 1, C", "max(N, M), 3", "--assume", "batch >= 1"])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= columns
+    said = " ".join(out.split())
+    assert all(part in said for part in ("batch", "heads", "operand 2", "fails at", "batch >= 1", "if they are known"))
+    assert "\x1b" not in out
+
+
+def test_what_goes_to_a_file_is_the_text(monkeypatch, capsys):
+    import symbcast as sb
+
+    run(["check", "N, 3", "M, 1"])
+    assert capsys.readouterr().out == f"{sb.broadcast('N, 3', 'M, 1').explain()}\n"
+
+
+def test_json_has_the_explanation(capsys):
+    run(["check", "N, 3", "M, 1", "--format", "json"])
+    told = json.loads(capsys.readouterr().out)["explanation"]
+    assert told["title"] == "numpy: valid for some sizes" and told["tone"] == "conditional"
+    table, fields = told["blocks"]
+    assert [row["label"] for row in table["rows"]] == ["axis", "from end", "A", "B", "output", "fits"]
+    assert [field["label"] for field in fields["fields"]] == ["valid when", "fails at", "works at", "fix"]
+
+
 def started(*arguments, **environment):
     import os
 

@@ -239,26 +239,3 @@ def test_an_expression_that_cannot_be_read_is_no_dimension(value):
     with pytest.raises(sb.DimensionError) as caught:
         sb.broadcast((value,), ("N",))
     assert "DimensionError" not in str(caught.value) and len(str(caught.value)) > 20
-
-
-def test_a_rule_offered_from_outside_is_listed_last():
-    from symbcast.rules import base
-    from symbcast.rules.numpy import Numpy
-
-    class Outside(Numpy):
-        """A rule of another package."""
-
-        name = "outside"
-        aliases = ()
-
-    before = dict(base._rules), dict(base._names)
-    try:
-        base.offered(Outside)
-        assert [rule.name for rule in sb.rules()][-1] == "outside"
-        with pytest.raises(sb.UnknownRuleError, match="outside"):
-            sb.broadcast("N", "M", rule="outsid")
-        assert sb.broadcast("N", "N", rule="outside").verdict is sb.Verdict.ALWAYS
-    finally:
-        for table, saved in zip((base._rules, base._names), before, strict=True):
-            table.clear()
-            table.update(saved)

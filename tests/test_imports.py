@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = ["IPython", "anywidget", "lark", "matplotlib", "numpy", "sympy", "z3"]
+HEAVY = ["IPython", "anywidget", "lark", "matplotlib", "numpy", "rich", "sympy", "z3"]
 """Libraries that a question about names and integers does without."""
 
 ASKED = {

@@ -405,9 +405,9 @@ def test_a_program_reads_back_as_it_was_written(add, min_size):
 OUTSIDE = """
 import pickle
 import symbcast as sb
-from symbcast.rules.base import Emission, Rule, offered
+from symbcast.broadcasting import Emission, Rule
 
-@offered
+@sb.rule
 class First(Rule):
     name = "first-of-two"
     family = "elsewhere"

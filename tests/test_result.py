@@ -205,8 +205,11 @@ def test_rules_are_listed():
     listed = {rule.name: rule for rule in sb.rules()}
     assert list(listed) == [
         "numpy", "none", "bidirectional", "explicit", "pdpd", "unidirectional", "onnx-legacy", "paddle",
+        "stablehlo-broadcast-in-dim",
     ]  # fmt: skip
-    assert listed["numpy"].aliases == ("onnx-multidirectional", "openvino-numpy")
+    assert listed["numpy"].aliases == (
+        "onnx-multidirectional", "openvino-numpy", "torch", "jax", "tensorflow",
+    )  # fmt: skip
     assert [p.name for p in listed["explicit"].parameters] == ["axes", "flavour"]
     assert all(rule.summary and rule.document for rule in listed.values())
 

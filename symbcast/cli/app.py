@@ -11,9 +11,10 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
-from symbcast.cli.arguments import separated
+from symbcast.broadcasting.registry import is_own
+from symbcast.cli.arguments import separated, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
-from symbcast.cli.check import check
+from symbcast.cli.check import check_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.printing import print_text
@@ -28,20 +29,40 @@ Example: symbcast model encoder.onnx --assume "batch >= 1"
 
 Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 3 not decided."""
 
-app = App(
-    name="symbcast",
-    help="For which sizes does this broadcast, or this model, work, and what comes out?",
-    help_epilogue=_EPILOGUE,
-    help_format="plaintext",
-    version=__version__,
-    exit_on_error=False,
-    print_error=False,
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
-app.command(check, help_epilogue=CHECK_EPILOGUE)
-app.command(model, help_epilogue=MODEL_EPILOGUE)
-app.command(rules)
+
+def make_app(with_plugins: bool) -> App:
+    """Return the application; with the options of the rules of installed packages, or of symbcast's own alone."""
+    app = App(
+        name="symbcast",
+        help="For which sizes does this broadcast, or this model, work, and what comes out?",
+        help_epilogue=_EPILOGUE,
+        help_format="plaintext",
+        version=__version__,
+        exit_on_error=False,
+        print_error=False,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
+    app.command(model, help_epilogue=MODEL_EPILOGUE)
+    app.command(rules)
+    return app
+
+
+def _needs_plugins(arguments: Sequence[str]) -> bool:
+    """Return whether rules of installed packages matter: for the help of `check`, and for a rule that is not ours."""
+    if arguments[:1] != ["check"]:
+        return False
+    rule = value_of("--rule", arguments)
+    return "--help" in arguments or "-h" in arguments or (rule is not None and not is_own(rule))
+
+
+def _valued(app: App, command: str) -> frozenset[str]:
+    """Return the options of a command that take a value: all but those that are on or off."""
+    if command not in ("check", "model"):
+        return frozenset()
+    found = app[command].assemble_argument_collection()
+    return frozenset(name for a in found for name in a.names if name.startswith("--") and a.hint is not bool)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -59,7 +80,8 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:  # closed by the caller: the status is still wanted
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     try:
-        status = app(list(separated(arguments)))
+        app = make_app(_needs_plugins(list(arguments)))
+        status = app(list(separated(arguments, _valued(app, next(iter(arguments), "")))))
         sys.stdout.flush()
         return int(status or 0)
     except (SymbcastError, UsageError) as error:

@@ -3,60 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-
-from symbcast.cli.statuses import UsageError
+from collections.abc import Collection, Iterator, Sequence
 
 _OPTION = re.compile(r"--[A-Za-z][\w-]*")
-_VALUED = {
-    "check": frozenset(
-        {
-            "--assume",
-            "--axes",
-            "--axis",
-            "--broadcast",
-            "--dialect",
-            "--fail-on",
-            "--flavour",
-            "--format",
-            "--keep",
-            "--min-rank",
-            "--min-size",
-            "--rule",
-        }
-    ),
-    "model": frozenset(
-        {
-            "--assume",
-            "--bind",
-            "--fail-on",
-            "--format",
-            "--jobs",
-            "--min-size",
-            "--output",
-            "--runtime",
-        }
-    ),
-}
-"""The options of each command that take a value; the value may begin with a hyphen."""
 
 
-def separated(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments, values joined to their options, so that ``-1, 3`` is not taken for an option.
+def separated(arguments: Sequence[str], valued: Collection[str]) -> Iterator[str]:
+    """Yield the arguments of a command, values joined to their options, so that ``-1, 3`` is not taken for an option.
 
-    The shapes of `check` may begin with a hyphen too: they go after ``--``.
+    ``valued`` are the options that take a value; the value may begin with a hyphen. The shapes of `check` may begin
+    with one too: they go after ``--``.
     """
     command = arguments[0] if arguments else ""
-    if command not in _VALUED:
-        yield from arguments
-        return
-    yield command
+    yield from arguments[:1]
     others: list[str] = []
     rest = iter(arguments[1:])
     for argument in rest:
         if argument == "--":
             others.extend(rest)
-        elif argument in _VALUED[command]:
+        elif argument in valued:
             value = next(rest, None)
             yield argument if value is None else f"{argument}={value}"
         elif argument == "-h" or _OPTION.match(argument) or command != "check":
@@ -67,11 +32,16 @@ def separated(arguments: Sequence[str]) -> Iterator[str]:
         yield from ("--", *others)
 
 
-def numbers(option: str, texts: Sequence[str] | None) -> tuple[int, ...] | None:
-    """Return the numbers that an option lists."""
-    if texts is None:
-        return None
-    try:
-        return tuple(int(part) for text in texts for part in text.strip("()[] ").split(",") if part.strip())
-    except ValueError:
-        raise UsageError(f"--{option} {' '.join(texts)}: write axes as --{option} 0,2") from None
+def value_of(option: str, arguments: Sequence[str]) -> str | None:
+    """Return the value that an option is given last, None where it is not given.
+
+    >>> value_of("--rule", ["N", "--rule=none", "--rule", "pdpd"])
+    'pdpd'
+    """
+    found = None
+    for argument, following in zip(arguments, (*arguments[1:], None), strict=True):
+        if argument == option:
+            found = following
+        elif argument.startswith(f"{option}="):
+            found = argument.partition("=")[2]
+    return found

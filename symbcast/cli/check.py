@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from symbcast.cli.arguments import numbers
-from symbcast.cli.printing import Format, is_coloured, print_coloured, print_json, print_text
+from symbcast.broadcasting.registry import listed_rules
+from symbcast.cli.printing import Format, print_json, show
+from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -18,20 +20,20 @@ EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 Exit status of check: 0 always valid, 1 valid for some sizes or none, 2 wrong usage or text, 3 not decided."""
 
 
+def check_command(with_plugins: bool) -> Callable[..., int]:
+    """Return the command with an option for each attribute of symbcast's rules, or of installed packages' too."""
+    return with_options(check, rule_options(listed_rules(with_plugins)), after="rule")
+
+
 def check(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: str = "numpy",
-    axis: int | None = None,
-    axes: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    keep: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    flavour: str | None = None,
-    min_rank: int | None = None,
-    broadcast: int | None = None,
     assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     min_size: int = 0,
     dialect: str | None = None,
     format: Format = "text",
     fail_on: Literal["never", "sometimes"] = "sometimes",
+    **attributes: Given,
 ) -> int:
     """Say for which sizes some shapes broadcast, and to what.
 
@@ -41,18 +43,6 @@ def check(  # noqa: PLR0913 - each is an option
         The shapes, each in quotes: "N, 3", "2..5, ?", "()".
     rule
         The rule to broadcast by; see `symbcast rules`.
-    axis
-        The rule's axis= (pdpd, onnx-legacy).
-    axes
-        The rule's axes= (explicit): --axes 0,2.
-    keep
-        The rule's keep= (unidirectional): --keep 0,2.
-    flavour
-        The rule's flavour=, such as openvino.
-    min_rank
-        The rule's min_rank= (paddle).
-    broadcast
-        The rule's broadcast= (onnx-legacy).
     assume
         What is known of the sizes, such as "N >= 2"; may be given again.
     min_size
@@ -63,24 +53,18 @@ def check(  # noqa: PLR0913 - each is an option
         Text to read, or JSON.
     fail_on
         What exits with 1: shapes that are valid for some sizes only, or for none.
+    **attributes
+        The rule's own; `check_command` makes an option of each.
     """
     from symbcast.result import broadcast as ask
     from symbcast.shapes import from_text
     from symbcast.verdicts import Verdict
 
-    attributes = {
-        "axis": axis,
-        "axes": numbers("axes", axes),
-        "keep": numbers("keep", keep),
-        "flavour": flavour,
-        "min_rank": min_rank,
-        "broadcast": broadcast,
-    }
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
-    given: dict[str, Any] = {name: value for name, value in attributes.items() if value is not None}
+    given = attributes_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in shapes]
-    result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, **given)
+    result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
     verdict = result.verdict
     _show(result, format)
     if verdict is Verdict.UNKNOWN:
@@ -90,15 +74,12 @@ def check(  # noqa: PLR0913 - each is an option
 
 
 def _show(result: Result, format: Format) -> None:
+    from symbcast.show.call import document
+
     if format == "json":
         from symbcast.export.json import result_to_dict
+        from symbcast.show.json import render
 
-        print_json(result_to_dict(result))
+        print_json({**result_to_dict(result), "explanation": render(document(result))})
         return
-    from symbcast.explain import explanation
-
-    lines = explanation(result)
-    if is_coloured():
-        print_coloured(lines, result.verdict.value)
-    else:
-        print_text("\n".join(line.text for line in lines))
+    show(document(result))

@@ -93,7 +93,9 @@ def _examined(job: Job, names: tuple[str, ...]) -> Outcome:
         found = _written(found, report, Path(job.target))
     match job.format:
         case "text":
-            return found._replace(text=report.explain())
+            from symbcast.onnx.reporting.document import document
+
+            return found._replace(document=document(report))
         case "json":
             return found._replace(data=report.to_dict())
         case _:

@@ -168,7 +168,7 @@ def _known(outcomes: Iterator[Outcome], wanted: set[str]) -> Iterator[Outcome]:
 def _unknown(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches  # for a message only
 
-    from symbcast.explaining.naming import listed
+    from symbcast.characters import listed
 
     close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.explain import Line
+    from symbcast.show.document import Document
 
 _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 Format: TypeAlias = Literal["text", "json"]
+
+LEAST_WIDTH = 20
+"""Of fewer columns nothing can be made that could be read."""
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
@@ -39,43 +41,24 @@ def print_json(data: Any) -> None:
     print_text(json.dumps(data, indent=2))
 
 
-def is_coloured() -> bool:
-    """Return whether what is printed is for a terminal that shows colours."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def show(document: Document, width: int = 0, indent: int = 2) -> None:
+    """Print a document: on a terminal drawn at its width, or else as text whose fields are wrapped at ``width``.
 
+    ``COLUMNS`` says how wide a terminal is, and also how wide a file or a pipe is to be written.
+    """
+    is_terminal, columns = sys.stdout.isatty(), os.environ.get("COLUMNS", "")
+    if not is_terminal and not columns.isdecimal():
+        from symbcast.show.text import render
 
-VERDICT_STYLES = {
-    "always": "bold green",
-    "sometimes": "bold yellow",
-    "never": "bold red",
-    "unknown": "bold magenta",
-    "undecided": "bold magenta",
-    "broken": "bold red",
-}
-_MARK_STYLES = {
-    r"(?<!\S)ok(?!\S)": "green",
-    r"(?<!\S)[?~](?!\S)": "yellow",
-    r"(?<!\S)x(?!\S)": "red",
-}
-_ROW_STYLES = {rf"(?<=  ){word}(?=  |$)": style for word, style in VERDICT_STYLES.items()}
-_STYLES: Mapping[str, Mapping[str, str]] = {
-    "header": {r".+": "bold"},
-    "labelled": {r"^\S+( \S+)?(?=  )": "bold"},
-    "marks": _MARK_STYLES,
-    "row": _ROW_STYLES,
-}
-
-
-def print_coloured(lines: Sequence[Line], verdict: str) -> None:
-    """Print the lines of an explanation with colours."""
+        print_text(render(document, width, indent))
+        return
     from rich.console import Console
-    from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
-    for line in lines:
-        text = Text(line.text.encode(console.encoding, "backslashreplace").decode(console.encoding))
-        if line.role == "verdict":
-            text.stylize(VERDICT_STYLES[verdict])
-        for pattern, style in _STYLES.get(line.role, {}).items():
-            text.highlight_regex(pattern, style)
-        console.print(text)
+    from symbcast.show.terminal import draw
+
+    plain = not is_terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    made = Console(highlight=False, color_system=None) if plain else Console(highlight=False)
+    # Rich takes a dumb terminal for one of 80 columns, whatever COLUMNS says.
+    wanted = int(columns) if columns.isdecimal() and int(columns) else made.width
+    made.width = max(wanted, LEAST_WIDTH)
+    draw(document, made, indent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,20 +10,22 @@ from symbcast.cli.printing import Format, print_json, print_text
 from symbcast.cli.statuses import Exit
 
 if TYPE_CHECKING:
-    from symbcast.rules import RuleInfo
+    from symbcast.broadcasting import Parameter, RuleInfo
 
 
 def rules(*, format: Format = "text") -> int:
-    """List the rules with their attributes.
+    """List the rules with their attributes, those of installed packages too.
 
     Parameters
     ----------
     format
         Text to read, or JSON.
     """
-    from symbcast.rules import rules as all_rules
+    from symbcast.broadcasting.registry import listed_rules, plugin_problems
 
-    found = all_rules()
+    for problem in plugin_problems():
+        print_text(f"symbcast: {problem}", sys.stderr)
+    found = listed_rules()
     if format == "json":
         print_json([_rule_data(rule) for rule in found])
     else:
@@ -32,9 +35,15 @@ def rules(*, format: Format = "text") -> int:
 
 def _attribute_texts(rule: RuleInfo) -> list[str]:
     return [
-        f"{p.name}= (required)" if repr(p.default) == "required" else f"{p.name}={p.default!r}{_choices(p.choices)}"
+        f"{p.name}= (required)" if _is_required(p) else f"{p.name}={p.default!r}{_choices(p.choices)}"
         for p in rule.parameters
     ]
+
+
+def _is_required(parameter: Parameter) -> bool:
+    from symbcast.broadcasting import REQUIRED
+
+    return parameter.default is REQUIRED
 
 
 def _choices(words: Sequence[str]) -> str:
@@ -52,10 +61,15 @@ def _rule_lines(rule: RuleInfo) -> list[str]:
 
 
 def _rule_data(rule: RuleInfo) -> dict[str, Any]:
-    from symbcast.rules import REQUIRED
-
     attributes = [
-        {"name": p.name, "required": p.default is REQUIRED, "default": None if p.default is REQUIRED else p.default}
+        {
+            "name": p.name,
+            "required": _is_required(p),
+            "default": None if _is_required(p) else p.default,
+            "takes": p.kind.value,
+            "choices": list(p.choices),
+            "summary": p.summary,
+        }
         for p in rule.parameters
     ]
     return {

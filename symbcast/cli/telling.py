@@ -5,17 +5,24 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from symbcast.cli.printing import harmless, is_coloured, print_coloured, print_json, print_text
-from symbcast.explaining.naming import cut
-from symbcast.explaining.report import LABEL, Line
+from symbcast.characters import cut
+from symbcast.cli.printing import harmless, print_json, print_text, show
+from symbcast.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
 
 if TYPE_CHECKING:
     from symbcast.onnx.formats.outcomes import Outcome
 
 _WORDS = {"always": "always", "sometimes": "sometimes", "never": "never", "unknown": "undecided", "": "broken"}
+_TONES = {
+    "always": Tone.FINE,
+    "sometimes": Tone.CONDITIONAL,
+    "never": Tone.IMPOSSIBLE,
+    "undecided": Tone.UNDECIDED,
+    "broken": Tone.IMPOSSIBLE,
+}
 _NAME = 60
 _WIDTH = 100
 
@@ -41,20 +48,20 @@ class Text(Teller):
 
     def tell(self, outcome: Outcome) -> None:
         """Print a report, or why there is none."""
-        if outcome.verdict:
-            _print(_report(outcome), outcome.verdict)
+        if outcome.document is not None:
+            show(_report(outcome, outcome.document), _WIDTH)
         if self.count == 1:
             super().tell(outcome)
             return
         if outcome.problem is not None:
-            _print([Line(f"{outcome.source}: {outcome.problem}", "verdict")], "")
+            show(Document(words(f"{outcome.source}: {outcome.problem}"), Tone.IMPOSSIBLE, ()))
         print_text("")
         remark(outcome)
 
     def end(self, outcomes: Sequence[Outcome]) -> None:
         """Print the table."""
         if self.count > 1:
-            _print(_table(outcomes), "")
+            show(_summary(outcomes), indent=0)
 
 
 class Json(Teller):
@@ -98,33 +105,28 @@ def remark(outcome: Outcome) -> None:
         print_text(harmless(f"symbcast: {text}"), sys.stderr)
 
 
-def _report(outcome: Outcome) -> list[Line]:
-    first, *rest = outcome.text.split("\n")
-    runs = [part for c in outcome.confirmed for part in wrap(c.text, _WIDTH - LABEL, break_on_hyphens=False)]
-    rest += [f"{'' if n else 'runtime':<{LABEL}}{part}" for n, part in enumerate(runs)]
-    return [Line(first, "verdict"), *(Line(text, "labelled") for text in rest)]
+def _report(outcome: Outcome, document: Document) -> Document:
+    """Return a report, with what the real runtime did at its end."""
+    runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
+    return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
 
-def _print(lines: Sequence[Line], verdict: str) -> None:
-    shown = [line._replace(text=harmless(line.text)) for line in lines]
-    if is_coloured():
-        print_coloured(shown, verdict or "broken")
-    else:
-        print_text("\n".join(line.text for line in shown))
-
-
-def _table(outcomes: Sequence[Outcome]) -> list[Line]:
-    """Return a line for each file, and their sum."""
-    width = max(len("model"), *(len(cut(o.source, _NAME)) for o in outcomes))
-    lines = [Line(f"{'model':<{width}}  {'runs':<9}  {'findings':>8}  {'not checked':>11}  {'ms':>7}", "header")]
-    for o in outcomes:
-        row = f"{cut(o.source, _NAME):<{width}}  {_WORDS[o.verdict]:<9}"
-        if o.verdict:
-            row = f"{row}  {o.findings or '-':>8}  {o.unanalysed or '-':>11}  {1000 * o.seconds:>7.0f}"
-        lines.append(Line(row.rstrip(), "row"))
+def _summary(outcomes: Sequence[Outcome]) -> Document:
+    """Return a row for each file, and their sum."""
+    heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
+    rows = (Row("model", heads, Part.HEAD), *map(_row, outcomes))
     counts = Counter(_WORDS[o.verdict] for o in outcomes)
     said = ", ".join(f"{counts[word]} {word}" for word in _WORDS.values() if counts[word])
-    return [*lines, Line(f"{len(outcomes)} models: {said}")]
+    return Document(
+        (), None, (Table("the models", rows, align="l"), Lines((words(f"{len(outcomes)} models: {said}"),)))
+    )
+
+
+def _row(outcome: Outcome) -> Row:
+    word = _WORDS[outcome.verdict]
+    counts = (outcome.findings or "-", outcome.unanalysed or "-", f"{1000 * outcome.seconds:.0f}")
+    cells = tuple(Span(str(count)) for count in counts) if outcome.verdict else ()
+    return Row(cut(outcome.source, _NAME), (Span(word, tone=_TONES[word]), *cells))
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:

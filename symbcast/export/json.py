@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from symbcast.explaining.naming import Namer
+from symbcast.explanation.names import Namer
 from symbcast.formulas import all_of
 from symbcast.verdicts import Verdict
 

@@ -9,15 +9,15 @@ from typing import Any, TypedDict, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.assumptions import check_min_size
+from symbcast.broadcasting import find_rule
 from symbcast.errors import ExchangeError, SymbcastError
-from symbcast.explaining.naming import Namer
+from symbcast.explanation.names import Namer
 from symbcast.formulas import all_of
 from symbcast.operators.operator import find_operator, operator_names
 from symbcast.parsing import parse_formula
 from symbcast.programs.names import Names
 from symbcast.programs.op import Op
 from symbcast.programs.program import Program
-from symbcast.rules.base import find_rule
 from symbcast.shapes import Shape, shape, shape_of
 from symbcast.verdicts import Verdict
 

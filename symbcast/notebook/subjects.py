@@ -11,20 +11,21 @@ from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import symbols_in
 from symbcast.env import ShapeEnv
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.naming import axis_text
+from symbcast.explanation.alignment import Alignment
+from symbcast.explanation.names import axis_text
 from symbcast.formulas import FALSE, Formula, dims_of, equal
 from symbcast.programs.known import own_set
 from symbcast.programs.operations import needs
+from symbcast.reasons import SIZE
 from symbcast.result import Result
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.broadcasting import OutputDim
     from symbcast.constraints import Constraint
     from symbcast.onnx.reporting.report import ModelReport
-    from symbcast.rules.base import OutputDim
 
 
 class Blame(NamedTuple):
@@ -123,7 +124,7 @@ def _of_result(result: Result) -> Subject:
 def _dim_of_size(constraint: Constraint, result: Result) -> Dim | None:
     """Return the dimension that a constraint asks to be a size; None for what the rule asks."""
     origin = constraint.origin
-    if origin.rule != "size" or origin.axis is None:
+    if constraint.code != SIZE.code or origin.axis is None:
         return None
     return result.operands[origin.operands[0]].dims[origin.axis]
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.terms import symbols_of
+from symbcast.broadcasting import Joined
 from symbcast.deciding.compiled import UndefinedError, join_sizes, predicate, value_function
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import BindingError
@@ -17,18 +18,17 @@ from symbcast.notebook.choosing import telling_names
 from symbcast.notebook.subjects import Blame, Subject, subject_of
 from symbcast.programs.binding import Sizes, read_size, read_sizes
 from symbcast.programs.known import own_set
-from symbcast.rules.base import Joined
 from symbcast.sizes import check_size
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.broadcasting import OutputDim
     from symbcast.deciding.sets import SizeSet
     from symbcast.env import ShapeEnv
     from symbcast.formulas import Formula
     from symbcast.onnx.reporting.report import ModelReport
     from symbcast.result import Result
-    from symbcast.rules.base import OutputDim
 
 __all__ = ["MAX_CELLS", "SIZES", "Blame", "Cell", "Outcome", "Survey", "survey"]
 

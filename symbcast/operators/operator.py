@@ -9,11 +9,12 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.bounds import Bounds
+from symbcast.broadcasting import Emission, Joined, Rule, find_rule
 from symbcast.constraints import Constraint, Origin
 from symbcast.errors import OperatorError
 from symbcast.formulas import Formula, clauses
 from symbcast.operators.context import Context, Dims
-from symbcast.rules.base import Emission, Joined, Rule, find_rule
+from symbcast.reasons import Reason
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
@@ -38,7 +39,11 @@ class Operator(Rule):
             if name not in self.kinds:
                 raise OperatorError(self.name, f"has no attribute {name!r}")
         read = {name: self.kinds[name](self.name, name, value) for name, value in attributes.items()}
-        super().__init__(called=called, **read)
+        self.called = called or self.name
+        for parameter in self.parameters:
+            setattr(self, parameter.name, read.get(parameter.name, parameter.default))
+        self.check_attributes()
+        self._is_set = True
 
     @abstractmethod
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -70,15 +75,18 @@ class _Collector(Context):
         self._origin = Origin(operator.name, tuple(range(count)))
 
     def require(self, formula: Formula, reason: str) -> None:
-        self.constraints += [Constraint(part, self._origin, reason) for part in clauses(formula)]
+        self.constraints += [
+            Constraint(part, self._origin, Reason(self.operator.name, reason)) for part in clauses(formula)
+        ]
 
     def refuse(self, reason: str) -> NoReturn:
         raise OperatorError(self.operator.name, reason)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         emission = find_rule(rule, attributes).emit(shapes)
-        for constraint in emission.constraints:
-            self.require(constraint.requirement, constraint.reason)
+        for asked in emission.constraints:
+            parts = clauses(asked.requirement)
+            self.constraints += [Constraint(part, self._origin, asked.why, asked.details) for part in parts]
         return tuple(join(d) if isinstance(d, Joined) else d for d in emission.output)
 
 

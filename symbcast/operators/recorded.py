@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.arithmetic import add
+from symbcast.broadcasting import Parameter
 from symbcast.operators import attributes as kind
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.einsum import einsum
@@ -32,7 +33,6 @@ from symbcast.operators.windows import (
     transposed_length,
     weights_of_rank,
 )
-from symbcast.rules.base import Parameter
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

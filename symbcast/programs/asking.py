@@ -6,11 +6,11 @@ from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import join_members, join_with
+from symbcast.broadcasting import Joined
 from symbcast.deciding.normal import flattened
 from symbcast.formulas import FALSE, Compatible, Formula
 from symbcast.programs.facts import COMPARED_UP_TO, Facts
 from symbcast.programs.groups import Groups
-from symbcast.rules.base import Joined
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim, Term

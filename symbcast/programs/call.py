@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.terms import Dim
+from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.constraints import Constraint, Origin
 from symbcast.deciding.budget import asked
 from symbcast.deciding.masks import Masks
 from symbcast.formulas import FALSE, holds
 from symbcast.operands import plain_dims
-from symbcast.rules.base import Attribute, Emission, Joined, Rule, find_rule
+from symbcast.reasons import SIZE
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.verdicts import Verdict
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_plain_rules: dict[Any, Rule] = {}
 NOTHING: Any = ()
 ZERO = 0
 """What is assumed unless it is said, looked at by identity: `False` and `0.0` equal 0, and are no least sizes."""
@@ -72,16 +72,12 @@ class Call:
         cls,
         shapes: Sequence[ShapeLike],
         rule: str | Rule,
-        attributes: dict[str, Attribute],
+        attributes: dict[str, AttributeLike],
         assume: Assumptions,
         min_size: int,
     ) -> Self:
         """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
-        found = _plain_rules.get(rule) if not attributes and type(rule) is str else None
-        if found is None:
-            found = find_rule(rule, attributes)
-            if not attributes and type(rule) is str:
-                _plain_rules[rule] = found
+        found = find_rule(rule, attributes)
         operands = [s if type(s) is Shape else shape(s) for s in shapes]
         if assume is NOTHING and min_size is ZERO:
             made = cls(found, tuple(operands), None)
@@ -289,7 +285,7 @@ class Call:
                 if isinstance(dim, int) or dim.is_Symbol:
                     continue
                 origin = Origin("size", (position,), axis, len(dims))
-                found.extend(Constraint(need, origin, "the dimension must be a size") for need in definedness(dim))
+                found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
         return found
 
     def _output_dim(self, dim: Dim | Joined) -> Dim:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from symbcast.broadcasting import Joined
 from symbcast.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.printing import dim_text
-from symbcast.rules.base import Joined
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+from symbcast.broadcasting import Rule
 from symbcast.characters import visible
 from symbcast.constraints import Constraint, Origin
 from symbcast.formulas import FALSE, Formula, clauses
 from symbcast.programs.needs import equalities, size_needs
-from symbcast.rules.base import Rule
+from symbcast.reasons import EQUAL, EQUAL_RANKS, REQUIRED_FORMULA, SIZE
 from symbcast.shapes import Shape
 
 Kind: TypeAlias = str
@@ -48,24 +49,24 @@ class Op(NamedTuple):
             for axis, dim in enumerate(operand.dims):
                 origin = Origin("size", (position,), axis, operand.rank, self.name)
                 for need in size_needs((dim,)):
-                    yield Constraint(need, origin, "the dimension must be a size")
+                    yield Constraint(need, origin, SIZE)
 
     def _own_constraints(self) -> Iterator[Constraint]:
         if self.rule is not None:
             for constraint in self.rule.emit([s.dims for s in self.operands]).constraints:
                 origin = constraint.origin._replace(operation=self.name)
-                yield Constraint(constraint.requirement, origin, constraint.reason)
+                yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "equal":
             left, right = self.operands
             if left.rank != right.rank:
                 origin = Origin("equal", (0, 1), operation=self.name)
-                yield Constraint(FALSE, origin, f"ranks must be equal, and are {left.rank} and {right.rank}")
+                yield Constraint(FALSE, origin, EQUAL_RANKS, {"left": left.rank, "right": right.rank})
                 return
             for axis, formula in enumerate(equalities(left, right)):
-                yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, self.name), "sizes must be equal")
+                yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, self.name), EQUAL)
         elif self.kind == "require" and self.formula is not None:
             for clause in clauses(self.formula):
-                yield Constraint(clause, Origin("require", (), operation=self.name), "it is required")
+                yield Constraint(clause, Origin("require", (), operation=self.name), REQUIRED_FORMULA)
 
     def __repr__(self) -> str:
         return f"<Op {visible(str(self))}>"

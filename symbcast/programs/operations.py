@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.broadcasting import Joined, OutputDim, right_aligned
 from symbcast.deciding.normal import flattened
 from symbcast.formulas import Compatible, Formula, clauses
 from symbcast.programs.needs import equalities, size_needs, unjoined
 from symbcast.programs.op import Op
-from symbcast.rules.base import Joined, OutputDim, right_aligned
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

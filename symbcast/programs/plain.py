@@ -13,11 +13,11 @@ from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import Dim
 from symbcast.assumptions import Assumption
+from symbcast.broadcasting import Rule
 from symbcast.formulas import Comparison, Formula
 from symbcast.operands import plain_dims
 from symbcast.programs.joins import Codes, ConflictError, Joins
 from symbcast.programs.op import Op
-from symbcast.rules.base import Rule
 from symbcast.shapes import Deferred, Shape, shape, shape_of
 from symbcast.verdicts import Verdict
 

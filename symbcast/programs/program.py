@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
 
+from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.programs.op import Kind, Op
-from symbcast.rules.base import Attribute, Rule, find_rule
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.sizes import check_size
 from symbcast.verdicts import Verdict
@@ -56,7 +56,7 @@ class Program:
     # What the program does.
 
     def broadcast(
-        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: Attribute
+        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
     ) -> Shape:
         """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from symbcast.algebra.symbols import symbol
+from symbcast.broadcasting import find_rule
 from symbcast.deciding.budget import asked, within
 from symbcast.printing import formula_text
 from symbcast.programs.answers import Answers, check_assumptions, check_sizes, extent
@@ -19,13 +20,12 @@ from symbcast.programs.op import Kind, Op
 from symbcast.programs.plain import Plain, PlainAnswers
 from symbcast.programs.refusals import IncompatibleProgramError
 from symbcast.programs.trace import Trace
-from symbcast.rules.base import find_rule
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol, Unknown
     from symbcast.assumptions import Assumption
-    from symbcast.rules.base import Rule
+    from symbcast.broadcasting import Rule
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from symbcast.broadcasting import Rule
 from symbcast.errors import SymbcastError
 from symbcast.programs.op import Op
-from symbcast.rules.base import Rule
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
 

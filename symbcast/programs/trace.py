@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.assumptions import Assumption
+from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.formulas import Formula
 from symbcast.programs.asking import Asking
@@ -19,7 +20,6 @@ from symbcast.programs.names import Names
 from symbcast.programs.needs import size_needs
 from symbcast.programs.op import Op
 from symbcast.programs.operations import columns_and_asked
-from symbcast.rules.base import Joined, OutputDim
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import symbcast as sb
 
 pytest.importorskip("anywidget")
 
-from symbcast.explaining.alignment import Mark
-from symbcast.explaining.working import worked_out
+from symbcast.explanation.alignment import Mark
+from symbcast.explanation.working import worked_out
 from symbcast.notebook.explorer.opening import question_of
 from symbcast.notebook.explorer.question import Fault, Question
 

@@ -16,8 +16,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.explaining.alignment import Alignment
-from symbcast.explaining.evidence import at_sizes
+from symbcast.explanation.alignment import Alignment
+from symbcast.explanation.evidence import at_sizes
 from symbcast.formulas import FALSE, holds
 from symbcast.notebook.surveying import MAX_CELLS, Outcome, Survey, survey
 

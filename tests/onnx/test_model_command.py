@@ -113,6 +113,18 @@ def test_several_models_are_summed_up(models, capsys):
     assert table.splitlines()[-1] == "5 models: 1 always, 1 sometimes, 1 never, 1 undecided, 1 broken"
 
 
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_reports_are_as_wide_as_the_terminal(columns, models, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run(["model", "sometimes.onnx", "unknown.onnx", "broken.onnx"])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= columns
+    said = " ".join(out.split())
+    assert all(
+        label in said for label in ("runs when", "asked by", "not checked", "3 models: 1 sometimes, 1 undecided")
+    )
+
+
 def test_folders_are_searched_and_nothing_is_checked_twice(models, capsys):
     inner = Path("sub/deeper")
     inner.mkdir(parents=True)

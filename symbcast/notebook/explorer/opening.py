@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.assumptions import Assumptions
+from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.formulas import Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question
 from symbcast.programs.binding import Sizes, read_size
 from symbcast.result import Result, broadcast
-from symbcast.rules import Rule
-from symbcast.rules.base import Attribute, find_rule
 from symbcast.shapes import ShapeLike
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     over: Sequence[str | sympy.Symbol] = (),
     up_to: int = MAP_UP_TO,
     shade: int | None = None,
-    **attributes: Attribute,
+    **attributes: AttributeLike,
 ) -> Explorer:
     """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
 

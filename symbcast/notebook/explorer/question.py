@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from symbcast.assumptions import check_min_size, read_assumptions
+from symbcast.broadcasting import Parameter, RuleInfo
+from symbcast.broadcasting.registry import listed_rules
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -16,7 +18,6 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.result import Result, broadcast
-from symbcast.rules import REQUIRED, Parameter, RuleInfo, rules
 from symbcast.shapes import shape
 
 
@@ -52,7 +53,7 @@ class Question:
         _try("assume", faults, read_assumptions, self._assumptions())
         _try("min_size", faults, check_min_size, self.min_size)
         attributes = {
-            name: _try(f"attribute {name}", faults, read_attribute, self.rule, p, text)
+            name: _try(f"attribute {name}", faults, p.read, self.rule, text)
             for name, text in self.attributes.items()
             if text.strip() and (p := self._parameter(name)) is not None
         }
@@ -74,7 +75,7 @@ class Question:
         for name, text in self.attributes.items():
             parameter = self._parameter(name)
             if parameter is not None and text.strip():
-                value = read_attribute(self.rule, parameter, text)
+                value = parameter.read(self.rule, text)
                 if value != parameter.default:
                     found.append(f"{name}={quoted(value) if isinstance(value, str) else repr(value)}")
         if self._assumptions():
@@ -101,40 +102,17 @@ class Question:
         return next((p for p in rule_info(self.rule).parameters if p.name == name), None)
 
 
-def read_attribute(rule: str, parameter: Parameter, text: str) -> Any:
-    """Return the value that the text in an attribute's field means.
-
-    Raises `RuleArgumentError` for text that is none.
-
-    >>> read_attribute("explicit", Parameter("axes", REQUIRED), "0, 2")
-    (0, 2)
-    """
-    text = text.strip()
-    if parameter.choices:
-        return text
-    if isinstance(parameter.default, tuple) or parameter.default is REQUIRED:
-        return tuple(_integer(rule, parameter.name, part) for part in text.strip("()[]").split(",") if part.strip())
-    return _integer(rule, parameter.name, text)
-
-
 def quoted(text: str) -> str:
     """Return text as a Python literal, in double quotes where it has none of its own."""
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal.startswith("'") and '"' not in text and "\\" not in literal else literal
 
 
-def _integer(rule: str, name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise RuleArgumentError(rule, f"{name}={text.strip()!r:.40} is not an integer") from None
-
-
 def rule_info(rule: str) -> RuleInfo:
     """Return what there is to know of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
-    found = next((r for r in rules() if rule in (r.name, *r.aliases)), None)
+    found = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
     if found is None:
-        raise UnknownRuleError(rule, [r.name for r in rules()])
+        raise UnknownRuleError(rule, [r.name for r in listed_rules()])
     return found
 
 

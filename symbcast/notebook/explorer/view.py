@@ -6,17 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
-from symbcast.characters import visible
-from symbcast.display.html.result import page
-from symbcast.display.html.working import working_table
-from symbcast.explaining.naming import cut, listed, sizes_text
-from symbcast.explaining.report import verdict_words
-from symbcast.explaining.working import worked_out
+from symbcast.broadcasting import REQUIRED, Parameter
+from symbcast.broadcasting.registry import listed_rules
+from symbcast.characters import cut, listed, sizes_text, visible
+from symbcast.explanation.working import worked_out
 from symbcast.notebook.choosing import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
-from symbcast.rules import REQUIRED, Parameter, rules
+from symbcast.show import call, html, working
+from symbcast.show.document import Room
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.question import Fault, Question
@@ -36,18 +35,17 @@ def rules_data() -> list[dict[str, Any]]:
             "variadic": rule.variadic,
             "attributes": [_attribute(p) for p in rule.parameters],
         }
-        for rule in rules()
+        for rule in listed_rules()
     ]
 
 
 def _attribute(parameter: Parameter) -> dict[str, Any]:
     default = "" if parameter.default in (REQUIRED, None, ()) else str(parameter.default)
-    axes = parameter.default is REQUIRED or isinstance(parameter.default, tuple)
     return {
         "name": parameter.name,
         "default": default,
         "choices": list(parameter.choices),
-        "hint": "axes, such as 0, 2" if axes else "a number",
+        "hint": parameter.kind.value,
     }
 
 
@@ -80,7 +78,7 @@ def looked_at(result: Result, looking: Looking, decided: bool) -> dict[str, Any]
         "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in names],
         "bound": visible(sizes_text(sizes)),
         "map": _map(result, axes, sizes, looking) if axes else None,
-        "working": working_table(worked_out(result, sizes)),
+        "working": html.render(working.document(worked_out(result, sizes))),
     }
 
 
@@ -120,8 +118,8 @@ def answered(result: Result) -> dict[str, Any]:
     """Return the answer: its verdict in a sentence, and all of it as HTML."""
     return {
         "verdict": result.verdict.value,
-        "sentence": f"{result.rule.called}: {verdict_words(result)}",
-        "html": page(result),
+        "sentence": f"{result.rule.called}: {call.verdict_words(result)}",
+        "html": html.render(call.document(result, Room.PAGE)),
     }
 
 

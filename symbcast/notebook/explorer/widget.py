@@ -10,11 +10,11 @@ import traitlets
 from anywidget import AnyWidget
 
 from symbcast.characters import clipped, visible
-from symbcast.explain import one_line
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
 from symbcast.result import Result
+from symbcast.show.call import summary
 
 _HERE = Path(__file__).parent
 
@@ -119,4 +119,4 @@ class Explorer(AnyWidget):
             field, (message, *_) = next(iter(self.checked["faults"].items()))
             asked = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
             return visible(f"<Explorer {clipped(asked, 120)}; {field}: {clipped(message, 80)}>")
-        return f"<Explorer {one_line(self._result)}>"
+        return f"<Explorer {summary(self._result)}>"

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from symbcast.characters import clipped
-from symbcast.explaining.naming import listed
+from symbcast.characters import clipped, listed
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveying import Blame, Outcome, Survey
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-from symbcast.display.palette import CONDITIONAL, FINE, IMPOSSIBLE
+from symbcast.show.palette import CONDITIONAL, FINE, IMPOSSIBLE
 
 Colour = tuple[float, float, float]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.font_manager import FontProperties
 
 from symbcast.env import ShapeEnv
-from symbcast.explaining.naming import Namer, rule_text
+from symbcast.explanation.names import Namer, rule_text
 from symbcast.formulas import FALSE, Formula, all_of
 from symbcast.result import Result
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.explaining.naming import sizes_text
+from symbcast.characters import sizes_text
+
+if TYPE_CHECKING:
+    from symbcast.show.document import Document
+from symbcast.reasons import JOIN, ONTO
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 BROADCAST, DISAGREEMENT, UNANALYSED, UNDECIDED = "broadcast", "disagreement", "unanalysed", "undecided"
 """The kinds of notices that are not called after an operator."""
-_BROADCAST_REASONS = ("sizes must be equal or 1", "the size must be 1 or the target's")
+_BROADCAST_CODES = frozenset({JOIN.code, ONTO.code})
+"""The codes of reasons that are findings of the kind `BROADCAST`; all others are called after the operator."""
 
 
 class Problem(NamedTuple):
@@ -49,8 +54,8 @@ class Outcome(NamedTuple):
     """What became of the check of one file.
 
     ``verdict`` is empty where it could not be checked at all; ``problem`` says why, or what went wrong afterwards.
-    ``names`` are those of its sizes, ``text`` the report in words and ``data`` the same for JSON; of these only what
-    was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
+    ``names`` are those of its sizes, ``document`` is the report in words and ``data`` the same for JSON; of these only
+    what was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
     """
 
     source: str
@@ -58,7 +63,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
     problem: Problem | None = None
     names: tuple[str, ...] = ()
-    text: str = ""
+    document: Document | None = None
     data: dict[str, Any] | None = None
     notices: tuple[Notice, ...] = ()
     findings: int = 0
@@ -91,7 +96,8 @@ def disagreements(confirmed: Iterable[Confirmed]) -> Iterator[Notice]:
 
 
 def _kind(finding: Mapping[str, Any]) -> str:
-    return BROADCAST if finding["reason"].endswith(_BROADCAST_REASONS) else finding["op_type"] or UNDECIDED
+    # Reports that were written before there were codes have none.
+    return BROADCAST if finding.get("code", "") in _BROADCAST_CODES else finding["op_type"] or UNDECIDED
 
 
 def _lines(finding: Mapping[str, Any]) -> Iterator[str]:

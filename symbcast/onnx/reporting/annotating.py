@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.symbols import Symbol
-from symbcast.explaining.naming import Namer
+from symbcast.explanation.names import Namer
 from symbcast.onnx.reporting.element_types import element_types
 from symbcast.onnx.reporting.graphs import graphs_of
 

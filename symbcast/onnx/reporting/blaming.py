@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.characters import cut
 from symbcast.deciding.evaluating import holds_at
-from symbcast.explaining.naming import axis_text, cut
+from symbcast.explanation.names import axis_text
 from symbcast.formulas import Formula, dims_of
 from symbcast.onnx.knowing.contents import sizes_of
 from symbcast.onnx.reporting.binding import Sizes, dims_at
@@ -39,14 +40,23 @@ class Blame(NamedTuple):
     def reason(self, asker: Asker) -> str:
         """Return why the node asks it, with the axis from both ends where it is one axis."""
         if self.op.kind == "require":
-            assert self.op.formula is not None
-            return asker.reasons.get((self.place.name, self.op.formula), "")
+            return self._required(asker)[0]
         if self.broken is None:
             return ""
         origin = self.broken.origin
         if origin.axis is None or not origin.rank or self._is_about_parts():
             return self.broken.reason
         return f"on {axis_text(origin.axis, origin.rank)}, {self.broken.reason}"
+
+    def code(self, asker: Asker) -> str:
+        """Return the code of the reason; empty where an operator has its own words."""
+        if self.op.kind == "require":
+            return self._required(asker)[1]
+        return "" if self.broken is None else self.broken.code
+
+    def _required(self, asker: Asker) -> tuple[str, str]:
+        assert self.op.formula is not None
+        return asker.reasons.get((self.place.name, self.op.formula), ("", ""))
 
     def _is_about_parts(self) -> bool:
         """Return whether not whole operands were broadcast, but some axes of them: counted otherwise than theirs."""

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
-from symbcast.characters import clipped
+from symbcast.characters import clipped, cut, sizes_text
 from symbcast.deciding.normal import symbols_in
 from symbcast.errors import MissingExtraError
-from symbcast.explaining.naming import cut, sizes_text
 from symbcast.onnx.knowing.contents import Element, Elements
 from symbcast.onnx.reporting.binding import Sizes, completed, dims_at
 from symbcast.onnx.reporting.blaming import broken

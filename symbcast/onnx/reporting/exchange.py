@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbcast.explaining.naming import Namer
-from symbcast.onnx.reporting.wording import condition_text
+from symbcast.explanation.names import Namer
+from symbcast.onnx.reporting.document import condition_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -78,6 +78,7 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "condition": finding.text,
         "words": finding.words,
         "reason": finding.reason,
+        "code": finding.code,
         "counterexample": finding.counterexample,
         "sizes_there": finding.sizes_there,
         "fix": finding.fix,

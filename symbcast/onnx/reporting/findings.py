@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.deciding.normal import put_in, symbols_in
-from symbcast.explaining.naming import Namer
-from symbcast.explaining.words import in_words
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
 from symbcast.formulas import FALSE, Formula, all_of
 from symbcast.onnx.reporting.askers import Askers
 from symbcast.onnx.reporting.binding import Sizes, completed
@@ -32,7 +32,8 @@ class Finding:
     ``node`` is the node that asks it first, or fails first; ``operands`` are all its inputs, ``contents`` the elements
     of those that are short lists of integers, ``shown`` the positions of those that meet. ``counterexample`` are the
     smallest sizes at which this fails and, if possible, nothing else does; ``sizes_there`` the operands at these.
-    ``is_about_data`` says that the condition speaks of sizes that data decide.
+    ``is_about_data`` says that the condition speaks of sizes that data decide. ``code`` is that of the reason, such as
+    ``join`` or ``onto``, and empty where an operator has its own words for what it asks.
     """
 
     node: str
@@ -49,6 +50,7 @@ class Finding:
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
     shown: tuple[int, ...] = ()
     is_about_data: bool = False
+    code: str = ""
     formula: Formula | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
@@ -150,6 +152,7 @@ class _Reader:
             "op_type": blamed.place.op_type,
             "operands": blamed.place.operands,
             "reason": blamed.reason(self._checked.asker),
+            "code": blamed.code(self._checked.asker),
             "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
             "shown": blamed.shown(),
         }

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
+from symbcast.characters import listed, sizes_text
 from symbcast.deciding.congruences import divisors
 from symbcast.deciding.decide import Decision
 from symbcast.deciding.knowledge import ContradictionError, Knowledge
 from symbcast.deciding.normal import put_in, symbols_in
 from symbcast.deciding.residues import narrow
 from symbcast.deciding.sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.explaining.naming import Namer, listed, sizes_text
-from symbcast.explaining.words import in_words
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
 from symbcast.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.reporting.binding import knowing
 from symbcast.onnx.reporting.blaming import Blame, content_of

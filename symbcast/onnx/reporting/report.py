@@ -165,9 +165,10 @@ class ModelReport:
 
     def explain(self) -> str:
         """Return the answer in words, so short that it fits on a screen."""
-        from symbcast.onnx.reporting.wording import explanation
+        from symbcast.onnx.reporting.document import WIDTH, document
+        from symbcast.show.text import render
 
-        return explanation(self)
+        return render(document(self), WIDTH)
 
     def annotate(self) -> onnx.ModelProto:
         """Return a copy of the model in which the shapes of values are written down."""
@@ -192,19 +193,23 @@ class ModelReport:
         return self.explain()
 
     def __repr__(self) -> str:
-        from symbcast.onnx.reporting.wording import summary
+        from symbcast.onnx.reporting.document import summary
 
         return f"<ModelReport of {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.onnx.reporting.html import page
+        from symbcast.onnx.reporting.document import document
+        from symbcast.show import html
+        from symbcast.show.document import Room
 
-        return page(self)
+        return html.render(document(self, Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.onnx.reporting.latex import report_latex
+        from symbcast.onnx.reporting.document import document
+        from symbcast.show import latex
+        from symbcast.show.document import Room
 
-        return report_latex(self)
+        return latex.render(document(self, Room.PAGE))
 
     @property
     def _env(self) -> ShapeEnv:

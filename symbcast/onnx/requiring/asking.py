@@ -12,6 +12,7 @@ from symbcast.algebra.arithmetic import defined_join, subtract
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
 from symbcast.assumptions import Assumption
+from symbcast.broadcasting import Joined, find_rule
 from symbcast.definedness import definedness
 from symbcast.env import ShapeEnv
 from symbcast.errors import DimensionError
@@ -31,7 +32,6 @@ from symbcast.formulas import (
 from symbcast.onnx.requiring.clearing import bounded, cleared, quotient_asked_whole
 from symbcast.operators.context import evaluated
 from symbcast.printing import formula_text
-from symbcast.rules.base import Joined, find_rule
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class Asker:
         self.bounds = bounds
         self.places: dict[str, Place] = {}
         """The nodes that asked something, by name."""
-        self.reasons: dict[tuple[str, Formula], str] = {}
-        """Why a node asks a formula."""
+        self.reasons: dict[tuple[str, Formula], tuple[str, str]] = {}
+        """Why a node asks a formula: in words, and as the code of a reason where a rule asks it."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
@@ -83,8 +83,8 @@ class Asker:
         self._whole: set[Operation] = set()
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
 
-    def require(self, place: Place, formula: Formula, reason: str) -> None:
-        """Ask that a formula hold."""
+    def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
+        """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
         formula = evaluated(self._cleared(formula))
         if formula == TRUE or (formula, self.guards) in self._known:
             return
@@ -93,7 +93,7 @@ class Asker:
         if asked == TRUE:
             return
         self.places[place.name] = place
-        self.reasons[place.name, asked] = reason
+        self.reasons[place.name, asked] = reason, code
         self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
         self._learn(asked)
 
@@ -150,7 +150,7 @@ class Asker:
             return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
-            self.require(place, constraint.requirement, constraint.reason)
+            self.require(place, constraint.requirement, constraint.reason, constraint.code)
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:

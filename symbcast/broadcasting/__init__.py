@@ -1,0 +1,75 @@
+"""The rules, one file a family, and everything that the author of a rule needs.
+
+What a rule is, how one is added, and what each rule means is told in the README beside this file.
+"""
+
+from symbcast.broadcasting import numpy  # noqa: F401 - the default rule is always at hand
+from symbcast.broadcasting.base import Alias, Emission, Instead, Rule
+from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
+from symbcast.broadcasting.parameters import REQUIRED, AttributeLike, AttributeValue, Kind, Parameter
+from symbcast.broadcasting.placement import (
+    AtRight,
+    FromAxis,
+    OnAxes,
+    OntoRight,
+    Placement,
+    Places,
+    Refusal,
+    SameRank,
+    ShorterFromAxis,
+)
+from symbcast.broadcasting.registry import RuleInfo, find_rule, rule, rules
+from symbcast.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
+from symbcast.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
+
+__all__ = [
+    "EQUAL",
+    "EQUAL_RANKS",
+    "FALSE",
+    "JOIN",
+    "ONTO",
+    "PAST_END",
+    "REQUIRED",
+    "TRUE",
+    "Alias",
+    "Ask",
+    "AtRight",
+    "AttributeLike",
+    "AttributeValue",
+    "Column",
+    "Compatible",
+    "Detail",
+    "Dims",
+    "Emission",
+    "Equal",
+    "FromAxis",
+    "Instead",
+    "Join",
+    "Joined",
+    "Kind",
+    "Law",
+    "OnAxes",
+    "Onto",
+    "OntoRight",
+    "OutputDim",
+    "Parameter",
+    "Placement",
+    "Places",
+    "Reason",
+    "Refusal",
+    "Remedy",
+    "Rule",
+    "RuleInfo",
+    "SameRank",
+    "ShorterFromAxis",
+    "all_of",
+    "any_of",
+    "at_most",
+    "different",
+    "equal",
+    "find_rule",
+    "one_or_equal",
+    "right_aligned",
+    "rule",
+    "rules",
+]

@@ -1,0 +1,278 @@
+"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis asks and gives.
+
+A rule never decides, prints, or raises about the validity of shapes; it raises `RuleArgumentError` about its own
+attributes alone. How to add one is told in the README beside this file.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
+from symbcast.broadcasting.parameters import AttributeValue, Parameter
+from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
+from symbcast.constraints import Constraint, Origin
+from symbcast.errors import RuleArgumentError
+from symbcast.formulas import FALSE, holds
+from symbcast.reasons import Reason, Remedy
+
+
+class Emission(NamedTuple):
+    """What a rule says of some shapes: what must hold, and what each output axis is then."""
+
+    constraints: list[Constraint]
+    output: tuple[OutputDim, ...]
+
+
+class Alias(NamedTuple):
+    """Another name of a rule, for the same law under another document.
+
+    Attributes:
+        name: The name.
+        document: Where that law is written down; empty where it is the rule's own document.
+        least: The fewest operands that a variadic rule takes under this name.
+        most: The most operands, None for any number.
+    """
+
+    name: str
+    document: str = ""
+    least: int = 1
+    most: int | None = None
+
+
+class Instead(NamedTuple):
+    """Another rule, or other attributes of the same one, that may be suggested where a rule refuses shapes.
+
+    ``rule`` is empty for the rule itself.
+    """
+
+    rule: str = ""
+    attributes: Mapping[str, AttributeValue] = {}
+
+
+class Rule(ABC):
+    """One framework's broadcast rule with its attributes set; immutable.
+
+    A rule declares a `placement` and a `law`, as class attributes or, where they depend on the rule's attributes, as
+    properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
+
+    Attributes:
+        name: What it is called.
+        family: The framework, or the group of rules, that it belongs to.
+        summary: What it says, in a line.
+        document: Where that is written down.
+        aliases: Its other names.
+        operands: What the operands are called, in order.
+        variadic: Whether it takes any number of operands.
+        parameters: Its attributes, each of which is set on the instance under its name.
+        instead: What else may be suggested where it refuses shapes.
+        own_reasons: The reasons that its own `emit` gives beside those of its placement and its law.
+        called: The name, or alias, that it was asked for by.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    summary: ClassVar[str]
+    document: ClassVar[str]
+    aliases: ClassVar[tuple[str | Alias, ...]] = ()
+    operands: ClassVar[tuple[str, ...]] = ("A", "B")
+    variadic: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    own_reasons: ClassVar[tuple[Reason, ...]] = ()
+    called: str
+
+    def __init__(self, *, called: str = "", **attributes: object) -> None:
+        self.called = called or self.name
+        for parameter in self.parameters:
+            value = attributes.pop(parameter.name, parameter.default)
+            setattr(self, parameter.name, parameter.check(self.name, value))
+        for given in attributes:
+            raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
+        self.check_attributes()
+        self._is_set = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # One rule serves every call that names it.
+        if getattr(self, "_is_set", False):
+            raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
+        super().__setattr__(name, value)
+
+    def check_attributes(self) -> None:
+        """Raise `RuleArgumentError` for attributes, each of its kind, that no shapes could make right."""
+        return
+
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
+        if self.variadic:
+            self._check_number(len(shapes))
+        elif len(shapes) != len(self.operands):
+            names = ", ".join(self.operands)
+            problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
+            raise RuleArgumentError(self.name, problem, "give one shape for each")
+
+    def _check_number(self, count: int) -> None:
+        """Raise `RuleArgumentError` for a number of operands that is not taken under the name asked for."""
+        alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)
+        if alias is None:
+            return
+        if count < alias.least:
+            number = "one shape" if alias.least == 1 else f"{alias.least} shapes"
+            raise RuleArgumentError(self.called, f"takes at least {number}", f"give {number.split(maxsplit=1)[0]}")
+        if alias.most is not None and count > alias.most:
+            problem = f"takes at most {alias.most} shapes, not {count}"
+            raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
+
+    @property
+    def placement(self) -> Placement:
+        """Where the axes of the operands lie: under each other from the right, unless the rule says otherwise."""
+        return _AT_RIGHT
+
+    @property
+    def law(self) -> Law | None:
+        """The law of an axis; None only for a rule with an `emit` of its own."""
+        return None
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of everything that the rule may ask."""
+        of_law = () if self.law is None else self.law.reasons
+        return tuple(dict.fromkeys((*self.placement.reasons, *of_law, *self.own_reasons)))
+
+    @property
+    def remedies(self) -> frozenset[Remedy]:
+        """The kinds of changes that may be suggested where the rule refuses shapes."""
+        return frozenset(remedy for reason in self.reasons for remedy in reason.remedies)
+
+    @property
+    def instead(self) -> tuple[Instead, ...]:
+        """What else may be suggested: another rule, or other attributes."""
+        return ()
+
+    def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
+        """Return the placement and the law for operands of some ranks: the rule's own, unless they depend on these."""
+        return self.placement, self.law
+
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the constraints on the operands and the output dimensions, as placement and law give them."""
+        ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None:
+            raise TypeError(f"the rule {self.name!r} has neither a law nor an emit of its own")
+        base = placement.base(ranks)
+        constraints = [self._refused(r) for r in placement.refusals(ranks)]
+        if constraints and base is not None:
+            return Emission(constraints, tuple(shapes[base]))
+        found, over = columns(placement.places(ranks), shapes, base)
+        output: list[OutputDim] = []
+        for column in found:
+            here = self.law_at(column.axis, law)
+            constraints.extend([self.constraint(ask, column.axis, len(found)) for ask in here.asks(column)])
+            output.append(here.output(column))
+        for operand, size in over:
+            constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
+        return Emission(constraints, tuple(output))
+
+    def law_at(self, axis: int, law: Law) -> Law:
+        """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
+        return law
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Return where the axes of operands of the given ranks lie."""
+        return self.laid(ranks)[0].places(ranks)
+
+    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return the output of integer shapes, None where the rule refuses them; no constraints are made for it."""
+        ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None or type(self).emit is not Rule.emit:
+            emission = self.emit(shapes)
+            valid = all(holds(c.requirement) for c in emission.constraints)
+            return tuple(map(value_of, emission.output)) if valid else None
+        if next(placement.refusals(ranks), None) is not None:
+            return None
+        found, over = columns(placement.places(ranks), shapes, placement.base(ranks))
+        if over and not all(holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
+            return None
+        output: list[int] = []
+        for column in found:
+            size = self.law_at(column.axis, law).value(column)
+            if size is None:
+                return None
+            output.append(size)
+        return tuple(output)
+
+    def is_join(self, shapes: Sequence[Dims]) -> bool:
+        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join.
+
+        The engine holds such questions on masks, its fastest form. It follows from placement and law.
+        """
+        own, ranks = type(self), [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(law) is not Join:
+            return False
+        return type(placement) is AtRight and next(placement.refusals(ranks), None) is None
+
+    def operand_name(self, position: int) -> str:
+        """Return what the operand at ``position`` is called."""
+        return self.operands[position] if position < len(self.operands) else f"operand {position}"
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """Return the attributes that differ from their defaults, as they would be written in a call."""
+        given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
+
+    def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Rule:
+        """Return the same rule with some attributes changed."""
+        given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return type(self)(called=self.called, **{**given, **changed})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the name and the aliases."""
+        return (cls.name, *(a.name if isinstance(a, Alias) else a for a in cls.aliases))
+
+    @classmethod
+    def documents(cls) -> str:
+        """Return the document of the rule, and those of its other names."""
+        of_aliases = (a.document for a in cls.aliases if isinstance(a, Alias))
+        return "; ".join(dict.fromkeys(filter(None, (cls.document, *of_aliases))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and type(self) is type(other) and self.attributes() == other.attributes()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.attributes().items()))
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
+        return f"<Rule {self.name}{given}>"
+
+    def constraint(
+        self,
+        ask: Ask,
+        axis: int | None = None,
+        rank: int | None = None,
+    ) -> Constraint:
+        """Return a constraint of this rule; ``axis`` is one of ``rank`` aligned axes, None for whole shapes."""
+        return Constraint(ask.requirement, Origin(self.name, ask.operands, axis, rank), ask.why, ask.details)
+
+    def _refused(self, refusal: Refusal) -> Constraint:
+        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
+        return self.constraint(Ask(FALSE, *refusal))
+
+
+_AT_RIGHT = AtRight()
+
+
+def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
+    """Return what to write for an attribute that a rule does not have."""
+    if given == "dialect":
+        return "read the text first: symbcast.shape(text, dialect=...)"
+    import difflib
+
+    names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
+    close = difflib.get_close_matches(given, names, 1)
+    takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
+    return f"did you mean {close[0]}=?" if close else f"it takes {takes}"

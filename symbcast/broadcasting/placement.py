@@ -1,0 +1,288 @@
+"""Placements: on which axis of the aligned shapes each axis of each operand lies.
+
+A placement speaks of ranks alone. It says where axes lie, which ranks it refuses, and where else they could lie.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, permutations
+from typing import ClassVar, NamedTuple
+
+from symbcast.broadcasting.parameters import AttributeValue
+from symbcast.errors import RuleArgumentError
+from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
+
+
+class Places(NamedTuple):
+    """Where the axes of operands lie.
+
+    ``rank`` is that of the aligned shapes; ``of[n][i]`` is the axis on which axis ``i`` of operand ``n`` lies. An axis
+    below 0 or from ``rank`` on hangs over: the rule has no axis there.
+    """
+
+    rank: int
+    of: tuple[tuple[int, ...], ...]
+
+
+class Refusal(NamedTuple):
+    """Why a placement refuses some ranks: the operands that it is about, the reason, and what fills in its wording."""
+
+    operands: tuple[int, ...]
+    why: Reason
+    details: Mapping[str, Detail]
+
+
+RANK_ABOVE = Reason(
+    "rank-above",
+    "{name}'s rank {rank} must not exceed {base}'s rank {base_rank}",
+    (Remedy.LOWER_RANK, Remedy.SWAP),
+)
+RANK_BELOW = Reason("rank-below", "rank {rank} is below min_rank={least}")
+OUTSIDE = Reason(
+    "outside",
+    "{what}'s {count} axes from axis {start} on must lie within {base}'s {base_rank}",
+    (Remedy.LOWER_RANK, Remedy.SWAP),
+)
+
+
+def run(start: int, length: int) -> tuple[int, ...]:
+    """Return the axes from ``start`` on."""
+    return tuple(range(start, start + length))
+
+
+class Placement(ABC):
+    """How a rule lays the axes of its operands.
+
+    Attributes:
+        is_at_right: Whether all axes are counted from the right, so that an operand can be given leading axes of 1.
+    """
+
+    is_at_right: ClassVar[bool] = False
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of its refusals."""
+        return ()
+
+    @abstractmethod
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Return where axes lie, for any ranks: those that are refused too, so that these can be shown."""
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        """Yield why operands of such ranks are refused, whatever their sizes; nothing where they are not."""
+        return iter(())
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        """Return the operand that the others are laid onto, or None where there is no such one."""
+        return None
+
+    def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
+        """Yield attributes of the rule with which operands of such ranks would lie on other axes."""
+        return iter(())
+
+
+class AtRight(Placement):
+    """The last axes lie under each other, as in NumPy. Ranks below ``least`` are refused.
+
+    >>> AtRight().places([3, 1])
+    Places(rank=3, of=((0, 1, 2), (2,)))
+    """
+
+    is_at_right: ClassVar[bool] = True
+
+    def __init__(self, least: int = 0) -> None:
+        self.least = least
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (RANK_BELOW,)
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        rank = max(ranks, default=0)
+        return Places(rank, tuple(run(rank - r, r) for r in ranks))
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        for n, rank in enumerate(ranks):
+            if rank < self.least:
+                yield Refusal((n,), RANK_BELOW, {"rank": rank, "least": self.least})
+
+
+class SameRank(Placement):
+    """The axes of two operands lie under each other; other ranks than equal ones are refused.
+
+    ``why`` is `EQUAL_RANKS`, or the same in other words.
+    """
+
+    def __init__(self, why: Reason = EQUAL_RANKS) -> None:
+        self.why = why
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (self.why,)
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        return AtRight().places(ranks)
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return 0
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        left, right = ranks
+        if left != right:
+            yield Refusal((0, 1), self.why, {"left": left, "right": right})
+
+
+class OntoRight(Placement):
+    """Data, the first of two operands, lies on the last axes of a target, the second; its rank may not be greater."""
+
+    is_at_right: ClassVar[bool] = True
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (RANK_ABOVE,)
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        data, target = ranks
+        return Places(target, (run(target - data, data), run(0, target)))
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return 1
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        data, target = ranks
+        if data > target:
+            yield _above("data", data, "the target", target)
+
+
+class FromAxis(Placement):
+    """B, the second of two operands, lies on a run of A's axes from ``axis`` on; None for the last ones.
+
+    Where ``may_hang_over``, axes of B may lie past the end of A: what these must be is for the rule's law to say.
+    ``parameter`` is the attribute of the rule that names the axis.
+
+    >>> FromAxis(1).places([4, 1])
+    Places(rank=4, of=((0, 1, 2, 3), (1,)))
+    """
+
+    def __init__(self, axis: int | None = None, may_hang_over: bool = False, parameter: str = "axis") -> None:
+        self.axis = axis
+        self.may_hang_over = may_hang_over
+        self.parameter = parameter
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (RANK_ABOVE, OUTSIDE)
+
+    def start(self, long: int, short: int) -> int:
+        """Return the axis of the longer operand on which the first axis of the shorter one lies."""
+        return long - short if self.axis is None else self.axis
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        a, b = ranks
+        return Places(a, (run(0, a), run(self.start(a, b), b)))
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return 0
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        a, b = ranks
+        if b > a:
+            yield _above("B", b, "A", a)
+        elif not self.may_hang_over and self.start(a, b) + b > a:
+            yield _outside("B", b, self.start(a, b), "A", a)
+
+    def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
+        for axis in range(max(ranks) - min(ranks), -1, -1):
+            yield {self.parameter: axis}
+
+
+class ShorterFromAxis(FromAxis):
+    """The shorter of two operands, whichever it is, lies on a run of the other's axes from ``axis`` on.
+
+    An axis past the last one is refused also where nothing would hang over. Equal ranks lie under each other.
+    """
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (OUTSIDE,)
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        a, b = ranks
+        if a > b:
+            return Places(a, (run(0, a), run(self.start(a, b), b)))
+        if a == b:
+            return Places(a, (run(0, a), run(0, b)))
+        return Places(b, (run(self.start(b, a), a), run(0, b)))
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return 0 if ranks[0] >= ranks[1] else 1
+
+    def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        short, long = sorted(ranks)
+        start = self.start(long, short)
+        if start + short > long or (self.axis is not None and self.axis >= max(1, long)):
+            yield _outside("the shorter shape", short, start, "the other", long)
+
+
+class OnAxes(Placement):
+    """Axis ``i`` of data, the first of two operands, lies on axis ``axes[i]`` of a target, the second.
+
+    ``parameter`` is the attribute of the rule that names the axes; ``in_order`` says that it wants them in order.
+    ``operands`` is what the rule calls the two.
+
+    >>> OnAxes((2, 0), "dims").places([2, 3])
+    Places(rank=3, of=((2, 0), (0, 1, 2)))
+    """
+
+    def __init__(
+        self,
+        axes: tuple[int, ...],
+        parameter: str = "axes",
+        in_order: bool = False,
+        operands: tuple[str, ...] = ("data", "target"),
+    ) -> None:
+        self.axes = axes
+        self.parameter = parameter
+        self.in_order = in_order
+        self.operands = operands
+
+    def check(self, rule: str, ranks: Sequence[int]) -> None:
+        """Raise `RuleArgumentError` unless there is one axis for each axis of data, and all are axes of the target."""
+        (data, target), (data_rank, rank) = self.operands, ranks
+        written = f"{self.parameter}={self.axes}"
+        if len(self.axes) != data_rank:
+            problem = f"{written} names {len(self.axes)} axes for {data} of rank {data_rank}"
+            raise RuleArgumentError(rule, problem, f"give one axis for each axis of {data}")
+        for axis in self.axes:
+            if not 0 <= axis < rank:
+                allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
+                problem = f"axis {axis} in {written} is outside the {target}'s axes ({allowed})"
+                raise RuleArgumentError(rule, problem, f"count axes from 0 at the front of the {target}")
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        data, target = ranks
+        return Places(target, (self.axes[:data], run(0, target)))
+
+    def base(self, ranks: Sequence[int]) -> int | None:
+        return 1
+
+    def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
+        data, target = ranks
+        if data <= target <= _MOST_AXES:
+            choose = combinations if self.in_order else permutations
+            yield from ({self.parameter: axes} for axes in choose(range(target), data))
+
+
+_MOST_AXES = 8
+"""Other axes are suggested for targets of at most this rank: the ways to choose them grow with its factorial."""
+
+
+def _above(name: str, rank: int, base: str, base_rank: int) -> Refusal:
+    return Refusal((0, 1), RANK_ABOVE, {"name": name, "rank": rank, "base": base, "base_rank": base_rank})
+
+
+def _outside(what: str, count: int, start: int, base: str, base_rank: int) -> Refusal:
+    details: dict[str, Detail] = {"what": what, "count": count, "start": start, "base": base, "base_rank": base_rank}
+    return Refusal((0, 1), OUTSIDE, details)

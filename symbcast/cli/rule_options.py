@@ -1,0 +1,111 @@
+"""The options of `symbcast check` that set attributes of rules: made from what the rules declare."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+from cyclopts import Parameter as CyclopsParameter
+
+from symbcast.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
+from symbcast.broadcasting.registry import parameters_of
+from symbcast.cli.statuses import UsageError
+from symbcast.errors import RuleArgumentError
+
+Given: TypeAlias = int | str | list[str] | None
+"""What an option of a rule is given as: a number, text, or a list of texts; None where it is not given."""
+
+_NUMBERS = (Kind.INTEGER, Kind.FLAG)
+_EXAMPLES = {Kind.INTEGERS: "0,2", Kind.WORD: "WORD"}
+
+
+class RuleOption(NamedTuple):
+    """An option, and the rules that take it with what they declare of it."""
+
+    name: str
+    declared: tuple[tuple[RuleInfo, Parameter], ...]
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def annotation(self) -> object:
+        """The type of its value, with its help. A rule reads text itself, where rules differ in what they take."""
+        kinds = {parameter.kind for _, parameter in self.declared}
+        about = CyclopsParameter(help=self.help)
+        if kinds == {Kind.INTEGERS}:
+            several = CyclopsParameter(help=self.help, consume_multiple=False, negative=())
+            return Annotated[list[str] | None, several]
+        return Annotated[int | None, about] if kinds <= {*_NUMBERS} else Annotated[str | None, about]
+
+    @property
+    def help(self) -> str:
+        """What it means, the words or the form it takes, and the rules that take it."""
+        texts: dict[str, list[str]] = {}
+        for rule, parameter in self.declared:
+            called = f"{rule.name}, required" if parameter.default is REQUIRED else rule.name
+            texts.setdefault(parameter.summary or f"the rule's {self.name}=", []).append(called)
+        meanings = "; ".join(f"{text} ({', '.join(rules)})" for text, rules in texts.items())
+        words = dict.fromkeys(word for _, parameter in self.declared for word in parameter.choices)
+        kinds = {parameter.kind for _, parameter in self.declared}
+        form = f": {', '.join(words)}" if words else ""
+        if Kind.INTEGERS in kinds:
+            form = f": {self.flag} 0,2"
+        elif kinds == {Kind.FLAG}:
+            form = f": {Kind.FLAG.value}"
+        return f"{meanings[0].upper()}{meanings[1:]}{form}."
+
+
+def rule_options(rules: Iterable[RuleInfo]) -> list[RuleOption]:
+    """Return an option for each attribute of some rules; those of one name are one option."""
+    declared: dict[str, list[tuple[RuleInfo, Parameter]]] = {}
+    for rule in rules:
+        for parameter in rule.parameters:
+            declared.setdefault(parameter.name, []).append((rule, parameter))
+    return [RuleOption(name, tuple(pairs)) for name, pairs in declared.items()]
+
+
+def with_options(command: Callable[..., int], options: Sequence[RuleOption], after: str) -> Callable[..., int]:
+    """Return a command with options in the place of its ``**`` parameter, listed after another one of its own."""
+
+    def made(*shapes: str, **given: Any) -> int:
+        return command(*shapes, **given)
+
+    own = inspect.signature(command, eval_str=True)
+    parameters = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    place = 1 + next(n for n, p in enumerate(parameters) if p.name == after)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters[place:place] = [
+        inspect.Parameter(o.name, keyword, default=None, annotation=o.annotation) for o in options
+    ]
+    made.__name__, made.__doc__ = command.__name__, command.__doc__
+    made.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # functions take attributes
+    made.__annotations__ = {p.name: p.annotation for p in parameters}
+    return made
+
+
+def attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:
+    """Return the attributes that options give a rule, each read as the rule declares it.
+
+    Raises `UsageError` for text that cannot be read so. An attribute that the rule does not have is returned too: the
+    rule says that best.
+    """
+    own = {p.name: p for p in parameters_of(rule)}
+    return {name: _read(rule, name, own.get(name), value) for name, value in given.items() if value is not None}
+
+
+def _read(rule: str, name: str, parameter: Parameter | None, value: int | str | list[str]) -> AttributeValue:
+    if isinstance(value, int):
+        return value
+    text = value if isinstance(value, str) else ",".join(part.strip("()[] ") for part in value)
+    if parameter is None:
+        return text
+    try:
+        return parameter.read(rule, text)
+    except RuleArgumentError:
+        flag, example = f"--{name.replace('_', '-')}", _EXAMPLES.get(parameter.kind, "0")
+        what = "axes" if parameter.kind is Kind.INTEGERS else "it"
+        raise UsageError(f"{flag} {text}: write {what} as {flag} {example}") from None

@@ -1,1 +1,0 @@
-"""Answers shown: rows aligned as plain text."""

@@ -1,1 +1,0 @@
-"""Answers as LaTeX that MathJax sets, and a LaTeX with amsmath and amssymb."""

@@ -1,0 +1,113 @@
+"""What the things of an answer are called: operands, axes, dimensions, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.broadcasting import Rule
+from symbcast.shapes import Shape
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.formulas import Formula
+    from symbcast.programs.call import Call
+
+
+def rule_text(rule: Rule) -> str:
+    """Return the name a rule was asked for by, with its attributes.
+
+    >>> from symbcast.broadcasting import find_rule
+    >>> rule_text(find_rule("pdpd", {"axis": 1}))
+    'pdpd(axis=1)'
+    """
+    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.attributes().items())
+    return f"{rule.called}({attributes})" if attributes else rule.called
+
+
+def operand_names(result: Call) -> list[str]:
+    """Return what each operand is called: by the rule where it names them all, else by number."""
+    count = len(result.operands)
+    if count > len(result.rule.operands):
+        return [f"operand {n}" for n in range(count)]
+    return [result.rule.operand_name(n) for n in range(count)]
+
+
+def axis_text(axis: int, rank: int) -> str:
+    """Return an axis named from both ends.
+
+    >>> axis_text(0, 2)
+    'axis 0 (-2)'
+    """
+    return f"axis {axis} ({axis - rank})"
+
+
+class Namer:
+    """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
+
+    An unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
+    """
+
+    def __init__(self, result: Call) -> None:
+        self._renamed = {} if result.scope is None else _renamed(result.scope.names)
+
+    @staticmethod
+    def of(names: Mapping[Symbol, str]) -> Namer:
+        """Return a namer for sizes that are called by the given names."""
+        made = Namer.__new__(Namer)
+        made._renamed = _renamed(names)
+        return made
+
+    def dim(self, dim: Dim) -> str:
+        """Return a dimension as text; its bounds, if it has any, are not in it."""
+        if isinstance(dim, int):
+            return str(dim)
+        from symbcast.printing import labelled_text
+
+        return labelled_text(self._rename(dim))
+
+    def bounded(self, dim: Dim) -> str:
+        """Return a dimension as text, an unknown with its bounds."""
+        if isinstance(dim, int):
+            return str(dim)
+        from symbcast.algebra.symbols import Unknown
+        from symbcast.printing import dim_text
+
+        if not isinstance(dim, Unknown):
+            return dim_text(self._rename(dim))
+        bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
+        return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
+
+    def renamed(self, dim: Dim) -> Dim:
+        """Return a dimension over symbols that are called as they are shown."""
+        return dim if isinstance(dim, int) else self._rename(dim)
+
+    def renamed_formula(self, formula: Formula) -> Formula:
+        """Return a formula over symbols that are called as they are shown."""
+        from symbcast.deciding.normal import put_in
+
+        return put_in(formula, self._renamed) if self._renamed else formula
+
+    def shape(self, dims: Shape | Sequence[Dim]) -> str:
+        """Return a shape as text."""
+        texts = [self.bounded(d) for d in (dims.dims if isinstance(dims, Shape) else dims)]
+        return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula as text that parses back."""
+        from symbcast.printing import formula_text
+
+        return formula_text(self.renamed_formula(formula))
+
+    def _rename(self, dim: Dim) -> Dim:
+        from symbcast.algebra.arithmetic import replaced
+
+        return replaced(dim, self._renamed) if self._renamed else dim
+
+
+def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
+    """Return symbols of the given names for those that are called otherwise than their own name."""
+    from symbcast.algebra.symbols import Unknown, symbol
+
+    return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

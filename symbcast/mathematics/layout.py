@@ -1,0 +1,50 @@
+"""What formulas and answers in LaTeX are laid out with: brackets, dots, rows of arrays, signs around the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+MOST = 12
+"""How many terms, factors, members or sizes are shown of one thing."""
+_GAP = r"\\[6pt]"
+
+
+def displayed(latex: str) -> str:
+    """Return a formula as what notebooks set."""
+    return rf"$\displaystyle {latex}$"
+
+
+def array(columns: str, rows: Iterable[str], end: str = r" \\ ") -> str:
+    """Return rows as an array; ``columns`` says how each column is aligned."""
+    return rf"\begin{{array}}{{{columns}}} {end.join(rows)} \end{{array}}"
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return a row of cells."""
+    return " & ".join(cells)
+
+
+def stacked(parts: Iterable[str]) -> str:
+    """Return parts under each other, with some space between; nothing is made of an empty one."""
+    return array("l", [p for p in parts if p], rf" {_GAP} ")
+
+
+def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
+    """Return items as they are written, dots for the middle ones where they are many: these are not written."""
+    if len(items) <= MOST:
+        return list(map(write, items))
+    return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
+
+
+def call(name: str, arguments: Sequence[str]) -> str:
+    """Return a function of arguments."""
+    called = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
+    return f"{called}{brackets(', '.join(arguments))}"
+
+
+def brackets(latex: str) -> str:
+    """Return brackets around a formula, as high as it is."""
+    return rf"\left({latex}\right)" if r"\frac" in latex else f"({latex})"

@@ -1,0 +1,68 @@
+"""Reasons: why a constraint is asked, as data.
+
+A reason has a code, which programs match on, and a wording, which people read. Explanations, suggested fixes and the
+rule ids of SARIF are all taken from the code; no part of symbcast reads the wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+Detail = int | str
+"""A value that is put into the wording of a reason: a rank, an axis, the name of an operand."""
+
+
+class Remedy(Enum):
+    """A kind of change that may make a broadcast valid. Each suggestion is tried before it is shown."""
+
+    ADD_ONES = "add axes of size 1 to an operand, elsewhere than in front"
+    LOWER_RANK = "drop leading axes of an operand"
+    SWAP = "exchange the two operands"
+    TRANSPOSE = "put the axes of an operand in another order"
+    SET_ONE = "make sizes of an operand 1"
+
+
+class Reason(NamedTuple):
+    """Why a constraint is asked.
+
+    Attributes:
+        code: What programs match on; it does not change from release to release.
+        wording: The sentence for people. Names in braces are filled in from the details of a constraint, as by
+            `str.format`: ``"ranks must be equal, and are {left} and {right}"``.
+        remedies: What may be suggested where a constraint with this reason fails.
+
+    >>> Reason("rank-odd", "the rank must be even, and is {rank}").sentence({"rank": 3})
+    'the rank must be even, and is 3'
+    """
+
+    code: str
+    wording: str
+    remedies: tuple[Remedy, ...] = ()
+
+    def sentence(self, details: Mapping[str, Detail]) -> str:
+        """Return the wording with the details filled in."""
+        return self.wording.format_map(details) if details else self.wording
+
+    def worded(self, wording: str, remedies: tuple[Remedy, ...] | None = None) -> Reason:
+        """Return the reason of the same code in other words, and with other remedies where these are given."""
+        return Reason(self.code, wording, self.remedies if remedies is None else remedies)
+
+
+_AXIS = (Remedy.ADD_ONES, Remedy.TRANSPOSE, Remedy.SET_ONE)
+
+JOIN = Reason("join", "sizes must be equal or 1", _AXIS)
+"""The sizes on an axis have a join: those other than 1 are equal."""
+ONTO = Reason("onto", "the size must be 1 or the target's", _AXIS)
+"""A size is stretched onto that of the target: it is 1 or equal to it."""
+EQUAL = Reason("equal", "sizes must be equal", (Remedy.TRANSPOSE, Remedy.SET_ONE))
+"""The sizes on an axis are equal."""
+EQUAL_RANKS = Reason("equal-ranks", "ranks must be equal, and are {left} and {right}")
+"""The ranks of two shapes are equal."""
+PAST_END = Reason("past-end", "a size of B past the end of A must be 1", (Remedy.SET_ONE,))
+"""A size for which the other operand has no axis is 1."""
+SIZE = Reason("size", "the dimension must be a size")
+"""A dimension of an operand, such as N - 3, is an integer that is not negative."""
+REQUIRED_FORMULA = Reason("required", "it is required")
+"""A formula that the caller requires."""

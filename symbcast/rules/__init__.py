@@ -1,6 +1,0 @@
-"""The rules, one file a family; a family is loaded when a rule of it, or the list of all, is first asked for."""
-
-from symbcast.rules import numpy  # noqa: F401 - the default rule is always at hand
-from symbcast.rules.base import REQUIRED, Emission, Joined, OutputDim, Parameter, Rule, RuleInfo, find_rule, rules
-
-__all__ = ["REQUIRED", "Emission", "Joined", "OutputDim", "Parameter", "Rule", "RuleInfo", "find_rule", "rules"]

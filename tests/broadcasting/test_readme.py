@@ -1,0 +1,63 @@
+"""The README beside the rules says what there is: a section for each rule, with its names, attributes and source."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import symbcast as sb
+from symbcast import broadcasting
+from symbcast.broadcasting import Law, Placement
+from symbcast.broadcasting.registry import forget
+
+README = Path(broadcasting.__file__).parent / "README.md"
+TEXT = README.read_text("utf-8")
+SECTIONS = dict(re.findall(r"^### (\S+)\n(.*?)(?=^###|\Z)", TEXT, re.M | re.S))
+
+
+def test_each_rule_has_its_section_in_order_of_family():
+    assert sorted(SECTIONS) == sorted(rule.name for rule in sb.rules())
+
+
+@pytest.mark.parametrize("rule", sb.rules(), ids=lambda rule: rule.name)
+def test_a_section_says_what_the_rule_declares(rule):
+    section = SECTIONS[rule.name]
+    assert "\nSource: " in section
+    if not rule.variadic:
+        assert section.startswith(f"\nOperands: {', '.join(rule.operands)}.")
+    for alias in rule.aliases:
+        assert f"`{alias}`" in section
+    for parameter in rule.parameters:
+        assert re.search(rf"`{parameter.name}[`=]", section), parameter.name
+        for word in parameter.choices:
+            assert word == parameter.default or f'`{parameter.name}="{word}"`' in section
+
+
+def test_the_tables_name_placements_and_laws_that_authors_can_import():
+    named = set(re.findall(r"^\| `(\w+)\(", TEXT, re.M))
+    public = (getattr(broadcasting, name) for name in broadcasting.__all__)
+    classes = {c.__name__ for c in public if isinstance(c, type) and issubclass(c, (Placement, Law))}
+    assert named == classes - {"Placement", "Law"}
+
+
+def test_its_example_works():
+    ours = {rule.name for rule in sb.rules()}
+    try:
+        failed, tried = doctest.testfile(str(README), module_relative=False)
+        assert (failed, tried) == (0, 6)
+    finally:
+        for name in {rule.name for rule in sb.rules()} - ours:
+            forget(type(broadcasting.find_rule(name)))
+
+
+def test_the_folder_can_be_imported_by_name():
+    """In 0.1.0 the function `rules` stood in the way of a folder of that name."""
+    import symbcast.broadcasting.numpy as family
+
+    assert family.Numpy.name == "numpy"
+    assert callable(sb.rules)
+    for name in sb.__all__:
+        assert not (Path(sb.__file__).parent / f"{name}.py").exists() or not callable(getattr(sb, name))
