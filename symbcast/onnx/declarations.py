@@ -77,5 +77,6 @@ DECLARATIONS = (
     Declaration("Det", "(..., N, N) -> (...)"),
     Declaration("Binarizer Imputer", "X -> X", domain=ML),
     Declaration("Gelu QuickGelu ScaledSiLU", "X -> X", domain=MICROSOFT),
+    Declaration("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT),
     Declaration("BiasGelu FastGelu", "(..., C), (C)? -> (..., C)", domain=MICROSOFT),
 )

@@ -313,7 +313,7 @@ class Slice(Operator):
             # What is left out reaches to the end that it is next to; -1 counted from the front is before the first.
             first = _from_front(context, size, start, given, 0 if step > 0 else size)
             last = _from_front(context, size, stop, given, size if step > 0 else -1)
-            dims[axis] = cut(context, size, (first, last, step))[1]
+            dims[axis] = cut(context, size, (first, last, step), sizes=given)[1]
         return tuple(dims)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, ceil_divide, subtract
@@ -11,18 +12,28 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-def cut(context: Context, size: Dim, part: tuple[Dim, Dim, int], *, starts_within: bool = False) -> tuple[Dim, Dim]:
+def cut(
+    context: Context,
+    size: Dim,
+    part: tuple[Dim, Dim, int],
+    *,
+    starts_within: bool = False,
+    sizes: Collection[Dim] = (),
+) -> tuple[Dim, Dim]:
     """Return where a part of an axis begins and how long it is.
 
     Start and end of the part are counted from the front, and clamped as in Python; a negative step goes to the front.
-    Where it ``starts_within``, as in ONNX, a start before the axis is its first element, then too.
+    Where it ``starts_within``, as in ONNX, a start before the axis is its first element, then too. ``sizes`` are places
+    that are known not to be below 0.
     """
     start, end, step = part
     low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
-    first = _clamped(context, start, 0 if starts_within else low, high)
-    last = _clamped(context, end, low, high)
-    distance = subtract(last, first) if step > 0 else subtract(first, last)
-    return first, context.bounds.larger(ceil_divide(distance, abs(step)), 0)
+    least = 0 if starts_within else low
+    first = context.bounds.smaller(start if start in sizes else context.bounds.larger(start, least), high)
+    last = context.bounds.smaller(end if end in sizes else context.bounds.larger(end, low), high)
+    count = ceil_divide(subtract(last, first) if step > 0 else subtract(first, last), abs(step))
+    # A part that goes to the end of the axis has no negative length, for it starts within.
+    return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
 
 
 def from_front(context: Context, size: Dim, place: Dim) -> Dim | None:
@@ -30,8 +41,3 @@ def from_front(context: Context, size: Dim, place: Dim) -> Dim | None:
     if context.bounds.is_at_least(place, 0):
         return place
     return add(place, size) if context.bounds.is_at_most(place, -1) else None
-
-
-def _clamped(context: Context, place: Dim, low: Dim, high: Dim) -> Dim:
-    """Return a place, or the nearest that is allowed."""
-    return context.bounds.smaller(context.bounds.larger(place, low), high)

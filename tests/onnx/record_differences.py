@@ -1,6 +1,6 @@
-"""Runs nodes that ONNX Runtime treats otherwise than the documents, and keeps for each difference where one is run.
+"""Runs single nodes that no other file of recorded runs has, and keeps which run shows each difference.
 
-The rows are those that no other file of recorded runs has.
+A difference is what ONNX Runtime does otherwise than the documents (`symbcast.onnx.runtime.differences`).
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def rows():
     yield sized(node("Attention", 23, {}, [floats(1, 2, "L", 4), floats(1, 2, "S", 4), floats(1, 2, "S", 4)]), FEW, FEW)
     yield sized(node("Softmax", 9, {"axis": 2}, [floats("N", 3)]), (1, 2))
     yield sized(node("Div", 14, {}, [integers("N", kind="int32"), values([0], "int32")]), (1, 2))
+    yield sized(node("Trilu", 1, {}, [floats("N", 3)], domain=MICROSOFT), FEW)
     yield sized(node("PRelu", 16, {}, [floats(3), floats("A", 3)]), (1, 2))
     yield sized(node("MatMul", 13, {}, [floats(1, 2, 3), floats("B", 3, 2)]), FEW)
     norm = [floats(1, 2, "N"), floats(1, 2, "N"), floats("N")]

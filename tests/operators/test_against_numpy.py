@@ -91,6 +91,10 @@ CASES = {
     "slice backwards": (lambda e, a: e.slice(a, None, None, 1, -1), lambda a: a[:, ::-1], ["A, B"]),
     "slice from before": (lambda e, a: e.slice(a, -3, None, 0, -1), lambda a: a[-3::-1], ["A"]),
     "slice to a size": (lambda e, a: e.slice(a, ["K", 0], ["K + 2", "A"]), None, ["A, B"]),
+    "slice between sizes": (lambda e, a: e.slice(a, "K", "D", 0, 2), None, ["A"]),
+    "slice from a size": (lambda e, a: e.slice(a, "K", None), None, ["A, B"]),
+    "slice backwards from a size": (lambda e, a: e.slice(a, "K", None, 0, -1), None, ["A"]),
+    "slice backwards to a size": (lambda e, a: e.slice(a, None, "K", 0, -2), None, ["A"]),
     "gather": (lambda e, a, i: e.gather(a, i, 1), lambda a, i: np.take(a, np.zeros(i.shape, int), 1), ["A, B", "C, D"]),
     "pad": (lambda e, a: e.pad(a, [(1, 2), 0]), lambda a: np.pad(a, [(1, 2), (0, 0)]), ["A, B"]),
     "pad at the edge": (
@@ -105,6 +109,10 @@ BY_SIZES = {
     "reshape inferred beside another": lambda a, at: a.reshape(at["K"], -1),
     "reshape to text": lambda a, at: a.reshape(-1, at["K"]),
     "expand": lambda a, at: np.broadcast_to(a, (at["K"], at["M"], 3)),
+    "slice between sizes": lambda a, at: a[at["K"] : at["D"] : 2],
+    "slice from a size": lambda a, at: a[at["K"] :],
+    "slice backwards from a size": lambda a, at: a[at["K"] :: -1],
+    "slice backwards to a size": lambda a, at: a[: at["K"] : -2],
     "slice to a size": lambda a, at: a[at["K"] : at["K"] + 2, 0 : at["A"]],
 }
 """What NumPy does where sizes other than those of the shapes are asked for."""
