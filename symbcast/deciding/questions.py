@@ -78,6 +78,12 @@ class Questions:
         self.reason = self.reason or _why(smt.RESOURCE_LIMIT if limit is None else limit, formulas)
         return None
 
+    def leave_open(self, formulas: Sequence[Formula]) -> None:
+        """Say that z3 gave up on some formulas: for this sizes that were found may not be the smallest."""
+        from symbcast.deciding import smt
+
+        self.reason = self.reason or _why(smt.RESOURCE_LIMIT, formulas)
+
     def settles(self, formulas: Iterable[Formula]) -> bool:
         """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
         return len(self.symbols) > _FEW_SYMBOLS or all(map(is_linear, [*self.known, *formulas]))
