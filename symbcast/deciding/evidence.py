@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
 from symbcast.deciding.branching import OutOfStepsError, Smallest
 from symbcast.deciding.compiled import may_be_undefined
 from symbcast.deciding.evaluating import holds_at
+from symbcast.deciding.integers import NODES, NotLinearError, smallest_point
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import cost, least_size
 from symbcast.deciding.questions import Questions
@@ -81,9 +83,14 @@ class Evidence:
         from symbcast.deciding.smt import Answer
 
         formulas = [*self._described(symbols), *wanted]
+        with suppress(OutOfStepsError, NotLinearError):
+            return smallest_point(symbols, formulas, self.weights)
         answer, sizes = smallest_model(symbols, formulas, self.weights)
         if answer is Answer.UNSATISFIABLE:
             return None
+        if answer is Answer.UNKNOWN:
+            with suppress(OutOfStepsError, NotLinearError):
+                return smallest_point(symbols, formulas, self.weights, NODES)
         right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
         if answer is Answer.SATISFIABLE and right:
             return sizes
