@@ -426,8 +426,17 @@ def test_import_is_light():
 
 
 INTERRUPTED = """
-    import os, signal, sys, threading, time
+    import os, signal, sys, threading
     import symbcast as sb
+    from symbcast.deciding.smt import Session
+
+    check, sent, begun = Session._check, [], []
+
+    def counted(session, *marks):
+        begun.extend(sent)
+        return check(session, *marks)
+
+    Session._check = counted
 
     def make():
         env = sb.ShapeEnv(on_conflict="record" if what == "conflict" else "raise")
@@ -444,7 +453,7 @@ INTERRUPTED = """
         "conflict": lambda env: env.conflict,
         "requirements": lambda env: env.requirements(),
     }
-    what, sent = sys.argv[1], []
+    what = sys.argv[1]
     env = make()
     if what == "conflict":
         env.require("x1*y1 == 7*z1 + 3 and z1 == 4*w1 + 1 and w1 == x1 + y1")
@@ -452,25 +461,25 @@ INTERRUPTED = """
     before = len(env.operations)
 
     def interrupt():
-        sent.append(time.perf_counter())
+        sent.append(True)
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(0.1, interrupt)
     timer.start()
-    late = None
+    heard = False
     try:
         ASK[what](env)
         timer.cancel()
     except KeyboardInterrupt:
-        late = time.perf_counter() - sent[0]
-    assert late is None or late < 0.3, late
+        heard = True
+    assert len(begun) <= 1, begun  # it was about to begin
     kept = [op.number for op in env.operations]
     assert kept == list(range(len(kept))) and len(kept) >= before
     env.equal("N", "M", origin="after")
     assert str(env.broadcast("M", "N")) == "(N,)"
     small = sb.ShapeEnv()
     small.equal("2*p + q", "2*q + 3")
-    print("interrupted" if late is not None else "finished", small.verdict.value, small.witness())
+    print("interrupted" if heard else "finished", small.verdict.value, small.witness())
 """
 
 

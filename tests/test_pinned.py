@@ -268,6 +268,13 @@ def test_the_maximum_of_many_sizes_has_a_counterexample():
     assert result.counterexample() == {**dict.fromkeys(names, 1), names[-1]: 2, "N": 3}
 
 
+def test_a_witness_that_may_not_be_the_smallest_says_so():
+    """Sizes 1 and 2147483647 have no zero; that z3 does not find them in a quotient of sizes is no proof."""
+    result = sb.broadcast("a", "(2147483648 - a)//b", rule="none")
+    found = tuple(result.witness().values())
+    assert size_key(found) <= size_key((1, 2147483647)) or "on products of sizes" in result.reason
+
+
 def test_a_counterexample_far_out_has_no_zero_that_need_not_be():
     """Other than 1, the first size that leaves 1 both modulo 1009 and modulo 1013 is 1009*1013 + 1; 2 is no such M."""
     result = sb.broadcast("N", "M", assume=["N % 1009 == 1", "N % 1013 == 1"])

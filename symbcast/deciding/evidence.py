@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
 from symbcast.deciding.branching import OutOfStepsError, Smallest
 from symbcast.deciding.compiled import may_be_undefined
 from symbcast.deciding.evaluating import holds_at
+from symbcast.deciding.integers import NODES, NotLinearError, smallest_point
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import cost, least_size
 from symbcast.deciding.questions import Questions
@@ -19,6 +21,7 @@ from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, ne
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
+    from symbcast.deciding.smt import Answer
 
 _FEW_SYMBOLS = 8
 
@@ -80,16 +83,25 @@ class Evidence:
         from symbcast.deciding.smt import Answer
 
         formulas = [*self._described(symbols), *wanted]
+        with suppress(OutOfStepsError, NotLinearError):
+            return smallest_point(symbols, formulas, self.weights)
         answer, sizes = smallest_model(symbols, formulas, self.weights)
         if answer is Answer.UNSATISFIABLE:
             return None
+        if answer is Answer.UNKNOWN:
+            with suppress(OutOfStepsError, NotLinearError):
+                return smallest_point(symbols, formulas, self.weights, NODES)
         right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
         if answer is Answer.SATISFIABLE and right:
             return sizes
         if len(symbols) <= _FEW_SYMBOLS:
-            found = self._by_levels(symbols, wanted)
+            found, is_least = self._by_levels(symbols, wanted)
+            if not is_least:
+                self.questions.leave_open(wanted)
             if found is not None:
                 return found
+        else:
+            self.questions.leave_open(wanted)
         known = [*self._sampled(symbols, wanted), *([sizes] if right else [])]
         return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
 
@@ -99,31 +111,39 @@ class Evidence:
         found = (describe(s, self.domains.get(s, ALL)) for s in symbols)
         return [f for f in found if f != AllOf(())]
 
-    def _by_levels(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
-        """Return the smallest sizes of each number of zeros, fewest first, that is found: of products not the least."""
+    def _by_levels(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> tuple[dict[Symbol, int] | None, bool]:
+        """Return the smallest sizes of the fewest zeros at which some are found, and whether none are smaller."""
+        from symbcast.deciding.smt import Answer
+
+        is_least = True
         for level in search.levels(symbols, self.domains, self.weights):
             try:
                 weight = sum(self.weights[symbols[n]] for n in next(iter(level)))
                 found = Smallest(symbols, self.domains, wanted, self.weights).at_level(weight)
             except OutOfStepsError:
-                found = self._least_at(level, symbols, wanted)
+                answer, found = self._least_at(level, symbols, wanted)
+                is_least = is_least and answer is not Answer.UNKNOWN
             if found is not None:
-                return found
-        return None
+                return found, is_least
+        return None, is_least
 
     def _least_at(
         self, level: search.Level, symbols: Sequence[Symbol], wanted: Sequence[Formula]
-    ) -> dict[Symbol, int] | None:
+    ) -> tuple[Answer, dict[Symbol, int] | None]:
         from symbcast.deciding.minimisation import least_model
+        from symbcast.deciding.smt import Answer
 
         choices = (
             all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)) for zeros in level
         )
         formulas = [*self._described(symbols), *wanted, any_of(choices)]
         if elimination.refuted(formulas):
-            return None
-        answer = least_model(symbols, formulas, self.weights)
-        return answer if isinstance(answer, dict) and all(holds_at(f, answer) for f in formulas) else None
+            return Answer.UNSATISFIABLE, None
+        found = least_model(symbols, formulas, self.weights)
+        if not isinstance(found, dict):
+            return found, None
+        right = all(holds_at(f, found) for f in formulas)
+        return (Answer.SATISFIABLE, found) if right else (Answer.UNKNOWN, None)
 
     def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[dict[Symbol, int]]:
         """Yield the samples at which formulas hold: there may be smaller sizes, for that was not decided."""

@@ -9,14 +9,17 @@ to what is new, not as much as all there is.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.deciding.branching import OutOfStepsError, some_sizes
 from symbcast.deciding.budget import was_stopped
 from symbcast.deciding.evaluating import holds_at, size_at
+from symbcast.deciding.integers import NODES, NotLinearError, some_point
 from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.smt import SHORT_LIMIT, Answer, Session, on_worker
+from symbcast.deciding.smt import SHORT_LIMIT, Answer, check
 from symbcast.deciding.solving import solved_for
+from symbcast.deciding.substitution import Substituted, remaining, substituted
 from symbcast.formulas import Formula, equal
 
 if TYPE_CHECKING:
@@ -252,28 +255,30 @@ class Network:
         """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
         formulas = [self.formulas[n] for n in asked]
         symbols = tuple(around)
-        if len(symbols) - len(kept) <= _FEW_SYMBOLS:
-            try:
-                found = some_sizes(symbols, [*kept, *formulas])
-            except OutOfStepsError:
-                pass
-            else:
-                if found is not None:
-                    return Answer.SATISFIABLE, found
-                if not kept:
-                    return Answer.UNSATISFIABLE, {}
-        return on_worker(lambda: _ask(symbols, formulas, kept))
+        if not kept:
+            return _can_hold(symbols, formulas, NODES)
+        answer, sizes = _can_hold(symbols, [*formulas, *kept], limit=SHORT_LIMIT)
+        if answer is Answer.SATISFIABLE:
+            return answer, sizes
+        answer, _ = _can_hold(symbols, formulas, limit=SHORT_LIMIT)
+        return (answer if answer is Answer.UNSATISFIABLE else None), {}
 
 
-def _ask(
-    symbols: tuple[Symbol, ...], formulas: Sequence[Formula], kept: Sequence[Formula]
-) -> tuple[Answer | None, dict[Symbol, int]]:
-    if not kept:
-        session = Session(symbols, formulas)
-        answer = session.check()
-        return answer, session.model() if answer is Answer.SATISFIABLE else {}
-    session = Session(symbols, [*formulas, *kept], limit=SHORT_LIMIT)
-    if session.check() is Answer.SATISFIABLE:
-        return Answer.SATISFIABLE, session.model()
-    alone = Session(symbols, formulas, limit=SHORT_LIMIT).check()
-    return (Answer.UNSATISFIABLE if alone is Answer.UNSATISFIABLE else None), {}
+def _can_hold(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, limit: int | None = None
+) -> tuple[Answer, dict[Symbol, int]]:
+    """Return whether formulas can hold, and sizes at which they do; ``nodes`` are tried where z3 gives up."""
+    reduced = substituted(formulas)
+    left = remaining(symbols, reduced)
+    for search in (some_sizes, some_point) if len(left) <= _FEW_SYMBOLS else ():
+        with suppress(OutOfStepsError, NotLinearError):
+            return _found(reduced, search(left, reduced.formulas))
+    answer, sizes = check(left, reduced.formulas, limit)
+    if answer is Answer.UNKNOWN and nodes:
+        with suppress(OutOfStepsError, NotLinearError):
+            return _found(reduced, some_point(left, reduced.formulas, nodes))
+    return _found(reduced, sizes) if answer is Answer.SATISFIABLE else (answer, {})
+
+
+def _found(reduced: Substituted, sizes: dict[Symbol, int] | None) -> tuple[Answer, dict[Symbol, int]]:
+    return (Answer.UNSATISFIABLE, {}) if sizes is None else (Answer.SATISFIABLE, reduced.completed(sizes))

@@ -62,11 +62,6 @@ class Knowledge:
         if Compound(list(tied), self.domains, self.others, [], self.weights).satisfiable is False:
             raise ContradictionError
 
-    @property
-    def remaining(self) -> list[Symbol]:
-        """The symbols that no other symbol or size stands for, in order."""
-        return [s for s in self.symbols if s not in self.values]
-
     def _take(self, clause: Formula) -> None:
         if clause == FALSE:
             raise ContradictionError

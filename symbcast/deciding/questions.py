@@ -10,6 +10,7 @@ from symbcast.algebra.terms import term
 from symbcast.deciding import budget, elimination
 from symbcast.deciding.branching import OutOfStepsError, some_sizes
 from symbcast.deciding.describing import describe
+from symbcast.deciding.integers import NODES, NotLinearError, some_point
 from symbcast.deciding.samples import Samples
 from symbcast.deciding.sets import ALL, SizeSet
 from symbcast.formulas import AllOf, Formula, dims_of
@@ -57,26 +58,37 @@ class Questions:
             return None
         if elimination.refuted([*self.known, *formulas]):
             return False
-        try:
-            found = some_sizes(self.symbols, [*self.known, *formulas])
-        except OutOfStepsError:
-            pass
-        else:
-            if found is not None:
-                self.samples.learn(found)
-            return found is not None
+        together = [*self.known, *formulas]
+        for search in (some_sizes, some_point):
+            try:
+                return self._learned(search(self.symbols, together))
+            except (OutOfStepsError, NotLinearError):
+                pass
         from symbcast.deciding import smt
 
         limit = smt.SHORT_LIMIT if self._undecided else None
-        answer, sizes = smt.check(self.symbols, [*self.known, *formulas], limit)
-        if answer is smt.Answer.SATISFIABLE:
-            self.samples.learn(sizes)
-            return True
-        if answer is smt.Answer.UNSATISFIABLE:
-            return False
+        answer, sizes = smt.check(self.symbols, together, limit)
+        if answer is not smt.Answer.UNKNOWN:
+            return self._learned(sizes if answer is smt.Answer.SATISFIABLE else None)
+        try:
+            return self._learned(some_point(self.symbols, together, NODES))
+        except (OutOfStepsError, NotLinearError):
+            pass
         self._undecided += 1
         self.reason = self.reason or _why(smt.RESOURCE_LIMIT if limit is None else limit, formulas)
         return None
+
+    def leave_open(self, formulas: Sequence[Formula]) -> None:
+        """Say that z3 gave up on some formulas: for this sizes that were found may not be the smallest."""
+        from symbcast.deciding import smt
+
+        self.reason = self.reason or _why(smt.RESOURCE_LIMIT, formulas)
+
+    def _learned(self, sizes: Mapping[Symbol, int] | None) -> bool:
+        """Take sizes that were found among the samples; return whether there are any."""
+        if sizes is not None:
+            self.samples.learn(sizes)
+        return sizes is not None
 
     def settles(self, formulas: Iterable[Formula]) -> bool:
         """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""

@@ -62,11 +62,6 @@ class Call(Context):
         found = self.attribute(name)
         return default if found is None else int(found.i)
 
-    def real(self, name: str, default: float = 0.0) -> float:
-        """Return a real attribute."""
-        found = self.attribute(name)
-        return default if found is None else float(found.f)
-
     def integers(self, name: str) -> list[int] | None:
         """Return an attribute of integers, or None."""
         found = self.attribute(name)

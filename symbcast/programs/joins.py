@@ -10,12 +10,10 @@ name is found to be 1, which is when it was beside two different integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symbcast.deciding.conjuncts import (
-    EITHER_ONE,
-    Conjunct,
     Held,
     Name,
     Previous,
@@ -52,35 +50,18 @@ class _ClashError(Exception):
     """Two integers clash on some axis."""
 
 
-class Operation(NamedTuple):
-    """One broadcast: its operands as they were handed over, and its output, in codes."""
-
-    operands: tuple[Codes, ...]
-    output: Codes
-
-
 class Mark(NamedTuple):
     """A state of the program, for `Joins.undo`: how much of everything there was."""
 
-    operations: int
     names: int
     masks: int
     asked: int
     longer: int
-    beside: int
-
-
-class _Beside(NamedTuple):
-    """Names that an operation found beside an integer, and what was known before."""
-
-    operation: int
-    number: int
-    names: int
-    before: Previous
+    additions: int
 
 
 class Joins:
-    """The program: ``operations`` in order, ``names`` in order of first appearance.
+    """The program; ``names`` are in order of first appearance.
 
     Operands are tuples of integers, symbols and codes in any mixture; outputs are tuples of codes. `read` and `shape`
     go from one to the other.
@@ -94,23 +75,23 @@ class Joins:
     """
 
     def __init__(self) -> None:
-        self.operations: list[Operation] = []
         self.names: list[Name] = []
         self._masks: list[int] = []
         """The mask of each negative code: of -1 the first."""
         self._code_of: dict[int, int] = {}
         self._code_of_name: dict[Name, int] = {}
-        self._asked: dict[int, int] = {}
-        """Each join that was asked to be defined, by its code, with the first operation that did."""
+        self._asked: dict[int, None] = {}
+        """The codes of the joins that were asked to be defined, in order."""
         self._longer: dict[int, None] = {}
         """Those of them that a longer one contains."""
         self._written: dict[int, int] = {}
         """For joins that were shortened by the names that are 1, the join of `_asked` that they were."""
         self._held = Held()
-        self._beside: list[_Beside] = []
+        self._additions: list[Previous] = []
+        """For `undo`: what was held before each time that names were found beside an integer."""
         # What was worked out, until a name is found to be 1.
         self._known: dict[tuple[Size, ...], Codes] = {}
-        self._done: dict[tuple[tuple[Size, ...], ...], Operation] = {}
+        self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
         self._pairs: dict[tuple[int, int], int] = {}
 
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
@@ -118,11 +99,8 @@ class Joins:
 
         Raises `ConflictError` if no sizes allow it beside those before it, and leaves it out.
         """
-        operation = self._done.get(shapes)
-        if operation is None:
-            operation = self._new(shapes)
-        self.operations.append(operation)
-        return operation.output
+        output = self._done.get(shapes)
+        return self._new(shapes) if output is None else output
 
     @property
     def ones(self) -> int:
@@ -172,30 +150,14 @@ class Joins:
 
     # The answer about the whole.
 
-    def conjuncts(self) -> list[Conjunct]:
-        """Return the condition on masks, irredundant; see `symbcast.deciding.conjuncts`."""
-        return conjuncts(self._joins(), self._held)
-
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; none where it is true.
 
         Connected names come together, in the order of their first ones; of those first what each name is, then joins,
         long ones first. The members of a join stand in the order of the names.
         """
-        return [self.formula(conjunct) for conjunct in self.conjuncts()]
-
-    def formula(self, conjunct: Conjunct) -> Formula:
-        """Return a conjunct as a formula."""
-        mask, number = conjunct
-        return formula(tuple([self.names[n] for n in bits(mask)]), number)
-
-    def requirements(self) -> list[tuple[Formula, tuple[int, ...]]]:
-        """Return each conjunct with operations, by number, that together imply it: early ones, perhaps not the fewest.
-
-        They are the first that asked a join which by now says it, and those that had names of it beside integers.
-        """
-        joins, placed = self._joins(), self._placed()
-        return [(self.formula(c), self._origins(c, joins, placed)) for c in conjuncts(joins, self._held)]
+        found = conjuncts(self._joins(), self._held)
+        return [formula(tuple([self.names[n] for n in bits(mask)]), number) for mask, number in found]
 
     def witness(self) -> dict[Name, int]:
         """Return the smallest sizes at which every operation is valid."""
@@ -213,26 +175,18 @@ class Joins:
     def copy(self) -> Joins:
         """Return a program that goes its own way from here."""
         made = Joins()
-        made.operations, made.names = self.operations.copy(), self.names.copy()
-        made._masks, made._beside, made._held = self._masks.copy(), self._beside.copy(), self._held.copy()
+        made.names, made._masks = self.names.copy(), self._masks.copy()
+        made._additions, made._held = self._additions.copy(), self._held.copy()
         for name in ("_code_of", "_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
             setattr(made, name, getattr(self, name).copy())
         return made
 
     def mark(self) -> Mark:
         """Return the present state, for `undo`."""
-        return Mark(
-            len(self.operations),
-            len(self.names),
-            len(self._masks),
-            len(self._asked),
-            len(self._longer),
-            len(self._beside),
-        )
+        return Mark(len(self.names), len(self._masks), len(self._asked), len(self._longer), len(self._additions))
 
     def undo(self, mark: Mark) -> None:
         """Take back all that was added since a mark."""
-        del self.operations[mark.operations :]
         for name in self.names[mark.names :]:
             del self._code_of_name[name]
         del self.names[mark.names :]
@@ -243,15 +197,10 @@ class Joins:
             self._asked.popitem()  # the last one in
         while len(self._longer) > mark.longer:
             self._longer.popitem()
-        while len(self._beside) > mark.beside:
-            self._held.undo(self._beside.pop().before)
+        while len(self._additions) > mark.additions:
+            self._held.undo(self._additions.pop())
         self._written.clear()
         self._forget()
-
-    def replay(self) -> Iterator[tuple[tuple[OutputDim, ...], ...]]:
-        """Yield the operands of each operation, in order, as they were handed over, for another engine."""
-        for operation in self.operations:
-            yield tuple(map(self.shape, operation.operands))
 
     # Inside.
 
@@ -279,8 +228,11 @@ class Joins:
         self._done.clear()
         self._pairs.clear()
 
-    def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Operation:
-        """Return an operation on shapes that did not come together yet; all that it asks is taken in, or nothing."""
+    def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
+        """Return the output of an operation on shapes that did not come together yet.
+
+        All that it asks is taken in, or nothing.
+        """
         mark = self.mark()
         try:
             operands = tuple([self._known.get(shape) or self._operand(shape) for shape in shapes])
@@ -298,10 +250,8 @@ class Joins:
         except BaseException:
             self.undo(mark)
             raise
-        operation = Operation(operands, output)
-        self._known[output] = output
-        self._done[shapes] = operation
-        return operation
+        self._known[output] = self._done[shapes] = output
+        return output
 
     def _operand(self, shape: tuple[Size, ...]) -> Codes:
         """Return an operand in codes; what joins in it were not asked before are now."""
@@ -315,7 +265,7 @@ class Joins:
     def _ask(self, code: int) -> None:
         """Ask that a join is defined."""
         if code < 0 and code not in self._asked and self._masks[-1 - code].bit_count() > 1:
-            self._asked[code] = len(self.operations)
+            self._asked[code] = None
 
     def _joined(self, operands: Sequence[Codes]) -> Codes:
         if len(operands) != 2:
@@ -366,38 +316,15 @@ class Joins:
         """Note that names are beside an integer other than 1."""
         new = mask & ~self._held.by_number.get(number, 0)
         if new:
-            self._beside.append(_Beside(len(self.operations), number, new, self._held.add(number, new)))
+            self._additions.append(self._held.add(number, new))
 
-    def _joins(self) -> dict[int, int]:
-        """Return the joins asked that no other contains, without the names that are 1, each with its code."""
-        found: dict[int, int] = {}
+    def _joins(self) -> dict[int, None]:
+        """Return the joins asked that no other contains, without the names that are 1."""
+        found: dict[int, None] = {}
         known = ~self._held.ones
         for code in self._asked:
             if code not in self._longer:
                 mask = self._masks[-1 - code] & known
                 if mask & (mask - 1):
-                    found.setdefault(mask, code)
+                    found[mask] = None
         return found
-
-    def _placed(self) -> dict[int, dict[int, int]]:
-        """Return for each held name, by position, the first operation that had it beside each integer."""
-        found: dict[int, dict[int, int]] = {}
-        for beside in self._beside:
-            for position in bits(beside.names):
-                found.setdefault(position, {})[beside.number] = beside.operation
-        return found
-
-    def _origins(self, conjunct: Conjunct, first: dict[int, int], placed: dict[int, dict[int, int]]) -> tuple[int, ...]:
-        mask, number = conjunct
-        position = mask.bit_length() - 1
-        if not mask & (mask - 1):
-            # Two integers make a name 1: the first two that were beside it.
-            by_number = placed[position]
-            return tuple(sorted({*sorted(by_number.values())[:2]})) if number == 1 else (by_number[number],)
-        code = first[mask]
-        found = {self._asked[code]}
-        gone = self._masks[-1 - code] & ~mask
-        told = bits(gone) + (bits(mask) if number == EITHER_ONE else [])
-        for name in told:
-            found.update(sorted(placed[name].values())[:2])
-        return tuple(sorted(found))

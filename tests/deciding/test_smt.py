@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import sympy
 from deciding.expressions import SYMBOLS, expressions, points, smallness, statements
 from hypothesis import given
 from hypothesis import strategies as st
+from steps import calls, z3_checks
 
 import symbcast as sb
 from symbcast.algebra.door import from_sympy
@@ -114,23 +114,25 @@ HARD = "x*x*x*x + y*y*y*y == z*z*z*z and x >= 1 and y >= 1"
 def test_what_z3_cannot_decide_is_unknown_and_soon():
     """No fourth power is the sum of two others (Fermat); z3 does not find that out."""
     x, y, z = map(symbol, "xyz")
-    start = time.perf_counter()
-    assert asked([sb.Condition(HARD).formula], (x, y, z)) is Answer.UNKNOWN
-    assert least_model((x, y, z), [sb.Condition(HARD).formula], dict.fromkeys((x, y, z), 1)) is Answer.UNKNOWN
-    assert time.perf_counter() - start < 4
+    hard = sb.Condition(HARD).formula
+    with calls() as steps, z3_checks() as checks:
+        assert asked([hard], (x, y, z)) is Answer.UNKNOWN
+        assert least_model((x, y, z), [hard], dict.fromkeys((x, y, z), 1)) is Answer.UNKNOWN
+    assert steps.count < 20_000
+    assert checks.count == 2
 
 
 def test_an_undecided_answer_says_so():
-    start = time.perf_counter()
-    result = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
-    assert result.verdict is sb.Verdict.UNKNOWN
-    assert "z3" in result.reason
-    assert result.unproven or result.clauses
-    with pytest.raises(sb.UndecidedError):
-        result.require()
-    with pytest.raises(sb.UndecidedError):
-        sb.Condition(HARD).implies("x == 0")
-    assert time.perf_counter() - start < 8
+    with z3_checks() as checks:
+        result = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
+        assert result.verdict is sb.Verdict.UNKNOWN
+        assert "z3" in result.reason
+        assert result.unproven or result.clauses
+        with pytest.raises(sb.UndecidedError):
+            result.require()
+        with pytest.raises(sb.UndecidedError):
+            sb.Condition(HARD).implies("x == 0")
+    assert checks.count < 10
 
 
 def question(n):
@@ -158,14 +160,13 @@ def test_two_threads_at_once_get_what_one_gets():
 
 
 CROWDED = """
-    import threading, time
+    import threading
     import symbcast as sb
 
-    start, wrong = time.perf_counter(), []
+    wrong = []
 
-    def work(n):
-        while time.perf_counter() - start < 4:
-            n += 2
+    def work(first):
+        for n in range(first + 2, first + 82, 2):
             result = sb.broadcast(f"{n}*p + q", f"{n + 1}*q + {n}", rule="none", assume=["p + 2 <= q"])
             if not result.certify():
                 wrong.append(str(result.certify()))
@@ -217,32 +218,30 @@ INTERRUPTED = """
 
     x, y = map(symbol, "xy")
     hard = sb.Condition("x*y == 998244359987710471 and 2 <= x and x <= y").formula  # two primes of nine digits
-    sent = []
 
     def long_check():
         session = Session((x, y), [hard])
         session.solver.set("rlimit", 0)
         session.solver.set("arith.nl.nra", True)
-        session.solver.set("timeout", 30_000)
         return session.check(())
 
     def interrupt():
         time.sleep(0.7)
-        sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     try:
         print("finished", on_worker(long_check))
     except KeyboardInterrupt:
-        print("interrupted", time.perf_counter() - sent[0] < 0.5)
+        print("interrupted")
     result = sb.broadcast("2*p + q", "2*q + 3", rule="none")
     print(result.verdict.value, result.witness())
 """
 
 
 def test_ctrl_c_ends_a_long_check_and_the_next_one_is_right():
-    assert run(INTERRUPTED).split("\n") == ["interrupted True", "sometimes {'p': 2, 'q': 1}", ""]
+    """Left alone, the check takes longer than the script may."""
+    assert run(INTERRUPTED).split("\n") == ["interrupted", "sometimes {'p': 2, 'q': 1}", ""]
 
 
 FORKED = """

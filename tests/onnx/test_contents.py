@@ -29,7 +29,6 @@ from symbcast.onnx.knowing.contents import (
     from_tensor,
     listed,
     ratio,
-    rounded_down,
     sizes_of,
 )
 
@@ -166,4 +165,3 @@ def test_a_ratio_is_a_size_where_it_can_be(above, below):
         expected = Fraction(size_at(above, sizes), size_at(below, sizes))
         parts = as_ratio(found)
         assert Fraction(size_at(parts.above, sizes), size_at(parts.below, sizes)) == expected
-        assert size_at(rounded_down(found), sizes) == expected.numerator // expected.denominator

