@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.onnx.knowing.contents import Element
     from symbcast.onnx.requiring.asking import Place
     from symbcast.onnx.runtime.differences import Difference
-    from symbcast.onnx.walk import Scope, Walk
+    from symbcast.onnx.walker import GraphScope, Walker
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8
 
@@ -37,7 +37,7 @@ class Call(Context):
     clause that says what must be, such as ``"sizes must be equal off the axis of Concat"``.
     """
 
-    def __init__(self, place: Place, version: int, walk: Walk, scope: Scope) -> None:
+    def __init__(self, place: Place, version: int, walk: Walker, scope: GraphScope) -> None:
         self.place = place
         self.node = place.node
         self.inputs = place.inputs

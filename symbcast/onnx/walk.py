@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.formulas import Formula, negate
+from symbcast.formulas import negate
 from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Constant, Value
-from symbcast.onnx.registry import operators
+from symbcast.onnx.operators import operators
 from symbcast.onnx.requiring.asking import Asker, Place
+from symbcast.onnx.tail import DOMAINS, infer
+from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, shape_of
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
@@ -36,51 +38,6 @@ class Unanalysed(NamedTuple):
         return f"{self.node} ({self.op_type}): {self.reason}"
 
 
-class Fork(NamedTuple):
-    """An If whose outputs have different ranks: when the then-branch is taken, and the outputs of each branch."""
-
-    chosen: Formula
-    yes: Sequence[Value]
-    no: Sequence[Value]
-
-
-def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
-    """Return what is known of a value that is one where a formula holds, and another one where it does not."""
-    if yes is NEVER or no is NEVER:
-        return no if yes is NEVER else yes
-    dtype = yes.dtype or no.dtype
-    if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
-        return Value(None, dtype)
-    dims = [
-        a if a == b else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
-        for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
-    ]
-    content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
-    return Value(tuple(dims), dtype, content)
-
-
-class Scope:
-    """The values of a graph by name, those of the graphs around it, and the versions of its operator sets."""
-
-    __slots__ = ("around", "depth", "values", "versions")
-
-    def __init__(self, versions: Mapping[str, int], around: Scope | None = None) -> None:
-        self.values: dict[str, Value] = {}
-        self.versions = versions
-        self.around = around
-        self.depth: int = around.depth + 1 if around else 0
-
-    def find(self, name: str) -> Value | None:
-        """Return the value of a name; None for the empty name, which stands for an input that is not given."""
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope.values.get(name)
-            if found is not None:
-                return found
-            scope = scope.around
-        return UNKNOWN if name else None
-
-
 class Walk:
     """A walk through one model; ``values`` are those of the graph itself, ``inner`` those of the graphs within it."""
 
@@ -89,7 +46,7 @@ class Walk:
         self.functions = {(_domain(f.domain), f.name, _overload(f)): f for f in model.functions}
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
-        self.top = Scope(_versions(model.opset_import))
+        self.top = GraphScope(_versions(model.opset_import))
         self._operators = operators()
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
@@ -97,13 +54,13 @@ class Walk:
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
 
-    def graph(self, graph: Any, scope: Scope) -> list[Value]:
+    def graph(self, graph: Any, scope: GraphScope) -> list[Value]:
         """Walk through a graph, whose inputs are in the scope already; return its outputs."""
         self.constants(graph, scope)
         self._nodes(graph.node, 0, scope)
         return [scope.find(o.name) or UNKNOWN for o in graph.output]
 
-    def _nodes(self, nodes: Sequence[Any], start: int, scope: Scope) -> None:
+    def _nodes(self, nodes: Sequence[Any], start: int, scope: GraphScope) -> None:
         """Walk through the nodes from ``start`` on."""
         for position in range(start, len(nodes)):
             node = nodes[position]
@@ -114,7 +71,7 @@ class Walk:
                 self._both(fork, nodes, position, scope)
                 return
 
-    def _both(self, fork: Fork, nodes: Sequence[Any], position: int, scope: Scope) -> None:
+    def _both(self, fork: Fork, nodes: Sequence[Any], position: int, scope: GraphScope) -> None:
         """Walk through the nodes after an If once for each branch, and put together what they come to.
 
         Its outputs have another rank from the one branch than from the other, so there is no one value to go on with.
@@ -134,16 +91,16 @@ class Walk:
             if yes[name] is not no[name]:
                 scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
 
-    def constants(self, graph: Any, scope: Scope) -> None:
+    def constants(self, graph: Any, scope: GraphScope) -> None:
         """Put the constants that a graph holds into the scope."""
         for tensor in graph.initializer:
             scope.values[tensor.name] = Constant(tensor)
         for tensor in graph.sparse_initializer:
             scope.values[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
 
-    def within(self, graph: Any, scope: Scope, inputs: Sequence[Value]) -> list[Value]:
+    def within(self, graph: Any, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
-        own = Scope(scope.versions, scope)
+        own = GraphScope(scope.versions, scope)
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError
         for declared, value in zip(graph.input, inputs, strict=False):
@@ -163,7 +120,7 @@ class Walk:
         finally:
             self.inner, self.unanalysed, self._names = inner, unanalysed, names
 
-    def node(self, node: Any, scope: Scope) -> None:
+    def node(self, node: Any, scope: GraphScope) -> None:
         """Work out the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.input]
         outputs = self._outputs(node, inputs, scope)
@@ -171,7 +128,7 @@ class Walk:
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
-    def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
+    def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         domain = _domain(node.domain)
         place = self._place(node, inputs)
         if NEVER in inputs:
@@ -204,15 +161,13 @@ class Walk:
         return Place(name, node.op_type, node, inputs)
 
     def _other(self, call: Call, domain: str) -> Sequence[Value]:
-        from symbcast.onnx.tail import DOMAINS, infer
-
         if domain not in DOMAINS:
             call.give_up(f"the operator is of {domain}, and not known")
         return infer(call)
 
-    def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: Scope) -> Sequence[Value]:
+    def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         """Walk through the body of a function that the model holds."""
-        own = Scope({**self.top.versions, **_versions(function.opset_import)})
+        own = GraphScope({**self.top.versions, **_versions(function.opset_import)})
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError("functions lie too deep in one another")

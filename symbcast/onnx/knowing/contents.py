@@ -78,7 +78,7 @@ def from_tensor(tensor: Any) -> Content | None:
     is_integer = tensor.data_type in _INTEGERS
     if not (is_integer or (tensor.data_type in _REALS and size <= MAX_ELEMENTS)):
         return None
-    from symbcast.onnx.reading.tensors import read_array
+    from symbcast.onnx.knowing.arrays import read_array
 
     array = read_array(tensor)
     if array is None:

@@ -11,7 +11,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
-from symbcast.onnx.registry import operator, operators
+from symbcast.onnx.registry import OPERATORS, operator
 from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def fused_gemm(call: Call) -> Value:
 @operator("FusedConv", domain=MICROSOFT)
 def fused_conv(call: Call) -> Value:
     """A convolution, what is added to it, and an activation."""
-    convolution = operators().get(("", "Conv"))
+    convolution = OPERATORS.get(("", "Conv"))
     found = None if convolution is None else convolution(call)
     if not isinstance(found, Value) or found.shape is None:
         call.give_up("the shape of a convolution is not known")

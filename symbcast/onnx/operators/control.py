@@ -10,7 +10,7 @@ from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
 from symbcast.onnx.knowing.values import NEVER, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.walk import Fork, either
+from symbcast.onnx.walker import Fork, either
 
 
 @operator("If")

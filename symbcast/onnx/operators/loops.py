@@ -95,7 +95,7 @@ def _steady(call: Call, body: Any, initial: Sequence[Value]) -> list[Value]:
     carried = [Value(v.shape, v.dtype) for v in initial]
     let_go: set[Dim] = set()
     for _ in range(_ROUNDS):
-        with call.asker.trying(call.walk):
+        with call.asker.trying(call.walk.trying()):
             outputs = call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
         after = outputs[1 : 1 + len(carried)]
         general = [_general(call, n, a, b, let_go) for n, (a, b) in enumerate(zip(carried, after, strict=True))]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.formulas import Formula, at_most, equal
 from symbcast.onnx.call import Call
+from symbcast.onnx.knowing.arrays import read_array
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
 from symbcast.onnx.knowing.values import Constant
-from symbcast.onnx.reading.tensors import read_array
 from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -37,7 +37,6 @@ from symbcast.shapes import Shape, shape_of
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim, Operation
     from symbcast.onnx.knowing.values import Dims, Value
-    from symbcast.onnx.walk import Walk
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 
@@ -192,8 +191,8 @@ class Asker:
             self.guards = before
 
     @contextmanager
-    def trying(self, walk: Walk) -> Iterator[None]:
-        """Forget afterwards what is asked, and noted in the walk, meanwhile."""
+    def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
+        """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, whole = self.bounds, self._whole
         self.env = self.env.fork()
@@ -202,7 +201,7 @@ class Asker:
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases = dict(self.origins), dict(self.cases)
         try:
-            with walk.trying():
+            with walk:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before

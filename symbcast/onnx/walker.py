@@ -1,0 +1,84 @@
+"""What a node sees of the walk that it is met on: the values of its graph, and what it may ask of the walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from symbcast.formulas import Formula
+from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from symbcast.onnx.requiring.asking import Asker, Place
+
+
+class Fork(NamedTuple):
+    """An If whose outputs have different ranks: when the then-branch is taken, and the outputs of each branch."""
+
+    chosen: Formula
+    yes: Sequence[Value]
+    no: Sequence[Value]
+
+
+def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
+    """Return what is known of a value that is one where a formula holds, and another one where it does not."""
+    if yes is NEVER or no is NEVER:
+        return no if yes is NEVER else yes
+    dtype = yes.dtype or no.dtype
+    if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
+        return Value(None, dtype)
+    dims = [
+        a if a == b else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
+        for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
+    ]
+    content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
+    return Value(tuple(dims), dtype, content)
+
+
+class GraphScope:
+    """The values of a graph by name, those of the graphs around it, and the versions of its operator sets."""
+
+    __slots__ = ("around", "depth", "values", "versions")
+
+    def __init__(self, versions: Mapping[str, int], around: GraphScope | None = None) -> None:
+        self.values: dict[str, Value] = {}
+        self.versions = versions
+        self.around = around
+        self.depth: int = around.depth + 1 if around else 0
+
+    def find(self, name: str) -> Value | None:
+        """Return the value of a name; None for the empty name, which stands for an input that is not given."""
+        scope: GraphScope | None = self
+        while scope is not None:
+            found = scope.values.get(name)
+            if found is not None:
+                return found
+            scope = scope.around
+        return UNKNOWN if name else None
+
+
+class Walker(Protocol):
+    """A walk through a model, as a node that is met on it sees it; see `symbcast.onnx.walk`.
+
+    Attributes:
+        fork: set by an If that leaves no one value to go on with.
+    """
+
+    fork: Fork | None
+
+    @property
+    def asker(self) -> Asker:
+        """What is asked of sizes is told to it."""
+
+    def within(self, graph: Any, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
+
+    def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
+        """Walk through the body of a function."""
+
+    def trying(self) -> AbstractContextManager[None]:
+        """Forget afterwards what is noted meanwhile."""
+
+    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
+        """Note a node whose conditions were not looked at, or only what it asks of data."""
