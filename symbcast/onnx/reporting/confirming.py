@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symbcast.onnx.knowing.values import Value
     from symbcast.onnx.reporting.checked import Checked
     from symbcast.onnx.reporting.findings import Finding
-from symbcast.onnx.reporting.report import ModelReport
+from symbcast.onnx.reporting.answer import ModelAnswer
 
 LARGEST = 1 << 28
 """How many elements a tensor may have for the model to be run."""
@@ -69,7 +69,7 @@ class _Trial(NamedTuple):
     reason: str = ""
 
 
-def confirmations(report: ModelReport) -> tuple[Confirmation, ...]:
+def confirmations(report: ModelAnswer) -> tuple[Confirmation, ...]:
     """Run a model at the witness and at the smallest sizes at which each finding says that it fails."""
     if find_spec("onnxruntime") is None:
         raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
@@ -83,7 +83,7 @@ def confirmations(report: ModelReport) -> tuple[Confirmation, ...]:
     return tuple(_confirmation(report, t, ran, problem) for t in trials)
 
 
-def _trials(report: ModelReport) -> Iterator[_Trial]:
+def _trials(report: ModelAnswer) -> Iterator[_Trial]:
     checked = report._checked
     witness = report.witness()
     if witness is not None and report.verdict is not Verdict.NEVER:
@@ -159,7 +159,7 @@ def _file(checked: Checked) -> Iterator[tuple[Path | None, str]]:
         yield path, ""
 
 
-def _confirmation(report: ModelReport, trial: _Trial, ran: dict[tuple[Feed, ...], Ran], problem: str) -> Confirmation:
+def _confirmation(report: ModelAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], Ran], problem: str) -> Confirmation:
     expected = "runs" if trial.finding is None else trial.finding.node
     found = ran.get(trial.feeds) if trial.feeds is not None else None
     if found is None:
@@ -176,7 +176,7 @@ def _confirmation(report: ModelReport, trial: _Trial, ran: dict[tuple[Feed, ...]
 _Outcome = tuple[str, bool | None, str]
 
 
-def _where_it_runs(report: ModelReport, trial: _Trial, found: Ran, ran: dict[tuple[Feed, ...], Ran]) -> _Outcome:
+def _where_it_runs(report: ModelAnswer, trial: _Trial, found: Ran, ran: dict[tuple[Feed, ...], Ran]) -> _Outcome:
     assert trial.feeds is not None
     if not found.is_loaded and not _node_of(found.error)[1]:
         return _error(found), None, "the runtime could not load the model"
@@ -191,7 +191,7 @@ def _where_it_runs(report: ModelReport, trial: _Trial, found: Ran, ran: dict[tup
     return "ran", not wrong, "; ".join(wrong)
 
 
-def _outputs(report: ModelReport, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
+def _outputs(report: ModelAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
     """Yield the outputs whose shape is not the one that was told."""
     own = {s: size for s, size in sizes.items() if s not in report._checked.asker.origins}
     for name, shape in report.outputs.items():
@@ -203,7 +203,7 @@ def _outputs(report: ModelReport, sizes: Sizes, found: Ran) -> Iterator[tuple[st
             yield name, told, real
 
 
-def _where_it_fails(report: ModelReport, trial: _Trial, finding: Finding, found: Ran) -> _Outcome:
+def _where_it_fails(report: ModelAnswer, trial: _Trial, finding: Finding, found: Ran) -> _Outcome:
     if found.shapes is not None:
         return "ran", False, "it ran"
     name, kind = _node_of(found.error)

@@ -30,8 +30,8 @@ from symbcast.show.text import render
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast.onnx.reporting.answer import ModelAnswer
     from symbcast.onnx.reporting.findings import Finding
-    from symbcast.onnx.reporting.report import ModelReport
 
 WIDTH = 100
 LINES = 24
@@ -49,7 +49,7 @@ _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
-def document(report: ModelReport, room: Room = Room.SCREEN) -> Document:
+def document(report: ModelAnswer, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a model; on a screen with as many findings as there are lines for."""
     if room is Room.PAGE:
         return _document(report, SHOWN_ON_PAGE)
@@ -60,7 +60,7 @@ def document(report: ModelReport, room: Room = Room.SCREEN) -> Document:
     return made
 
 
-def _document(report: ModelReport, shown: int) -> Document:
+def _document(report: ModelAnswer, shown: int) -> Document:
     namer, never = Namer.of(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
@@ -70,7 +70,7 @@ def _document(report: ModelReport, shown: int) -> Document:
     return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
 
 
-def verdict_words(report: ModelReport) -> str:
+def verdict_words(report: ModelAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.ALWAYS:
@@ -86,7 +86,7 @@ def verdict_words(report: ModelReport) -> str:
             return "whether it runs for all sizes was not decided"
 
 
-def summary(report: ModelReport) -> str:
+def summary(report: ModelAnswer) -> str:
     """Return the answer on one line."""
     text = f"{cut(report.source, 60)}: {report.verdict.value}"
     count = report._left_open
@@ -97,7 +97,7 @@ def summary(report: ModelReport) -> str:
     return clipped(visible(text), SUMMARY)
 
 
-def condition_text(report: ModelReport) -> str:
+def condition_text(report: ModelAnswer) -> str:
     """Return the condition as text that parses back."""
     from symbcast.formulas import all_of
 
@@ -172,7 +172,7 @@ def _failing(finding: Finding) -> Line:
 # What is said of the whole.
 
 
-def _closing(report: ModelReport, findings: Sequence[Finding]) -> Iterator[Field]:
+def _closing(report: ModelAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
     """Yield what is said after the findings that are shown."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         yield field("condition", code(condition_text(report), NOTHING), most=2)
@@ -186,7 +186,7 @@ def _closing(report: ModelReport, findings: Sequence[Finding]) -> Iterator[Field
         yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
 
 
-def _assumed(report: ModelReport) -> list[str]:
+def _assumed(report: ModelAnswer) -> list[str]:
     found = list(report.assumptions)
     if report.min_size and report.verdict is not Verdict.ALWAYS:
         found.append(f"sizes from {report.min_size} on")
@@ -195,7 +195,7 @@ def _assumed(report: ModelReport) -> list[str]:
     return found
 
 
-def _of_data(report: ModelReport, findings: Sequence[Finding]) -> Iterator[Field]:
+def _of_data(report: ModelAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
     """Yield the sizes that data decide, where a condition is about them."""
     told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(told.items()):
@@ -205,7 +205,7 @@ def _of_data(report: ModelReport, findings: Sequence[Finding]) -> Iterator[Field
         yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
 
 
-def _unanalysed(report: ModelReport) -> Iterator[str]:
+def _unanalysed(report: ModelAnswer) -> Iterator[str]:
     """Yield what was not looked at of sizes, and of data: how many nodes, of which operators, and why the first."""
     for is_about_data in (False, True):
         left = [u for u in report.unanalysed if u.is_about_data is is_about_data]

@@ -12,8 +12,8 @@ from symbcast.onnx.reporting.document import condition_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.onnx.reporting.answer import ModelAnswer
     from symbcast.onnx.reporting.findings import Finding
-    from symbcast.onnx.reporting.report import ModelReport
 
 FORMAT = "symbcast.model-report"
 VERSION = 1
@@ -26,7 +26,7 @@ def json_schema() -> dict[str, Any]:
     return found
 
 
-def report_to_dict(report: ModelReport) -> dict[str, Any]:
+def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
     """Return a report as data that `json.dumps` takes, the same on every run.
 
     A size is a number, or text that `symbcast.parsing` reads back; a shape that is not known is null.
