@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.formulas import Formula
+    from symbcast.onnx.differences import Difference
     from symbcast.onnx.knowing.contents import Element
     from symbcast.onnx.requiring.asking import Place
-    from symbcast.onnx.runtime.differences import Difference
     from symbcast.onnx.walker import GraphScope, Walker
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8

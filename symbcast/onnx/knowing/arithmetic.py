@@ -30,10 +30,10 @@ from symbcast.onnx.knowing.numbers import BOOL, INTEGERS, held, is_power_of_two,
 if TYPE_CHECKING:
     from symbcast.algebra.bounds import Bounds
     from symbcast.algebra.terms import Dim
-    from symbcast.onnx.requiring.asking import Asker
+    from symbcast.onnx.knowing.sizes import KnownSizes
 
 Unary: TypeAlias = "Callable[[Bounds, Element], Element]"
-Binary: TypeAlias = "Callable[[Asker, int, Element, Element], Element]"
+Binary: TypeAlias = "Callable[[KnownSizes, int, Element, Element], Element]"
 
 _REALS = frozenset({1, 10, 11, 16})
 
@@ -45,9 +45,9 @@ def truth(element: Element) -> Formula | None:
     return (TRUE if element else FALSE) if isinstance(element, int) else None
 
 
-def _known(asker: Asker, formula: Formula) -> Element:
+def _known(known: KnownSizes, formula: Formula) -> Element:
     """Return a formula as 0 or 1 where it is decided by bounds."""
-    found = asker.is_known(formula)
+    found = known.is_known(formula)
     return formula if found is None else int(found)
 
 
@@ -58,14 +58,14 @@ def _in_type(step: Binary) -> Binary:
     """Return a step whose outcome is None where the element type may not hold it exactly."""
 
     @wraps(step)
-    def held_step(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
-        return held(step(asker, dtype, a, b), dtype, asker.bounds)
+    def held_step(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+        return held(step(known, dtype, a, b), dtype, known.bounds)
 
     return held_step
 
 
 @_in_type
-def _add(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _add(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     if is_size(a) and is_size(b):
         return add(a, b)
     x, y = as_ratio(a), as_ratio(b)
@@ -74,13 +74,13 @@ def _add(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
     return ratio(add(multiply(x.above, y.below), multiply(y.above, x.below)), multiply(x.below, y.below))
 
 
-def _subtract(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _subtract(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     y = as_ratio(b)
-    return None if y is None else _add(asker, dtype, a, ratio(multiply(-1, y.above), y.below))
+    return None if y is None else _add(known, dtype, a, ratio(multiply(-1, y.above), y.below))
 
 
 @_in_type
-def _multiply(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _multiply(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     if is_size(a) and is_size(b):
         return multiply(a, b)
     x, y = as_ratio(a), as_ratio(b)
@@ -95,15 +95,15 @@ def _shifts(number: Ratio) -> bool:
 
 
 @_in_type
-def _divide(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _divide(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     x, y = as_ratio(a), as_ratio(b)
-    if x is None or y is None or not asker.bounds.is_at_least(y.above, 1):
+    if x is None or y is None or not known.bounds.is_at_least(y.above, 1):
         return None
     if dtype not in INTEGERS:
         if is_rounded(y) or (is_rounded(x) and not _shifts(y)):
             return None
         return ratio(multiply(x.above, y.below), multiply(x.below, y.above))
-    return _quotient_towards_zero(asker.bounds, x.above, y.above)
+    return _quotient_towards_zero(known.bounds, x.above, y.above)
 
 
 def _quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
@@ -114,17 +114,17 @@ def _quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
     return add(floor_divide(bounds.larger(above, 0), below), negative)
 
 
-def _modulo(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _modulo(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     if not (is_size(a) and is_size(b)) or dtype not in INTEGERS:
         return None
-    return modulo(a, b) if asker.bounds.is_at_least(b, 1) else None
+    return modulo(a, b) if known.bounds.is_at_least(b, 1) else None
 
 
 @_in_type
-def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _power(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     x = as_ratio(a)
     if b == Ratio(1, 2):
-        return _square_root(asker.bounds, a)
+        return _square_root(known.bounds, a)
     if x is None or not isinstance(b, int) or not 0 <= b <= _MAX_EXPONENT or (is_rounded(x) and b > 1):
         return None
     return ratio(multiply(*[x.above] * b), multiply(*[x.below] * b))
@@ -133,53 +133,53 @@ def _power(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
 _MAX_EXPONENT = 8
 
 
-def _smaller(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
-    return asker.bounds.smaller(a, b) if is_size(a) and is_size(b) else None
+def _smaller(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    return known.bounds.smaller(a, b) if is_size(a) and is_size(b) else None
 
 
-def _larger(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
-    return asker.bounds.larger(a, b) if is_size(a) and is_size(b) else None
+def _larger(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    return known.bounds.larger(a, b) if is_size(a) and is_size(b) else None
 
 
 def _comparing(operator: Operator, exchanged: bool = False) -> Binary:
-    def compare(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+    def compare(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
         if operator == "==" and (isinstance(a, FORMULA_KINDS) or isinstance(b, FORMULA_KINDS)):
-            return _same_truth(asker, a, b)
+            return _same_truth(known, a, b)
         x, y = as_ratio(a), as_ratio(b)
         if x is None or y is None:
             return None
         left, right = multiply(x.above, y.below), multiply(y.above, x.below)
         if exchanged:
             left, right = right, left
-        return _known(asker, Comparison(operator, left, right))
+        return _known(known, Comparison(operator, left, right))
 
     return compare
 
 
-def _same_truth(asker: Asker, a: Element, b: Element) -> Element:
+def _same_truth(known: KnownSizes, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if p is None or q is None:
         return None
-    return _known(asker, any_of([all_of([p, q]), all_of([negate(p), negate(q)])]))
+    return _known(known, any_of([all_of([p, q]), all_of([negate(p), negate(q)])]))
 
 
-def _and(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _and(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if FALSE in (p, q):
         return 0
-    return None if p is None or q is None else _known(asker, all_of([p, q]))
+    return None if p is None or q is None else _known(known, all_of([p, q]))
 
 
-def _or(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _or(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if TRUE in (p, q):
         return 1
-    return None if p is None or q is None else _known(asker, any_of([p, q]))
+    return None if p is None or q is None else _known(known, any_of([p, q]))
 
 
-def _xor(asker: Asker, dtype: int, a: Element, b: Element) -> Element:
+def _xor(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     q = truth(b)
-    return None if q is None else _same_truth(asker, a, negate(q))
+    return None if q is None else _same_truth(known, a, negate(q))
 
 
 BINARY: Mapping[str, Binary] = {
@@ -202,7 +202,7 @@ BINARY: Mapping[str, Binary] = {
 }
 
 
-def selected(asker: Asker, name: str, condition: Element, yes: Element, no: Element) -> Element:
+def selected(known: KnownSizes, name: str, condition: Element, yes: Element, no: Element) -> Element:
     """Return one element or the other, as a truth value says; where sizes decide, a size by cases called ``name``."""
     chosen = truth(condition)
     if chosen == TRUE:
@@ -213,9 +213,9 @@ def selected(asker: Asker, name: str, condition: Element, yes: Element, no: Elem
         return yes if yes == no else None
     if chosen is None or not is_size(yes) or not is_size(no):
         return None
-    if not (asker.bounds.is_at_least(yes, 0) and asker.bounds.is_at_least(no, 0)):
+    if not (known.bounds.is_at_least(yes, 0) and known.bounds.is_at_least(no, 0)):
         return None
-    return asker.by_cases(name, f"an element of {name}, by where it is taken from", chosen, yes, no)
+    return known.by_cases(name, f"an element of {name}, by where it is taken from", chosen, yes, no)
 
 
 # Of one element.
@@ -287,19 +287,19 @@ UNARY: Mapping[str, Unary] = {
 }
 
 
-def cast_element(element: Element, to: int, asker: Asker) -> Element:
+def cast_element(element: Element, to: int, known: KnownSizes) -> Element:
     """Return an element as one of another type."""
     if isinstance(element, FORMULA_KINDS):
         return element if to == BOOL else None
     if to == BOOL:
         x = as_ratio(element)
-        return None if x is None else _known(asker, different(x.above, 0))
+        return None if x is None else _known(known, different(x.above, 0))
     if to in INTEGERS:
-        return held(_towards_zero(element, asker), to, asker.bounds)
-    return held(element, to, asker.bounds) if to in _REALS else None
+        return held(_towards_zero(element, known), to, known.bounds)
+    return held(element, to, known.bounds) if to in _REALS else None
 
 
-def _towards_zero(element: Element, asker: Asker) -> Element:
+def _towards_zero(element: Element, known: KnownSizes) -> Element:
     if not isinstance(element, Ratio):
         return element
-    return _quotient_towards_zero(asker.bounds, element.above, element.below)
+    return _quotient_towards_zero(known.bounds, element.above, element.below)

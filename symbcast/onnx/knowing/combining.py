@@ -16,16 +16,16 @@ from symbcast.onnx.knowing.values import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.onnx.requiring.asking import Asker
+    from symbcast.onnx.knowing.sizes import KnownSizes
 
 
-def cast(value: Value, to: int, asker: Asker) -> Content | None:
+def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
     """Return the content of a value as elements of another type."""
     content = value.content
     if content is None or to == value.dtype:
         return content
     if isinstance(content, Elements):
-        return _if_any(tuple(cast_element(e, to, asker) for e in content.items))
+        return _if_any(tuple(cast_element(e, to, known) for e in content.items))
     return content if to in INTEGERS and value.dtype in INTEGERS else None
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.formulas import any_of, at_most, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, numbers, one_for_each, windows
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
 from symbcast.operators.context import Context
 from symbcast.operators.windows import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 INT64 = 7
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
 from symbcast.formulas import any_of, different, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY, Binary, selected
 from symbcast.onnx.knowing.combining import combined, mapped
@@ -14,7 +15,6 @@ from symbcast.onnx.knowing.numbers import BOOL, INTEGERS
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 
 @operator("Identity")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.algebra.bounds import numbers_of
 from symbcast.formulas import TRUE, all_of, at_most
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.definedness import definedness
 from symbcast.formulas import TRUE, Formula, at_most, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import truth
 from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.operators.expecting import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.padding import pad_in_runtime
 from symbcast.operators.padding import MODES, Padding, pad
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.formulas import any_of, at_most, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, nonempty, windows
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.windows import covering_positions, rounded_towards_zero
 from symbcast.operators.context import Context
 from symbcast.operators.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import ceil_divide
 from symbcast.formulas import FALSE, Formula, any_of, different, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.operators.joining import joined_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 FLOAT, UINT8 = 1, 2
 _SCALE, _ZERO = 1, 2

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
 from symbcast.formulas import equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arithmetic import BINARY
 from symbcast.onnx.knowing.contents import Content, Element, Elements
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.tail import infer
 from symbcast.operators.reductions import reduce, search
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.bounds import numbers_of
 from symbcast.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.operators.scaling import Scale, scale, scales
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.formulas import Formula, equal, negate
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call, RefusedError
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.onnx.runtime.reshape import infer_size_beside_zero
 from symbcast.operators.reshape import copied, copied_where_zero, flatten, reshape
 

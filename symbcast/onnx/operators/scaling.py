@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.formulas import Formula, at_most, equal
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.arrays import read_array
 from symbcast.onnx.knowing.contents import Element, Ratio, is_size
 from symbcast.onnx.knowing.values import Constant
-from symbcast.onnx.runtime import differences
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import is_size
 from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.operators.expecting import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 
 INT64 = 7
 

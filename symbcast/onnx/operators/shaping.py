@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import numbers_of
+from symbcast.onnx import differences
 from symbcast.onnx.call import Call
 from symbcast.onnx.knowing.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.expecting import expect_line
 from symbcast.onnx.operators.making import asked_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime import differences
 from symbcast.operators.layout import (
     depth_to_space,
     expand,
