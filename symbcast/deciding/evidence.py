@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symbcast.deciding import elimination, search
+from symbcast.deciding.answer import Answer
 from symbcast.deciding.branching import OutOfStepsError, Smallest
 from symbcast.deciding.compiled import may_be_undefined
 from symbcast.deciding.evaluating import holds_at
@@ -21,7 +22,6 @@ from symbcast.formulas import AllOf, Formula, all_of, any_of, at_most, equal, ne
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.deciding.smt import Answer
 
 _FEW_SYMBOLS = 8
 
@@ -79,12 +79,11 @@ class Evidence:
             return Smallest(symbols, self.domains, wanted, self.weights).least()
         except OutOfStepsError:
             pass
-        from symbcast.deciding.minimisation import smallest_model
-        from symbcast.deciding.smt import Answer
-
         formulas = [*self._described(symbols), *wanted]
         with suppress(OutOfStepsError, NotLinearError):
             return smallest_point(symbols, formulas, self.weights)
+        from symbcast.deciding.minimisation import smallest_model
+
         answer, sizes = smallest_model(symbols, formulas, self.weights)
         if answer is Answer.UNSATISFIABLE:
             return None
@@ -113,8 +112,6 @@ class Evidence:
 
     def _by_levels(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> tuple[dict[Symbol, int] | None, bool]:
         """Return the smallest sizes of the fewest zeros at which some are found, and whether none are smaller."""
-        from symbcast.deciding.smt import Answer
-
         is_least = True
         for level in search.levels(symbols, self.domains, self.weights):
             try:
@@ -131,7 +128,6 @@ class Evidence:
         self, level: search.Level, symbols: Sequence[Symbol], wanted: Sequence[Formula]
     ) -> tuple[Answer, dict[Symbol, int] | None]:
         from symbcast.deciding.minimisation import least_model
-        from symbcast.deciding.smt import Answer
 
         choices = (
             all_of(equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)) for zeros in level

@@ -12,12 +12,12 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.deciding.answer import Answer
 from symbcast.deciding.branching import OutOfStepsError, some_sizes
 from symbcast.deciding.budget import was_stopped
 from symbcast.deciding.evaluating import holds_at, size_at
 from symbcast.deciding.integers import NODES, NotLinearError, some_point
 from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.smt import SHORT_LIMIT, Answer, check
 from symbcast.deciding.solving import solved_for
 from symbcast.deciding.substitution import Substituted, remaining, substituted
 from symbcast.formulas import Formula, equal
@@ -257,15 +257,15 @@ class Network:
         symbols = tuple(around)
         if not kept:
             return _can_hold(symbols, formulas, NODES)
-        answer, sizes = _can_hold(symbols, [*formulas, *kept], limit=SHORT_LIMIT)
+        answer, sizes = _can_hold(symbols, [*formulas, *kept], is_short=True)
         if answer is Answer.SATISFIABLE:
             return answer, sizes
-        answer, _ = _can_hold(symbols, formulas, limit=SHORT_LIMIT)
+        answer, _ = _can_hold(symbols, formulas, is_short=True)
         return (answer if answer is Answer.UNSATISFIABLE else None), {}
 
 
 def _can_hold(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, limit: int | None = None
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, *, is_short: bool = False
 ) -> tuple[Answer, dict[Symbol, int]]:
     """Return whether formulas can hold, and sizes at which they do; ``nodes`` are tried where z3 gives up."""
     reduced = substituted(formulas)
@@ -273,7 +273,9 @@ def _can_hold(
     for search in (some_sizes, some_point) if len(left) <= _FEW_SYMBOLS else ():
         with suppress(OutOfStepsError, NotLinearError):
             return _found(reduced, search(left, reduced.formulas))
-    answer, sizes = check(left, reduced.formulas, limit)
+    from symbcast.deciding import smt
+
+    answer, sizes = smt.check(left, reduced.formulas, smt.SHORT_LIMIT if is_short else None)
     if answer is Answer.UNKNOWN and nodes:
         with suppress(OutOfStepsError, NotLinearError):
             return _found(reduced, some_point(left, reduced.formulas, nodes))

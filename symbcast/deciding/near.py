@@ -7,12 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import Operation, Term
+from symbcast.deciding.answer import Answer
 from symbcast.deciding.evaluating import holds_at
 from symbcast.deciding.growing import Growing
 from symbcast.deciding.normal import symbols_in
 from symbcast.deciding.parts import least_size
 from symbcast.deciding.sets import ALL, SizeSet
-from symbcast.deciding.smt import Answer
 from symbcast.deciding.solving import can_fall_below_0, solved_for
 from symbcast.formulas import Formula, literals
 

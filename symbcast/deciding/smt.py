@@ -10,7 +10,6 @@ is left out, for it computes for seconds on ten units (three cubic equations: 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
 from itertools import repeat
 from operator import eq, ge, le, lt, ne
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ import z3
 from symbcast.algebra.terms import Operation, Term, term
 from symbcast.deciding import budget
 from symbcast.deciding.all_different import crowds
+from symbcast.deciding.answer import Answer
 from symbcast.deciding.lattice import reduced_basis
 from symbcast.deciding.worker import end_if_cancelled, on_worker, running
 from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
@@ -38,14 +38,6 @@ OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
 _PAIRWISE_UP_TO = 4
 _CHOSEN_UP_TO = 3
 _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
-
-
-class Answer(Enum):
-    """What z3 says of some formulas."""
-
-    SATISFIABLE = "satisfiable"
-    UNSATISFIABLE = "unsatisfiable"
-    UNKNOWN = "unknown"
 
 
 class Translator:
