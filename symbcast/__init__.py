@@ -11,8 +11,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from symbcast.api.env import ShapeEnv
+from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import Rule, rule, rules
-from symbcast.env import ShapeEnv
 from symbcast.errors import (
     AssumptionError,
     BindingError,
@@ -31,13 +32,12 @@ from symbcast.errors import (
     UndecidedError,
     UnknownRuleError,
 )
-from symbcast.programs.refusals import (
+from symbcast.program.refusals import (
     BroadcastError,
     ConditionalBroadcastError,
     IncompatibleProgramError,
     IncompatibleShapesError,
 )
-from symbcast.result import Result, broadcast
 from symbcast.shapes import Reader, Shape, readers, shape
 from symbcast.verdicts import Verdict
 from symbcast.version import __version__
@@ -45,10 +45,14 @@ from symbcast.version import __version__
 if TYPE_CHECKING:
     from symbcast import adapters, notebook
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
-    from symbcast.conditions import Condition
-    from symbcast.dims import Unknown, symbol
+    from symbcast.algebra.sympy_functions import Unknown, symbol
+    from symbcast.api.conditions import Condition
 
-_LAZY = {"Condition": "symbcast.conditions", "Unknown": "symbcast.dims", "symbol": "symbcast.dims"}
+_LAZY = {
+    "Condition": "symbcast.api.conditions",
+    "Unknown": "symbcast.algebra.sympy_functions",
+    "symbol": "symbcast.algebra.sympy_functions",
+}
 
 __all__ = [
     "AssumptionError",

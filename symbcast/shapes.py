@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
 
+from symbcast.algebra.sizes import MAX_SIZE, check_size
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.parsing import parse_dim, parse_shape
-from symbcast.printing import shape_text
-from symbcast.sizes import MAX_SIZE, check_size
+from symbcast.text import parse_dim, parse_shape
+from symbcast.text.printing import shape_text
 
 if TYPE_CHECKING:
     import sympy
@@ -216,7 +216,7 @@ def _to_sympy() -> Callable[[Dim], Any]:
 def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     """Return the shape that ``value`` names.
 
-    ``value`` is text (the grammar is in `symbcast.parsing`), a tuple or list of dimensions (``int``, text, sympy
+    ``value`` is text (the grammar is in `symbcast.text`), a tuple or list of dimensions (``int``, text, sympy
     expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. Symbolic dimensions of jax,
     torch, onnx-ir and OpenVINO are read too (see `symbcast.adapters`), without what the framework assumes of them.
     ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.

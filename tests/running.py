@@ -14,7 +14,7 @@ from onnx import helper
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
-from symbcast.deciding.evaluating import size_at
+from symbcast.solver.evaluation import size_at
 
 onnxruntime.set_default_logger_severity(4)
 MAX_ELEMENTS = 1_000_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from deciding.expressions import NAMES, SYMBOLS, binary, call, expressions, integer, name, points
 from hypothesis import example, given
 from hypothesis import strategies as st
+from solver.expressions import NAMES, SYMBOLS, binary, call, expressions, integer, name, points
 from steps import calls
 
 from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, maximum, modulo, multiply, replaced

@@ -6,19 +6,19 @@ import pickle
 
 import pytest
 import sympy
-from deciding.expressions import SYMBOLS, expressions, name, of_dims, points, statements
-from deciding.expressions import compatible as broadcasts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from solver.expressions import SYMBOLS, expressions, name, of_dims, points, statements
+from solver.expressions import compatible as broadcasts
 
 from symbcast.algebra.door import to_sympy as to_sympy_dim
 from symbcast.algebra.symbols import symbol
-from symbcast.booleans import compatible, conjunction, from_sympy, to_sympy
-from symbcast.conditions import Condition
-from symbcast.deciding.compiled import predicate
-from symbcast.definedness import with_values
+from symbcast.api.conditions import Condition
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
-from symbcast.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
+from symbcast.logic.booleans import compatible, conjunction, from_sympy, to_sympy
+from symbcast.logic.definedness import with_values
+from symbcast.logic.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
+from symbcast.solver.compiler import predicate
 
 a, b, c = map(to_sympy_dim, SYMBOLS)
 X, Y, Z = SYMBOLS

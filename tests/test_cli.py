@@ -108,7 +108,7 @@ def test_interrupt_is_quiet(monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.result.broadcast", interrupted)
+    monkeypatch.setattr("symbcast.api.result.broadcast", interrupted)
     assert run(["check", "N"]) == Exit.INTERRUPTED
     assert capsys.readouterr() == ("", "")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from deciding.expressions import (
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from solver.expressions import (
     NAMES,
     SYMBOLS,
     binary,
@@ -16,13 +18,11 @@ from deciding.expressions import (
     points,
     statements,
 )
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.deciding.compiled import predicate
-from symbcast.deciding.smt import Answer, Session, on_worker
-from symbcast.formulas import all_of, literals, negate
+from symbcast.logic.formulas import all_of, literals, negate
+from symbcast.solver.compiler import predicate
+from symbcast.solver.z3_solver import Answer, Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, smallest
 
 import symbcast as sb
-from symbcast.deciding.masks import Conflict
-from symbcast.formulas import AnyOf, Compatible, equal
-from symbcast.programs.joins import ConflictError, Joins
+from symbcast.logic.formulas import AnyOf, Compatible, equal
+from symbcast.program.mask_program import ConflictError, Joins
+from symbcast.solver.masks import Conflict
 
 a, b, c, d = NAMES
 

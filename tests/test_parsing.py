@@ -11,8 +11,8 @@ from symbcast.algebra.arithmetic import floor_divide, join, maximum, minimum, mo
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import Term
 from symbcast.errors import ShapeSyntaxError
-from symbcast.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
-from symbcast.parsing import parse_dim, parse_formula, parse_shape
+from symbcast.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
+from symbcast.text import parse_dim, parse_formula, parse_shape
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 

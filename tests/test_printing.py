@@ -9,7 +9,7 @@ import symbcast as sb
 from symbcast.algebra.arithmetic import floor_divide, join, maximum, minimum, modulo, multiply
 from symbcast.algebra.door import from_sympy, to_sympy
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.formulas import (
+from symbcast.logic.formulas import (
     FALSE,
     TRUE,
     Clashing,
@@ -21,9 +21,9 @@ from symbcast.formulas import (
     holds,
     negate,
 )
-from symbcast.parsing import parse_dim, parse_formula, parse_shape
-from symbcast.printing import dim_text, formula_text, shape_text
 from symbcast.shapes import shape_of
+from symbcast.text import parse_dim, parse_formula, parse_shape
+from symbcast.text.printing import dim_text, formula_text, shape_text
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 n, m, k = map(to_sympy, (N, M, K))

@@ -18,11 +18,11 @@ from programs import Run, apply, programs
 
 import symbcast as sb
 from symbcast.algebra.terms import symbols_of
-from symbcast.booleans import from_sympy
-from symbcast.deciding.compiled import predicate, value_function
-from symbcast.deciding.normal import symbols_in
 from symbcast.errors import AssumptionError
-from symbcast.formulas import all_of
+from symbcast.logic.booleans import from_sympy
+from symbcast.logic.formulas import all_of
+from symbcast.solver.compiler import predicate, value_function
+from symbcast.solver.normal_form import symbols_in
 
 V = sb.Verdict
 FAR = range(13)

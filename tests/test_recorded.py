@@ -7,7 +7,7 @@ import recorded
 import reference
 
 import symbcast as sb
-from symbcast.dims import Unknown
+from symbcast.algebra.sympy_functions import Unknown
 
 
 def answer(rule, shapes, **attributes):

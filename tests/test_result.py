@@ -13,9 +13,9 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.deciding import smt
-from symbcast.deciding.compiled import predicate
-from symbcast.formulas import all_of
+from symbcast.logic.formulas import all_of
+from symbcast.solver import z3_solver as smt
+from symbcast.solver.compiler import predicate
 
 V = sb.Verdict
 

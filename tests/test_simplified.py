@@ -6,17 +6,17 @@ import itertools
 import random
 
 import pytest
-from deciding.expressions import SYMBOLS, expressions, points, statements
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
-from symbcast.deciding.compiled import predicate
-from symbcast.deciding.literals import canonical
-from symbcast.deciding.normal import symbols_in
-from symbcast.deciding.simplifying import size
-from symbcast.deciding.smt import Answer, Session, on_worker
-from symbcast.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, literals, negate
+from symbcast.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, literals, negate
+from symbcast.solver.compiler import predicate
+from symbcast.solver.literals import canonical
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.simplification import size
+from symbcast.solver.z3_solver import Answer, Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)

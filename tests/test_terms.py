@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from deciding.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 from hypothesis import example, given
 from hypothesis import strategies as st
+from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
 from symbcast.algebra.arithmetic import add, floor_divide, join, maximum, modulo
 from symbcast.algebra.door import check_dim, from_sympy, to_sympy
 from symbcast.algebra.operations import modulo_terms, substitute
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
-from symbcast.deciding.compiled import predicate, value_function
-from symbcast.definedness import definedness
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.formulas import Compatible, all_of, at_most, different
+from symbcast.logic.definedness import definedness
+from symbcast.logic.formulas import Compatible, all_of, at_most, different
+from symbcast.solver.compiler import predicate, value_function
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)

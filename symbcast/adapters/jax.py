@@ -19,19 +19,19 @@ from typing import Any
 import sympy
 
 from symbcast.adapters.scopes import Scopes
-from symbcast.adapters.writing import Settled, cannot_join, fold, identifiers, load, settle
+from symbcast.adapters.writers import Settled, cannot_join, fold, identifiers, load, settle
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sizes import check_size
 from symbcast.algebra.terms import Dim, Kind, symbols_of, term
-from symbcast.assumptions import Assumptions
-from symbcast.booleans import to_sympy
-from symbcast.deciding.describing import describe
-from symbcast.deciding.normal import put_in
-from symbcast.deciding.sets import SizeSet
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
-from symbcast.formulas import AllOf, Comparison, Formula, at_most, dims_of
-from symbcast.parsing import parse_dim, parse_formula
+from symbcast.logic.booleans import to_sympy
+from symbcast.logic.formulas import AllOf, Comparison, Formula, at_most, dims_of
+from symbcast.program.assumptions import Assumptions
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
-from symbcast.sizes import check_size
+from symbcast.solver.normal_form import put_in
+from symbcast.solver.set_formulas import describe
+from symbcast.solver.size_sets import SizeSet
+from symbcast.text import parse_dim, parse_formula
 
 _scopes = Scopes()
 _POSITIVE = SizeSet.interval(1, None)
@@ -170,7 +170,7 @@ def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
             yield f"{_text(right, names)} >= {_text(left, names)}"
             yield f"{_text(left, names)} >= {_text(right, names)}"
         case _:
-            from symbcast.printing import formula_text
+            from symbcast.text.printing import formula_text
 
             problem = "jax holds constraints with ==, >= and <= only"
             raise DimensionError(formula_text(formula), problem, "leave this assumption out, and keep it here")

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any, cast
 import sympy
 
 from symbcast.adapters import sympy as plain_sympy
-from symbcast.adapters.writing import cannot_join, load, operations
+from symbcast.adapters.writers import cannot_join, load, operations
 from symbcast.algebra.door import check_dim, from_sympy
 from symbcast.algebra.operations import substitute
+from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.algebra.terms import Dim, Operation, Term, symbols_of, term
-from symbcast.booleans import to_sympy
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.formulas import at_most
-from symbcast.printing import dim_text
+from symbcast.logic.booleans import to_sympy
+from symbcast.logic.formulas import at_most
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.shapes import shape as read_shape
-from symbcast.sizes import check_size
+from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
     import onnx_ir

@@ -16,15 +16,15 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import sympy
 
-from symbcast.adapters.writing import load, settle
+from symbcast.adapters.writers import load, settle
+from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import Dim
-from symbcast.assumptions import Assumptions
-from symbcast.booleans import to_sympy
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.formulas import at_most
+from symbcast.logic.booleans import to_sympy
+from symbcast.logic.formulas import at_most
+from symbcast.program.assumptions import Assumptions
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
-from symbcast.sizes import check_size
 
 if TYPE_CHECKING:
     import openvino

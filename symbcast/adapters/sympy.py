@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import sympy
 
-from symbcast.adapters.writing import fold
+from symbcast.adapters.writers import fold
 from symbcast.algebra.door import from_sympy, symbol_to_sympy, to_sympy
 from symbcast.algebra.operations import operate
 from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.sympy_functions import broadcast, floordiv, mod
 from symbcast.algebra.terms import Kind, term
-from symbcast.dims import broadcast, floordiv, mod
 from symbcast.errors import DimensionError
 from symbcast.shapes import Shape, ShapeLike, shape
 

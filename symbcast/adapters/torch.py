@@ -20,17 +20,17 @@ import sympy
 
 from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.torch_expressions import read_formula, read_term
-from symbcast.adapters.writing import Settled, cannot_join, identifiers, load, operations, settle
+from symbcast.adapters.writers import Settled, cannot_join, identifiers, load, operations, settle
 from symbcast.algebra.door import read_symbol
+from symbcast.algebra.sizes import MAX_SIZE, check_size
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.algebra.sympy_functions import symbol as sympy_symbol
 from symbcast.algebra.terms import Dim, Term
-from symbcast.assumptions import Assumptions
-from symbcast.booleans import to_sympy
-from symbcast.dims import symbol as sympy_symbol
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.formulas import at_most
+from symbcast.logic.booleans import to_sympy
+from symbcast.logic.formulas import at_most
+from symbcast.program.assumptions import Assumptions
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
-from symbcast.sizes import MAX_SIZE, check_size
 
 if TYPE_CHECKING:
     import torch.export

@@ -16,7 +16,7 @@ from symbcast.algebra.door import MAX_POWER
 from symbcast.algebra.operations import operate
 from symbcast.algebra.terms import Kind, Term, collect, constant
 from symbcast.errors import DimensionError
-from symbcast.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 
 Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 

@@ -3,6 +3,6 @@
 ``text`` is imported here, so that a term can be shown whichever module was imported first.
 """
 
-from symbcast.algebra import text
+from symbcast.algebra import writer as text
 
 __all__ = ["text"]

@@ -12,12 +12,12 @@ from weakref import WeakValueDictionary
 import sympy
 
 from symbcast.algebra.operations import extremum_terms, floordiv_terms, join_terms, modulo_terms
+from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
+from symbcast.algebra.sympy_functions import SympyDim, broadcast, floordiv, guarded_broadcast, mod
+from symbcast.algebra.sympy_functions import Unknown as SympyUnknown
 from symbcast.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned
-from symbcast.dims import SympyDim, broadcast, floordiv, guarded_broadcast, mod
-from symbcast.dims import Unknown as SympyUnknown
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.sizes import check_size
 
 MAX_POWER = 16
 

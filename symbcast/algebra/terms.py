@@ -38,7 +38,7 @@ class Term:
 
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
     written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
-    """What makes text of a term; `symbcast.algebra.text` puts itself here, for it stands above this module."""
+    """What makes text of a term; `symbcast.algebra.writer` puts itself here, for it stands above this module."""
     _coefficients: Mapping[Monomial, int]
 
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:

@@ -19,7 +19,7 @@ from symbcast.broadcasting.placement import (
     ShorterFromAxis,
 )
 from symbcast.broadcasting.registry import RuleInfo, find_rule, forget, rule, rules
-from symbcast.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
+from symbcast.logic.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
 
 __all__ = [

@@ -10,12 +10,12 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
+from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
-from symbcast.constraints import Constraint, Origin
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import FALSE, holds
+from symbcast.logic.formulas import FALSE, holds
 from symbcast.reasons import Reason, Remedy
 
 

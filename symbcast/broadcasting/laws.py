@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from symbcast.broadcasting.placement import Places
-from symbcast.formulas import Compatible, Formula, at_most, equal, holds, one_or_equal
+from symbcast.logic.formulas import Compatible, Formula, at_most, equal, holds, one_or_equal
 from symbcast.reasons import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
 
 if TYPE_CHECKING:

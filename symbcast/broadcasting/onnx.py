@@ -11,7 +11,7 @@ from symbcast.broadcasting.parameters import Kind, Parameter
 from symbcast.broadcasting.placement import AtRight, FromAxis, OntoRight, Placement, Places, Refusal, SameRank, run
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import FALSE, all_of, any_of, equal
+from symbcast.logic.formulas import FALSE, all_of, any_of, equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, Reason, Remedy
 
 MAX_PADDING = 1000

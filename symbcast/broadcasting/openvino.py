@@ -13,7 +13,7 @@ from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
 from symbcast.broadcasting.placement import FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
-from symbcast.formulas import equal
+from symbcast.logic.formulas import equal
 from symbcast.reasons import EQUAL, ONTO, PAST_END, Reason, Remedy
 
 _ELEMENTWISE = "OpenVINO, Broadcast Rules For Elementwise Operations"

@@ -17,7 +17,7 @@ from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
-from symbcast.cli.printing import print_text
+from symbcast.cli.output import print_text
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import SymbcastError

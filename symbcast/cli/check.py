@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.cli.printing import Format, print_json, show
+from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
 
 if TYPE_CHECKING:
-    from symbcast.result import Result
+    from symbcast.api.result import Result
 
 EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 
@@ -56,7 +56,7 @@ def check(  # noqa: PLR0913 - each is an option
     **attributes
         The rule's own; `check_command` makes an option of each.
     """
-    from symbcast.result import broadcast as ask
+    from symbcast.api.result import broadcast as ask
     from symbcast.shapes import from_text
     from symbcast.verdicts import Verdict
 
@@ -77,7 +77,7 @@ def _show(result: Result, format: Format) -> None:
     from symbcast.show.call import document
 
     if format == "json":
-        from symbcast.export.json import result_to_dict
+        from symbcast.exchange.answers import result_to_dict
         from symbcast.show.json import render
 
         print_json({**result_to_dict(result), "explanation": render(document(result))})

@@ -13,8 +13,8 @@ from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from symbcast.cli.examining import Job
-    from symbcast.onnx.formats.outcomes import Outcome
+    from symbcast.cli.examination import Job
+    from symbcast.onnx.report.formats.outcomes import Outcome
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
@@ -71,7 +71,7 @@ def model(  # noqa: PLR0913 - each is an option
     bound = _bound(bind or (), min_size)
     wanted = {*_assumed(assume or (), min_size), *(name for name, _ in bound)}
     written = targets(output, found, files) if output is not None else {}
-    from symbcast.cli.examining import Job
+    from symbcast.cli.examination import Job
 
     asked = [
         Job(path, tuple(assume or ()), bound, min_size, runtime, format, confirm, written.get(path)) for path in found
@@ -109,15 +109,15 @@ def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names that assumptions are about; raises what is wrong with them."""
-    from symbcast.env import ShapeEnv
+    from symbcast.api.env import ShapeEnv
 
     yield from ShapeEnv(list(texts), min_size).names.values()
 
 
 def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format) -> list[Outcome]:
     """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
+    from symbcast.cli.outcome_texts import TELLERS
     from symbcast.cli.progress import Bar
-    from symbcast.cli.telling import TELLERS
 
     teller = TELLERS[format](len(asked))
     done = []
@@ -131,7 +131,7 @@ def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format
 
 
 def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[Outcome, None, None]:
-    from symbcast.cli.examining import died, examine
+    from symbcast.cli.examination import died, examine
 
     if processes > 1 and len(asked) > 1:
         from symbcast.cli.workers import answers

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.cli.printing import Format, print_json, print_text
+from symbcast.cli.output import Format, print_json, print_text
 from symbcast.cli.statuses import Exit
 
 if TYPE_CHECKING:

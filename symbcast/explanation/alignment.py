@@ -7,14 +7,14 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import FALSE, dims_of, holds
+from symbcast.logic.formulas import FALSE, dims_of, holds
 from symbcast.reasons import PAST_END, SIZE
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.constraints import Constraint
-    from symbcast.programs.call import Call
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.program.call import Call
 
 
 class Mark(Enum):
@@ -133,7 +133,7 @@ class Alignment:
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
-        from symbcast.deciding.decide import Decision
+        from symbcast.solver.decision import Decision
 
         asked = set(requirements)
         if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):

@@ -10,14 +10,14 @@ from symbcast.characters import clipped, listed
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
 from symbcast.explanation.words import in_words
-from symbcast.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
+from symbcast.logic.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.reasons import SIZE
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.constraints import Constraint
-    from symbcast.programs.call import Call
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.program.call import Call
 
 PAIRS_TRIED = 100
 
@@ -27,8 +27,8 @@ def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
 
     Raises `BindingError` for sizes that the result is not about.
     """
-    from symbcast.programs.binding import bind
-    from symbcast.programs.call import Call as Concrete
+    from symbcast.program.bindings import bind
+    from symbcast.program.call import Call as Concrete
 
     shapes = bind(result, sizes, {}).shapes
     return None if shapes is None else Concrete(result.rule, shapes, None)
@@ -92,7 +92,7 @@ def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tu
 
 
 def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
-    from symbcast.deciding.compiled import predicate
+    from symbcast.solver.compiler import predicate
 
     assert result.scope is not None
     namer, names = Namer(result), operand_names(result)
@@ -160,7 +160,7 @@ def _differ(*sizes: Dim) -> bool:
 
 def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[int, Dim]]:
     """Return two sizes of an axis that never broadcast together, all of them where there are no such two."""
-    from symbcast.deciding.decide import Decision
+    from symbcast.solver.decision import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
@@ -173,7 +173,7 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[
 
 def _needed(requirement: Formula, result: Call) -> str:
     """Return what a constraint asks in words: its own reduced form where it can hold at all."""
-    from symbcast.deciding.decide import Decision
+    from symbcast.solver.decision import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
     asked: list[Formula] = list(clauses(requirement))
@@ -185,10 +185,10 @@ def _needed(requirement: Formula, result: Call) -> str:
 
 def _known(result: Call, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
-    from symbcast.deciding.describing import describe
-    from symbcast.deciding.normal import symbols_in
-    from symbcast.formulas import TRUE
-    from symbcast.programs.known import own_set
+    from symbcast.logic.formulas import TRUE
+    from symbcast.program.premises import own_set
+    from symbcast.solver.normal_form import symbols_in
+    from symbcast.solver.set_formulas import describe
 
     assert result.scope is not None
     namer = Namer(result)

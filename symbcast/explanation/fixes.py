@@ -13,16 +13,16 @@ from symbcast.characters import clipped, listed
 from symbcast.errors import SymbcastError
 from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.names import Namer, axis_text, operand_names
-from symbcast.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
-from symbcast.programs.call import Call
+from symbcast.logic.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
+from symbcast.program.call import Call
 from symbcast.reasons import Remedy
 from symbcast.shapes import Shape, shape_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.assumptions import Assumption
     from symbcast.broadcasting import AttributeValue, Rule
+    from symbcast.program.assumptions import Assumption
 
 TRIED = 40
 MANY_SYMBOLS = 100
@@ -183,10 +183,10 @@ def _assumed(result: Call) -> Iterator[Fix]:
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
     """Return a formula as the assumption that its text would be read as, without the grammar's being loaded."""
     from symbcast.algebra.symbols import Unknown, symbol
-    from symbcast.assumptions import Assumption
-    from symbcast.deciding.normal import put_in, symbols_in
-    from symbcast.definedness import with_values
-    from symbcast.printing import labels_of
+    from symbcast.logic.definedness import with_values
+    from symbcast.program.assumptions import Assumption
+    from symbcast.solver.normal_form import put_in, symbols_in
+    from symbcast.text.printing import labels_of
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))

@@ -11,8 +11,8 @@ from symbcast.shapes import Shape
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
-    from symbcast.formulas import Formula
-    from symbcast.programs.call import Call
+    from symbcast.logic.formulas import Formula
+    from symbcast.program.call import Call
 
 
 def rule_text(rule: Rule) -> str:
@@ -63,7 +63,7 @@ class Namer:
         """Return a dimension as text; its bounds, if it has any, are not in it."""
         if isinstance(dim, int):
             return str(dim)
-        from symbcast.printing import labelled_text
+        from symbcast.text.printing import labelled_text
 
         return labelled_text(self._rename(dim))
 
@@ -72,7 +72,7 @@ class Namer:
         if isinstance(dim, int):
             return str(dim)
         from symbcast.algebra.symbols import Unknown
-        from symbcast.printing import dim_text
+        from symbcast.text.printing import dim_text
 
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim))
@@ -85,7 +85,7 @@ class Namer:
 
     def renamed_formula(self, formula: Formula) -> Formula:
         """Return a formula over symbols that are called as they are shown."""
-        from symbcast.deciding.normal import put_in
+        from symbcast.solver.normal_form import put_in
 
         return put_in(formula, self._renamed) if self._renamed else formula
 
@@ -96,7 +96,7 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
-        from symbcast.printing import formula_text
+        from symbcast.text.printing import formula_text
 
         return formula_text(self.renamed_formula(formula))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.terms import Operation
 from symbcast.characters import listed
 from symbcast.explanation.names import Namer
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.latex import name_latex
+from symbcast.algebra.latex_names import name_latex
 from symbcast.algebra.terms import Atom, Dim, Monomial, Operation, Term
-from symbcast.algebra.text import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
+from symbcast.algebra.writer import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
 from symbcast.mathematics.layout import brackets, call, some
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LONGEST = 1500
 def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
     r"""Return a dimension as LaTeX; ``labels`` are what unknowns are called.
 
-    >>> from symbcast.parsing import parse_dim
+    >>> from symbcast.text import parse_dim
     >>> print(dim_latex(parse_dim("2*N + batch//2"), {}))
     2\,N + \left\lfloor \frac{\mathrm{batch}}{2} \right\rfloor
     """

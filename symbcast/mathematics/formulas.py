@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.algebra.latex import name_latex, text_latex
+from symbcast.algebra.latex_names import name_latex, text_latex
 from symbcast.characters import telling_sizes
-from symbcast.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
 from symbcast.mathematics.layout import brackets, call, some
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ _Kind: TypeAlias = type[AllOf | AnyOf] | None
 def shape_latex(dims: Sequence[Dim]) -> str:
     r"""Return a shape that belongs to no answer: an unknown has a name only where it occurs more than once.
 
-    >>> from symbcast.parsing import parse_shape
+    >>> from symbcast.text import parse_shape
     >>> print(shape_latex(parse_shape("N, ?, 2*N + 1")))
     (N, {\text{?}}, 2\,N + 1)
     """
     if all(isinstance(d, int) for d in dims):
         return _in_brackets(some(dims, str))
-    from symbcast.printing import dim_text, labels_of
+    from symbcast.text.printing import dim_text, labels_of
 
     labels = labels_of(dims)
     uses: Counter[Any] = Counter(s for d in dims if not isinstance(d, int) for s in d.symbols())
@@ -52,7 +52,7 @@ def pieces_latex(pieces: Sequence[Dim | str]) -> str:
     >>> print(pieces_latex(["2..5", 3]), pieces_latex(["..."]))
     {\text{2..5}}\ \&\ 3 \cdots
     """
-    from symbcast.printing import labels_of
+    from symbcast.text.printing import labels_of
 
     def write(piece: Dim | str) -> str:
         if isinstance(piece, str):
@@ -65,11 +65,11 @@ def pieces_latex(pieces: Sequence[Dim | str]) -> str:
 def clause_lines(clauses: Sequence[Formula]) -> list[str]:
     r"""Return clauses over sizes that are called as they are shown, a line each; dots for the last ones of many.
 
-    >>> from symbcast.parsing import parse_formula
+    >>> from symbcast.text import parse_formula
     >>> print(clause_lines([parse_formula("2 <= N and (N == M or M % 8 == 0)")])[0])
     N \ge 2 \land (N = M \lor M \bmod 8 = 0)
     """
-    from symbcast.printing import labels_of
+    from symbcast.text.printing import labels_of
 
     labels = labels_of(d for c in clauses for d in dims_of(c))
     lines = [_shortened(_formula(c, labels), AllOf if len(clauses) > 1 else None) for c in clauses[:CLAUSES]]

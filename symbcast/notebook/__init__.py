@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
-    from symbcast.notebook.plotting import plot, plots
-    from symbcast.notebook.surveying import Survey, survey
+    from symbcast.notebook.figures import plot, plots
+    from symbcast.notebook.surveys import Survey, survey
 
 _LAZY = {
     "Explorer": "explorer",
-    "Survey": "surveying",
+    "Survey": "surveys",
     "explore": "explorer",
-    "plot": "plotting",
-    "plots": "plotting",
-    "survey": "surveying",
+    "plot": "figures",
+    "plots": "figures",
+    "survey": "surveys",
 }
 
 __all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]

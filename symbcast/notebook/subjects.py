@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.deciding.decide import Decision
-from symbcast.deciding.knowledge import ContradictionError, Knowledge
-from symbcast.deciding.normal import symbols_in
-from symbcast.env import ShapeEnv
+from symbcast.api.env import ShapeEnv
+from symbcast.api.result import Result
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import axis_text
-from symbcast.formulas import FALSE, Formula, dims_of, equal
-from symbcast.programs.known import own_set
-from symbcast.programs.operations import needs
+from symbcast.logic.formulas import FALSE, Formula, dims_of, equal
+from symbcast.program.needs import needs
+from symbcast.program.premises import own_set
 from symbcast.reasons import SIZE
-from symbcast.result import Result
+from symbcast.solver.decision import Decision
+from symbcast.solver.knowledge import ContradictionError, Knowledge
+from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.broadcasting import OutputDim
-    from symbcast.constraints import Constraint
-    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.onnx.report.model_report import ModelReport
 
 
 class Blame(NamedTuple):
@@ -166,7 +166,7 @@ def _of_program(env: ShapeEnv) -> Subject:
 
 
 def _of_report(report: Any) -> Subject:
-    from symbcast.onnx.reporting.report import ModelReport
+    from symbcast.onnx.report.model_report import ModelReport
 
     if not isinstance(report, ModelReport):
         wanted = "a result, an environment or a model's report"

@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.knowing.contents import listed, sizes_of
-from symbcast.onnx.knowing.values import Dims, Value
+from symbcast.onnx.values.contents import listed, sizes_of
+from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.context import Context
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
-    from symbcast.formulas import Formula
+    from symbcast.logic.formulas import Formula
     from symbcast.onnx.differences import Difference
-    from symbcast.onnx.knowing.contents import Element
-    from symbcast.onnx.requiring.asking import Place
+    from symbcast.onnx.requirements.recorder import Place
+    from symbcast.onnx.values.contents import Element
     from symbcast.onnx.walker import GraphScope, Walker
 
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS = 1, 2, 3, 4, 5, 6, 7, 8

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Value
+from symbcast.onnx.values.value import Value
 
 Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
 

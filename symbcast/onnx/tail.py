@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.call import Call, UnknownShapeError
-from symbcast.onnx.knowing.contents import sizes_of
-from symbcast.onnx.knowing.values import UNKNOWN, Constant, Value
+from symbcast.onnx.values.contents import sizes_of
+from symbcast.onnx.values.value import UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.formulas import negate
+from symbcast.logic.formulas import negate
 from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
-from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.operators import operators
-from symbcast.onnx.requiring.asking import Asker, Place
+from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, shape_of
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from symbcast.formulas import Formula
-from symbcast.onnx.knowing.values import NEVER, UNKNOWN, Value
+from symbcast.logic.formulas import Formula
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
 
 if TYPE_CHECKING:
-    from symbcast.onnx.requiring.asking import Asker, Place
+    from symbcast.onnx.requirements.recorder import Asker, Place
 
 
 class Fork(NamedTuple):

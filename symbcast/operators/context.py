@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from symbcast.algebra.arithmetic import subtract
-from symbcast.definedness import definedness
-from symbcast.formulas import (
+from symbcast.logic.definedness import definedness
+from symbcast.logic.formulas import (
     FALSE,
     TRUE,
     AllOf,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.formulas import any_of, at_most, equal
+from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.formulas import equal
+from symbcast.logic.formulas import equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:

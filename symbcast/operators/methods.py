@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
 from symbcast.operators.operator import find_operator
-from symbcast.programs.program import Program
+from symbcast.program.program import Program
 from symbcast.shapes import Shape, ShapeLike, shape
 
 if TYPE_CHECKING:

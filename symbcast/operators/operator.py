@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.bounds import Bounds
 from symbcast.broadcasting import Emission, Joined, Rule, find_rule
-from symbcast.constraints import Constraint, Origin
+from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.errors import OperatorError
-from symbcast.formulas import Formula, clauses
+from symbcast.logic.formulas import Formula, clauses
 from symbcast.operators.context import Context, Dims
 from symbcast.reasons import Reason
 

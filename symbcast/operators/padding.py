@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import add
-from symbcast.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.logic.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from symbcast.operators.windows import (
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.formulas import Formula
+    from symbcast.logic.formulas import Formula
 
 TWICE = "no axis may be named twice"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.algebra.bounds import exact_quotient, reduced_fraction
-from symbcast.formulas import at_most, equal, negate
+from symbcast.logic.formulas import at_most, equal, negate
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:

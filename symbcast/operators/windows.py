@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.formulas import equal
+from symbcast.logic.formulas import equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from symbcast.explanation.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer, rule_text
 from symbcast.explanation.words import in_words
-from symbcast.formulas import all_of
+from symbcast.logic.formulas import all_of
 from symbcast.show.document import (
     LONGEST,
     NOTHING,
@@ -33,8 +33,8 @@ from symbcast.show.operands import TONES, brief_table, operand_table
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.formulas import Formula
-    from symbcast.programs.call import Call
+    from symbcast.logic.formulas import Formula
+    from symbcast.program.call import Call
 
 CLAUSES_SHOWN = 8
 ONE_LINE = 200

@@ -16,7 +16,7 @@ from symbcast.characters import clipped
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.formulas import Formula
+    from symbcast.logic.formulas import Formula
 
 LONGEST = 400
 """How many characters of one text are shown, unless a maker says otherwise."""

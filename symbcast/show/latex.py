@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from symbcast.algebra.latex import text_latex
+from symbcast.algebra.latex_names import text_latex
 from symbcast.characters import clipped, visible
 from symbcast.mathematics.formulas import clause_lines, pieces_latex, shape_latex, sizes_latex
 from symbcast.mathematics.layout import array, displayed, row, stacked

@@ -14,7 +14,7 @@ from symbcast.show.document import Part, Pieces, Row, Span, Table, Tone
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.programs.call import Call
+    from symbcast.program.call import Call
 
 MAX_AXES = 12
 MAX_OPERANDS = 9

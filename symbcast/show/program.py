@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.characters import clipped, listed, sizes_text, visible
 from symbcast.explanation.names import Namer, axis_text, rule_text
 from symbcast.explanation.words import in_words
-from symbcast.formulas import FALSE, all_of, dims_of
+from symbcast.logic.formulas import FALSE, all_of, dims_of
 from symbcast.show.call import VERDICTS
 from symbcast.show.document import (
     LONGEST,
@@ -33,10 +33,10 @@ from symbcast.show.operands import TONES
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.constraints import Constraint
-    from symbcast.programs.answers import Requirement
-    from symbcast.programs.op import Op
-    from symbcast.programs.program import Program
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.program.answers import Requirement
+    from symbcast.program.operation import Op
+    from symbcast.program.program import Program
 
 SHOWN = 12
 """How many conditions, or operations of a conflict, are shown."""
@@ -47,7 +47,7 @@ NAMED = 3
 def document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: what is asked, by which operations, an example, a failure.
 
-    >>> from symbcast.env import ShapeEnv
+    >>> from symbcast.api.env import ShapeEnv
     >>> from symbcast.show.text import render
     >>> env = ShapeEnv(assume="batch >= 1")
     >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
@@ -111,7 +111,7 @@ def _op_kind(op: Op, namer: Namer) -> str:
 
 def _asks(op: Op, namer: Namer) -> str:
     """Return what an operation asks of sizes, as text; of what cannot be, why."""
-    from symbcast.deciding.normal import flattened
+    from symbcast.solver.normal_form import flattened
 
     for constraint in op.constraints:
         if FALSE in flattened([constraint.requirement]):
@@ -164,7 +164,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
-    from symbcast.deciding.evaluating import holds_at
+    from symbcast.solver.evaluation import holds_at
 
     bound = {s: sizes[name] for s, name in env.shown.items()}
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
@@ -180,8 +180,8 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
 
 def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[Any, int]) -> str:
     """Return the sizes that meet where a constraint fails."""
-    from symbcast.deciding.compiled import UndefinedError
-    from symbcast.deciding.evaluating import size_at
+    from symbcast.solver.compiler import UndefinedError
+    from symbcast.solver.evaluation import size_at
 
     try:
         values = [str(size_at(d, bound)) for d in dims_of(constraint.requirement)]

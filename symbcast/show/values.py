@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from symbcast.characters import clipped
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
-from symbcast.formulas import Formula, clauses
-from symbcast.printing import formula_text, shape_text
+from symbcast.logic.formulas import Formula, clauses
 from symbcast.show.document import NOTHING, Conjunction, Dims, Document, Lines, Span, code
+from symbcast.text.printing import formula_text, shape_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -6,13 +6,13 @@ import gc
 import itertools
 
 import pytest
-from deciding.expressions import NAMES, SYMBOLS, expressions
 from hypothesis import given
+from solver.expressions import NAMES, SYMBOLS, expressions
 
 import symbcast as sb
 from symbcast.adapters import jax as adapter
-from symbcast.deciding.compiled import value_function
 from symbcast.shapes import shape_of
+from symbcast.solver.compiler import value_function
 
 jax = pytest.importorskip("jax")
 export = pytest.importorskip("jax.export")

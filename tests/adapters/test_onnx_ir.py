@@ -7,13 +7,13 @@ import math
 
 import pytest
 import sympy
-from deciding.expressions import NAMES, SYMBOLS, expressions
 from hypothesis import assume, given
+from solver.expressions import NAMES, SYMBOLS, expressions
 
 import symbcast as sb
 from symbcast.adapters import onnx_ir as adapter
-from symbcast.deciding.compiled import value_function
 from symbcast.shapes import shape_of
+from symbcast.solver.compiler import value_function
 
 ir = pytest.importorskip("onnx_ir")
 

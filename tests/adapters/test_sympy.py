@@ -6,17 +6,17 @@ import itertools
 
 import pytest
 import sympy
-from deciding.expressions import SYMBOLS, broadcast, call, expressions, integer, name
 from hypothesis import example, given
 from hypothesis import strategies as st
+from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name
 
 import symbcast as sb
 from symbcast.adapters import sympy as adapter
 from symbcast.algebra.door import to_sympy
-from symbcast.deciding.compiled import value_function
-from symbcast.dims import broadcast as join
-from symbcast.dims import floordiv, mod
+from symbcast.algebra.sympy_functions import broadcast as join
+from symbcast.algebra.sympy_functions import floordiv, mod
 from symbcast.shapes import shape_of
+from symbcast.solver.compiler import value_function
 
 anything = expressions(
     3, divisors=(2, 3, 6, -2), functions=("min", "max", "broadcast"), symbolic=True, max_leaves=4

@@ -8,12 +8,12 @@ from functools import reduce
 
 import pytest
 import sympy
-from deciding.expressions import NAMES, expressions
 from hypothesis import given
+from solver.expressions import NAMES, expressions
 
 import symbcast as sb
 from symbcast.adapters import torch as adapter
-from symbcast.deciding.compiled import value_function
+from symbcast.solver.compiler import value_function
 
 torch = pytest.importorskip("torch")
 shapes = pytest.importorskip("torch.fx.experimental.symbolic_shapes")

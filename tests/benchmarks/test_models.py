@@ -19,9 +19,9 @@ import sympy
 import symbcast as sb
 from symbcast.algebra.door import from_sympy
 from symbcast.algebra.terms import symbols_of
-from symbcast.deciding.compiled import UndefinedError
-from symbcast.deciding.evaluating import size_at
 from symbcast.errors import SymbcastError
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.evaluation import size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.broadcasting import Kind, find_rule
-from symbcast.formulas import holds
+from symbcast.logic.formulas import holds
 
 ATTRIBUTES = [
     ("numpy", {}),

@@ -14,7 +14,7 @@ import small_models
 import sympy
 
 import symbcast as sb
-from symbcast.notebook.surveying import Blame, Cell, Outcome, Survey, survey
+from symbcast.notebook.surveys import Blame, Cell, Outcome, Survey, survey
 
 mpl.use("Agg")
 
@@ -25,9 +25,9 @@ from matplotlib.patches import PathPatch
 from matplotlib.transforms import Bbox
 
 from symbcast.notebook import plot, plots
-from symbcast.notebook.plotting.categories import MOST, categories
-from symbcast.notebook.plotting.palette import MARKS, Page, ink_on
-from symbcast.notebook.plotting.shading import Shading
+from symbcast.notebook.figures.categories import MOST, categories
+from symbcast.notebook.figures.palette import MARKS, Page, ink_on
+from symbcast.notebook.figures.shades import Shading
 
 PAGES = {"light": nullcontext, "dark": lambda: plt.style.context("dark_background")}
 FIRST = sb.broadcast("N, 3", "M, 1")

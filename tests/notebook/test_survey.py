@@ -18,8 +18,8 @@ from steps import calls
 import symbcast as sb
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.evidence import at_sizes
-from symbcast.formulas import FALSE, holds
-from symbcast.notebook.surveying import MAX_CELLS, Outcome, Survey, survey
+from symbcast.logic.formulas import FALSE, holds
+from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
 
 SIZES = range(6)
 WORKS, FAILS, EXCLUDED = Outcome.WORKS, Outcome.FAILS, Outcome.EXCLUDED
@@ -325,7 +325,7 @@ def test_surveys_import_neither_matplotlib_nor_numpy():
     code = """
 import sys, symbcast as sb
 assert not any(m.startswith("symbcast.notebook") for m in sys.modules)
-from symbcast.notebook.surveying import survey
+from symbcast.notebook.surveys import survey
 survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(5))
 assert not {"matplotlib", "numpy", "anywidget", "ipywidgets", "IPython"} & set(sys.modules)
 assert set(sb.notebook.__all__) < set(dir(sb.notebook))

@@ -7,8 +7,8 @@ from recorded_nodes import compiled
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.algebra.symbols import symbol
-from symbcast.booleans import conjunction
-from symbcast.onnx.requiring.clearing import bounded
+from symbcast.logic.booleans import conjunction
+from symbcast.onnx.requirements.quotients import bounded
 
 N, M = symbol("N"), symbol("M")
 

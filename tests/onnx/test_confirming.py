@@ -8,7 +8,8 @@ from small_models import RUNNABLE, small_model
 
 import symbcast as sb
 from symbcast import onnx as models
-from symbcast.onnx.reporting import confirming, running
+from symbcast.onnx.report import confirmation as confirming
+from symbcast.onnx.report import runs as running
 
 pytest.importorskip("onnxruntime")
 

@@ -15,8 +15,7 @@ from onnx.external_data_helper import set_external_data
 
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.symbols import symbol
-from symbcast.deciding.evaluating import size_at
-from symbcast.onnx.knowing.contents import (
+from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Elements,
     Numbers,
@@ -31,6 +30,7 @@ from symbcast.onnx.knowing.contents import (
     ratio,
     sizes_of,
 )
+from symbcast.solver.evaluation import size_at
 
 N, M = symbol("N"), symbol("M")
 

@@ -18,7 +18,7 @@ from onnx import numpy_helper
 from onnx.parser import parse_model
 
 import symbcast as sb
-from symbcast.onnx.reading.loading import load
+from symbcast.onnx.inputs.models import load
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>
 reshaping (float[N, C] x) => (float[] y) <int64[3] target = {0, -1, 2}> { y = Reshape(x, target) }

@@ -201,10 +201,10 @@ def test_confirm_says_what_the_runtime_does(models, capsys):
 
 
 def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
-    from symbcast.onnx.reporting.confirming import Confirmation
+    from symbcast.onnx.report.confirmation import Confirmation
 
     disagreeing = Confirmation({"N": 1}, "runs", "error", False, "it failed")
-    monkeypatch.setattr("symbcast.onnx.reporting.report.ModelReport.confirm", lambda self: (disagreeing,))
+    monkeypatch.setattr("symbcast.onnx.report.model_report.ModelReport.confirm", lambda self: (disagreeing,))
     for format in ("text", "json"):
         assert run(["model", "always.onnx", "--confirm", "--format", format]) == Exit.FAILS
     capsys.readouterr()

@@ -14,8 +14,8 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.onnx.formats import github, sarif
-from symbcast.onnx.formats.outcomes import Confirmed, Outcome, disagreements, notices_of
+from symbcast.onnx.report.formats import github, sarif
+from symbcast.onnx.report.formats.outcomes import Confirmed, Outcome, disagreements, notices_of
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz"
 

@@ -12,8 +12,8 @@ import pytest
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
-from symbcast.deciding.compiled import UndefinedError
-from symbcast.deciding.evaluating import size_at
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.evaluation import size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

@@ -16,9 +16,9 @@ from running import Refusal, Runs
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
-from symbcast.deciding.evaluating import holds_at, size_at
-from symbcast.formulas import FORMULA_KINDS
-from symbcast.onnx.knowing.contents import Elements, Ramp, Ratio, Stack
+from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.onnx.values.contents import Elements, Ramp, Ratio, Stack
+from symbcast.solver.evaluation import holds_at, size_at
 
 
 def element_at(element, sizes):

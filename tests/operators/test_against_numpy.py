@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.deciding.evaluating import size_at
+from symbcast.solver.evaluation import size_at
 
 LARGEST = 3
 

@@ -9,9 +9,9 @@ from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
-from symbcast.parsing import parse_formula
 from symbcast.show import call
 from symbcast.show.text import message
+from symbcast.text import parse_formula
 from symbcast.verdicts import Verdict
 
 
@@ -271,7 +271,7 @@ def test_the_fix_is_looked_for_once(monkeypatch):
 
 
 def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
-    monkeypatch.setattr("symbcast.deciding.smt.Session.check", lambda *_: pytest.fail("the solver was asked"))
+    monkeypatch.setattr("symbcast.solver.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked"))
     result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
     assert fix(result).text.startswith('assume "compatible(N0, N1, ')
 

@@ -10,9 +10,9 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
+from symbcast.algebra.sympy_functions import symbol
+from symbcast.api.conditions import Condition
 from symbcast.characters import clipped, quoted, sizes_text, visible
-from symbcast.conditions import Condition
-from symbcast.dims import symbol
 from symbcast.show import call, program
 from symbcast.show.document import LONGEST, Document, Fields, Lines, code, plain
 from symbcast.show.html import render, text

@@ -8,11 +8,11 @@ from questions import assumptions, dims, questions
 import symbcast as sb
 from symbcast.algebra.door import to_sympy
 from symbcast.algebra.symbols import symbol
-from symbcast.conditions import Condition
+from symbcast.api.conditions import Condition
 from symbcast.mathematics.dims import dim_latex
 from symbcast.mathematics.formulas import clause_lines
-from symbcast.parsing import parse_dim, parse_formula
-from symbcast.printing import dim_text, formula_text
+from symbcast.text import parse_dim, parse_formula
+from symbcast.text.printing import dim_text, formula_text
 
 TERMS = [
     "-N + 1",

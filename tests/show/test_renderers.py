@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import symbcast as sb
+from symbcast.algebra.sympy_functions import symbol
 from symbcast.characters import visible
-from symbcast.dims import symbol
 from symbcast.show import call, html, latex, program, terminal, text, values
 from symbcast.show import json as data
 from symbcast.show.document import (

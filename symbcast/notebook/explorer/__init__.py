@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from symbcast.notebook.explorer.opening import explore, explorer_class
+from symbcast.notebook.explorer.fields import explore, explorer_class
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer.widget import Explorer

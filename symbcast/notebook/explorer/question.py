@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from symbcast.assumptions import check_min_size, read_assumptions
+from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import Parameter, RuleInfo
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.errors import (
@@ -17,7 +17,7 @@ from symbcast.errors import (
     SymbcastError,
     UnknownRuleError,
 )
-from symbcast.result import Result, broadcast
+from symbcast.program.assumptions import check_min_size, read_assumptions
 from symbcast.shapes import shape
 
 

@@ -9,17 +9,18 @@ from symbcast.algebra.symbols import Symbol
 from symbcast.broadcasting import REQUIRED, Parameter
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.characters import cut, listed, sizes_text, visible
-from symbcast.explanation.working import worked_out
-from symbcast.notebook.choosing import telling_axis, telling_names
+from symbcast.explanation.axis_steps import worked_out
+from symbcast.notebook.defaults import telling_axis, telling_names
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
-from symbcast.notebook.surveying import Cell, Outcome, Survey, survey
-from symbcast.show import call, html, working
+from symbcast.notebook.surveys import Cell, Outcome, Survey, survey
+from symbcast.show import axis_steps as working
+from symbcast.show import call, html
 from symbcast.show.document import Room
 
 if TYPE_CHECKING:
+    from symbcast.api.result import Result
     from symbcast.notebook.explorer.question import Fault, Question
-    from symbcast.result import Result
 
 _NAME = 40
 """How many characters of a symbol's name are shown."""

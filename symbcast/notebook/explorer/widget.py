@@ -9,11 +9,11 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
+from symbcast.api.result import Result
 from symbcast.characters import clipped, visible
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
-from symbcast.result import Result
 from symbcast.show.call import summary
 
 _HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ class Explorer(AnyWidget):
         )
         self._ask()
         # The solver is loaded when a question first needs it; a keystroke should not wait for that.
-        import_module("symbcast.deciding.smt")
+        import_module("symbcast.solver.z3_solver")
         self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
 

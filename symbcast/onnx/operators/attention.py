@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.formulas import any_of, equal
+from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import expect, known_shape
+from symbcast.onnx.operators.expected_shapes import expect, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.logic.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
-from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

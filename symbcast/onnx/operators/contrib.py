@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo
-from symbcast.formulas import any_of, equal
+from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import OPERATORS, operator
+from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

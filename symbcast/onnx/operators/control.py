@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.formulas import Formula, at_most, equal, negate
+from symbcast.logic.formulas import Formula, at_most, equal, negate
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.arithmetic import truth
-from symbcast.onnx.knowing.values import NEVER, Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.elements import truth
+from symbcast.onnx.values.value import NEVER, Value
 from symbcast.onnx.walker import Fork, either
 
 

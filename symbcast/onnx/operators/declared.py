@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.onnx.call import Call
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
-from symbcast.onnx.knowing.arithmetic import BINARY, UNARY
-from symbcast.onnx.knowing.combining import cast, combined, mapped
-from symbcast.onnx.knowing.contents import Content
-from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.operators.elementwise import pair_broadcast
-from symbcast.onnx.operators.expecting import expect_numbers, known_shape
-from symbcast.onnx.operators.reducing import reduced, reduced_content
+from symbcast.onnx.operators.expected_shapes import expect_numbers, known_shape
+from symbcast.onnx.operators.reductions import reduced, reduced_content
 from symbcast.onnx.registry import Operator, operator
-from symbcast.printing import dim_text
+from symbcast.onnx.values.contents import Content
+from symbcast.onnx.values.elements import BINARY, UNARY
+from symbcast.onnx.values.tensors import cast, combined, mapped
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
-from symbcast.formulas import any_of, different, equal
+from symbcast.logic.formulas import any_of, different, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.arithmetic import BINARY, Binary, selected
-from symbcast.onnx.knowing.combining import combined, mapped
-from symbcast.onnx.knowing.contents import Element, Elements, Numbers, is_size
-from symbcast.onnx.knowing.numbers import BOOL, INTEGERS
-from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import expect_numbers
+from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import Element, Elements, Numbers, is_size
+from symbcast.onnx.values.elements import BINARY, Binary, selected
+from symbcast.onnx.values.numbers import BOOL, INTEGERS
+from symbcast.onnx.values.tensors import combined, mapped
+from symbcast.onnx.values.value import Dims, Value
 
 
 @operator("Identity")

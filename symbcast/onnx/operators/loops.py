@@ -7,15 +7,15 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.definedness import definedness
-from symbcast.formulas import TRUE, Formula, at_most, equal
+from symbcast.logic.definedness import definedness
+from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.arithmetic import truth
-from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.values import UNKNOWN, Dims, Value
-from symbcast.onnx.operators.expecting import expect_numbers
+from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.elements import truth
+from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

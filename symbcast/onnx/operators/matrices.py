@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims, Value
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
+from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul
 from symbcast.operators.matmul import matrix_product as product_of_two

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import ceil_divide
-from symbcast.formulas import FALSE, Formula, any_of, different, equal
+from symbcast.logic.formulas import FALSE, Formula, any_of, different, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_numbers, known_shape
-from symbcast.onnx.operators.joining import joined_shape
+from symbcast.onnx.operators.concatenation import joined_shape
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Dims, Value
 
 FLOAT, UINT8 = 1, 2
 _SCALE, _ZERO = 1, 2

@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.formulas import Formula, all_of, any_of, equal
+from symbcast.logic.formulas import Formula, all_of, any_of, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims, Value
-from symbcast.onnx.operators.expecting import MICROSOFT, expect, expect_number_or_line, expect_numbers, known_shape
+from symbcast.onnx.operators.expected_shapes import (
+    MICROSOFT,
+    expect,
+    expect_number_or_line,
+    expect_numbers,
+    known_shape,
+)
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

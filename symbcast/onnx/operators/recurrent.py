@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.values import Value
-from symbcast.onnx.operators.expecting import MICROSOFT, expect, known_shape
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.formulas import any_of, equal
+from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.contents import is_size
-from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.numbers import BOOL
-from symbcast.onnx.knowing.values import Value
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.numbers import BOOL
+from symbcast.onnx.values.value import Value
 
 FLOAT, INT64, STRING = 1, 7, 8
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import any_of, at_most, equal
+from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims
+from symbcast.onnx.values.value import Dims
 from symbcast.operators.windows import Window
 
 if TYPE_CHECKING:

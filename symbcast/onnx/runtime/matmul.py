@@ -6,9 +6,9 @@ from contextlib import nullcontext
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import FALSE, Formula, all_of, any_of, at_most, different, equal
+from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, at_most, different, equal
 from symbcast.onnx.call import Call
-from symbcast.onnx.knowing.values import Dims
+from symbcast.onnx.values.value import Dims
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

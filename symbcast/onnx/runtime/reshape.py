@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.formulas import any_of, equal, negate
+from symbcast.logic.formulas import any_of, equal, negate
 from symbcast.onnx.call import Call
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient

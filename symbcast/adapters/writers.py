@@ -1,0 +1,139 @@
+"""What every adapter needs to write dimensions out: the sizes settled, names for them, and a walk over a dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sizes import MAX_SIZE
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
+from symbcast.errors import DimensionError, MissingExtraError
+from symbcast.logic.formulas import Formula, equal
+from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.program.scope import Scope
+from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.solver.knowledge import ContradictionError, Knowledge
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.size_sets import ALL, SizeSet
+
+T = TypeVar("T")
+
+
+def load(module: str, extra: str) -> Any:
+    """Return a framework's module; raise `MissingExtraError` where it is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise MissingExtraError(f"symbcast.adapters.{extra.replace('-', '_')}", extra) from error
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Shapes with everything put in that the assumptions fix, and what is left to say of the symbols in them.
+
+    ``domains`` are the sets that the symbols lie in, ``others`` the assumptions that tie several of them together.
+    """
+
+    shapes: tuple[Shape, ...]
+    domains: Mapping[Symbol, SizeSet]
+    others: tuple[Formula, ...]
+    names: Mapping[Symbol, str]
+
+    def bounds(self, symbol: Symbol, framework: str) -> tuple[int, int | None]:
+        """Return the least and the greatest size of a symbol; raise where its sizes are not all those between."""
+        members = self.domains[symbol]
+        low, high = members.least() or 0, members.greatest
+        if not members.same(SizeSet.interval(low, high)):
+            raise DimensionError(symbol, f"{framework} holds a range of sizes, and these have gaps", "assume a range")
+        return low, high if high is None or high < MAX_SIZE else None
+
+    def may_be_zero(self, symbol: Symbol) -> bool:
+        """Return whether a symbol may be 0, as far as can be told."""
+        if 0 not in self.domains[symbol]:
+            return False
+        try:
+            Knowledge(tuple(self.domains), self.domains, (*self.others, equal(symbol, 0)))
+        except ContradictionError:
+            return False
+        return True
+
+    def refuse_others(self, framework: str) -> None:
+        """Raise if something is assumed that is not about one symbol alone."""
+        if self.others:
+            from symbcast.text.printing import formula_text
+
+            problem = f"{framework} holds nothing that ties several sizes together"
+            raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
+
+
+def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
+    """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
+    given = list(shapes)
+    operands = [shape(s) for s in given]
+    fresh = [not isinstance(s, Shape) for s in given]
+    scope = Scope(operands, fresh, read_assumptions(assume), check_min_size(min_size))
+    known = scope.knowledge
+    put_in = tuple(shape_of(replaced(d, known.values) for d in s.dims) for s in scope.shapes)
+    present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))
+    others = tuple(f for f in known.others if not present.keys().isdisjoint(symbols_in(f)))
+    present.update(dict.fromkeys(s for f in others for s in symbols_in(f)))
+    domains = {s: known.domains.get(s, ALL) for s in present}
+    return Settled(put_in, domains, others, {s: scope.names[s] for s in present})
+
+
+def identifiers(names: Mapping[Symbol, str], framework: str, reserved: Iterable[str] = ()) -> dict[Any, str]:
+    """Return a name for each symbol that is a Python identifier; an unknown ``?0`` becomes ``u0``."""
+    found = {s: name for s, name in names.items() if not isinstance(s, Unknown)}
+    for symbol, name in found.items():
+        if not name.isidentifier() or name in reserved:
+            problem = f"{framework} takes identifiers for names, less those with a meaning of their own"
+            raise DimensionError(symbol, problem, "give it another name")
+    taken = {*found.values(), *reserved}
+    for symbol, name in names.items():
+        if isinstance(symbol, Unknown):
+            label = name.lstrip("?")
+            free = f"u{label}" if label.isdecimal() else label or "u"
+            while free in taken or not free.isidentifier():
+                free = f"u_{free}"
+            found[symbol] = free
+            taken.add(free)
+    return found
+
+
+def fold(
+    value: Term,
+    leaf: Callable[[Symbol], T],
+    operation: Callable[[Kind, list[T]], T],
+    total: Callable[[Sequence[tuple[int, list[T]]]], T],
+) -> T:
+    """Return what a term is in another notation: ``total`` makes it from pairs of an integer and its factors."""
+
+    def of(atom: Atom) -> T:
+        if isinstance(atom, Symbol):
+            return leaf(atom)
+        assert isinstance(atom, Operation)
+        return operation(atom.kind, [fold(a, leaf, operation, total) for a in atom.args])
+
+    return total([(c, [of(a) for a in monomial]) for monomial, c in value.coefficients.items()])
+
+
+def operations(value: Term) -> Iterator[Operation]:
+    """Yield the operations in a term, at every depth."""
+    for operation in value.operations():
+        yield operation
+        for arg in operation.args:
+            yield from operations(arg)
+
+
+def cannot_join(dim: Dim, framework: str) -> DimensionError:
+    """Return the error for a join: no framework has one."""
+    hint = (
+        "where it is known to be defined, dim.rewrite(sympy.Max) is the same size; or give the axis a name of its own"
+    )
+    return DimensionError(dim, f"{framework} has no dimension that is the broadcast of two sizes", hint)

@@ -1,0 +1,122 @@
+"""Whole programs: `ShapeEnv` takes operations one after another and answers for all of them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.operators.methods import ShapeFunctions
+from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
+
+if TYPE_CHECKING:
+    from symbcast.exchange.programs import ProgramData
+    from symbcast.guards import Guard
+
+
+class ShapeEnv(ShapeFunctions):
+    """The sizes of a program, and what its operations ask of them.
+
+    Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
+    no error. An operation that no sizes allow beside those before it raises `IncompatibleProgramError`, which names
+    the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
+
+    ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
+    text (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a
+    time.
+
+    >>> env = ShapeEnv(assume=["batch >= 1"])
+    >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")
+    >>> env.broadcast(x, "batch, S, S", origin="mask")
+    Shape('(batch, broadcast(S, T), broadcast(S, T))')
+    >>> env.condition
+    Eq(S, 1) | Eq(T, 1) | Eq(T, S)
+    >>> env.equal("S", "T"), env.broadcast("S, 1", "T", origin="scale")
+    (Shape('(T,)'), Shape('(T, T)'))
+    """
+
+    def explain(self) -> str:
+        """Return the answer in words: each condition and where it comes from first, an example, a failure."""
+        from symbcast.show import program, text
+
+        return text.render(program.document(self))
+
+    def _repr_html_(self) -> str:
+        from symbcast.show import html, program
+        from symbcast.show.document import Room
+
+        return html.render(program.document(self, Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.show import latex, program
+
+        return latex.render(program.document(self))
+
+    # Guards: the condition in the words of those who check it.
+
+    def guard(self, *, with_assumptions: bool = False) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``.
+
+        Like the condition it says nothing of sizes that the assumptions exclude, unless ``with_assumptions``: then it
+        is false there. So it is with the other guards.
+        """
+        from symbcast.guards import python_guard
+
+        return python_guard(self.guarded(with_assumptions), self.shown)
+
+    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
+        from symbcast.guards import python_source
+
+        return python_source(self.guarded(with_assumptions), self.shown, name)
+
+    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
+        from symbcast.guards import cpp_source
+
+        return cpp_source(self.guarded(with_assumptions), self.shown, name)
+
+    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
+        from symbcast.guards import smtlib_source
+
+        return smtlib_source(self.guarded(with_assumptions), self.shown, name)
+
+    def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
+        from symbcast.guards import mlir_source
+
+        return mlir_source(self.guarded(with_assumptions), self.shown, name)
+
+    # Exchange.
+
+    def to_dict(self) -> ProgramData:
+        """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
+        from symbcast.exchange.programs import program_to_dict
+
+        return program_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: object) -> ShapeEnv:
+        """Return the environment that `to_dict` wrote; the answer in it is not read, but found again.
+
+        Raises `ExchangeError` for other data.
+        """
+        from symbcast.exchange.programs import program_from_dict
+
+        return program_from_dict(data, ShapeEnv)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.exchange.programs import json_schema
+
+        return json_schema()
+
+
+def _words(error: BroadcastError) -> str:
+    from symbcast.show import program, text
+
+    assert isinstance(error, IncompatibleProgramError)
+    return text.message(program.refusal(error.operation, error.operations, error.assumptions))
+
+
+IncompatibleProgramError.words = staticmethod(_words)

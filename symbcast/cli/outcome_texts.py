@@ -1,0 +1,134 @@
+"""What the outcomes of checks look like in each format: told one by one where that can be, or at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from symbcast.characters import cut
+from symbcast.cli.output import harmless, print_json, print_text, show
+from symbcast.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
+
+if TYPE_CHECKING:
+    from symbcast.onnx.report.formats.outcomes import Outcome
+
+_WORDS = {"always": "always", "sometimes": "sometimes", "never": "never", "unknown": "undecided", "": "broken"}
+_TONES = {
+    "always": Tone.FINE,
+    "sometimes": Tone.CONDITIONAL,
+    "never": Tone.IMPOSSIBLE,
+    "undecided": Tone.UNDECIDED,
+    "broken": Tone.IMPOSSIBLE,
+}
+_NAME = 60
+_WIDTH = 100
+
+
+class Teller:
+    """Tells what became of ``count`` files; errors go to stderr, where the answer has no room for them at once."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def tell(self, outcome: Outcome) -> None:
+        """Tell what became of a file, in its turn."""
+        if outcome.problem is not None:
+            print_text(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+        remark(outcome)
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Tell what is to be told of all of them."""
+
+
+class Text(Teller):
+    """Tells in words; of several files there is a table at the end."""
+
+    def tell(self, outcome: Outcome) -> None:
+        """Print a report, or why there is none."""
+        if outcome.document is not None:
+            show(_report(outcome, outcome.document), _WIDTH)
+        if self.count == 1:
+            super().tell(outcome)
+            return
+        if outcome.problem is not None:
+            show(Document(words(f"{outcome.source}: {outcome.problem}"), Tone.IMPOSSIBLE, ()))
+        print_text("")
+        remark(outcome)
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Print the table."""
+        if self.count > 1:
+            show(_summary(outcomes), indent=0)
+
+
+class Json(Teller):
+    """Tells in one JSON document: the reports, and what could not be checked."""
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Print the document."""
+        reports = [_data(o) for o in outcomes if o.data is not None]
+        errors = [{"source": o.source, **o.problem._asdict()} for o in outcomes if o.problem is not None]
+        print_json({"models": reports, "errors": errors})
+
+
+class Sarif(Teller):
+    """Tells in one SARIF log."""
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Print the log."""
+        from symbcast.onnx.report.formats.sarif import document
+
+        print_json(document(outcomes))
+
+
+class GitHub(Teller):
+    """Tells in workflow commands."""
+
+    def tell(self, outcome: Outcome) -> None:
+        """Print the commands for a file."""
+        from symbcast.onnx.report.formats.github import commands
+
+        for command in commands(outcome):
+            print_text(command)
+        remark(outcome)
+
+
+TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sarif, "github": GitHub}
+
+
+def remark(outcome: Outcome) -> None:
+    """Print what is for whoever started the command."""
+    for text in outcome.remarks:
+        print_text(harmless(f"symbcast: {text}"), sys.stderr)
+
+
+def _report(outcome: Outcome, document: Document) -> Document:
+    """Return a report, with what the real runtime did at its end."""
+    runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
+    return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
+
+
+def _summary(outcomes: Sequence[Outcome]) -> Document:
+    """Return a row for each file, and their sum."""
+    heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
+    rows = (Row("model", heads, Part.HEAD), *map(_row, outcomes))
+    counts = Counter(_WORDS[o.verdict] for o in outcomes)
+    said = ", ".join(f"{counts[word]} {word}" for word in _WORDS.values() if counts[word])
+    return Document(
+        (), None, (Table("the models", rows, align="l"), Lines((words(f"{len(outcomes)} models: {said}"),)))
+    )
+
+
+def _row(outcome: Outcome) -> Row:
+    word = _WORDS[outcome.verdict]
+    counts = (outcome.findings or "-", outcome.unanalysed or "-", f"{1000 * outcome.seconds:.0f}")
+    cells = tuple(Span(str(count)) for count in counts) if outcome.verdict else ()
+    return Row(cut(outcome.source, _NAME), (Span(word, tone=_TONES[word]), *cells))
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    runs = [{key: value for key, value in c._asdict().items() if key != "text"} for c in outcome.confirmed]
+    return {**(outcome.data or {}), **({"confirmations": runs} if runs else {})}

@@ -1,0 +1,176 @@
+"""A condition as a Python function."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
+
+from symbcast.errors import BindingError
+from symbcast.guards.clauses import condition_texts, guarded_clauses, operation_kinds
+from symbcast.guards.names import identifiers, tidy
+from symbcast.logic.formulas import AllOf, AnyOf, Formula
+from symbcast.program.bindings import missing_sizes, read_sizes
+from symbcast.solver.compiler import PYTHON, formula_source
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+_HELPERS = {
+    "compatible": '''\
+def compatible(*sizes):
+    """Return whether the sizes other than 1 are all equal."""
+    return len({*sizes, 1}) <= 2
+''',
+    "join": '''\
+def join(*sizes):
+    """Return what compatible sizes broadcast to."""
+    return next((size for size in sizes if size != 1), 1)
+''',
+}
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS))
+
+
+def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
+    """Return a Python module with one function: whether the condition holds at sizes given in the order of ``names``.
+
+    The function is False, and raises nothing, for sizes below 0 and where a comparison has a term without a value. It
+    is exact for integers of any size. A name that Python does not allow is changed, and the docstring says to what.
+    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
+    identifier.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.text import parse_formula
+    >>> N, T = symbol("N"), symbol("T")
+    >>> source = python_source(parse_formula("compatible(N, 8, T) and N % 2 == 0"), {N: "batch", T: "a b"})
+    >>> print(source[source.index("    return (") :])
+        return (
+            batch >= 0
+            and a_b >= 0
+            and compatible(batch, 8, a_b)
+            and (batch % 2) == 0
+        )
+    <BLANKLINE>
+    """
+    if not _is_free(name):
+        raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
+    parts = guarded_clauses(condition, names)
+    parameters = parameter_names(names, name)
+    lines = [f"{p} >= 0" for p in parameters.values()]
+    lines += [_clause_source(part, parameters) for part in parts]
+    called = {"compatible" for line in lines if "compatible(" in line} | operation_kinds(parts)
+    helpers = "".join(f"{text}\n\n" for helper, text in _HELPERS.items() if helper in called)
+    head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
+    return f"{helpers}{head}{_conjunction(lines)}"
+
+
+def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
+    """Return the parameter that stands for each symbol in the function's source."""
+    return identifiers(names, _spelled, lambda word: word == function or not _is_free(word))
+
+
+def _is_free(word: str) -> bool:
+    return word.isidentifier() and word not in _TAKEN
+
+
+def _spelled(name: str) -> str:
+    # Python takes identifiers that have one normal form for one.
+    form = normalize("NFKC", name)
+    return form if form.isidentifier() else tidy(re.sub(r"\W", "_", form))
+
+
+def _clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+    source = formula_source(part, parameters, PYTHON)
+    return f"({source})" if isinstance(part, (AllOf, AnyOf)) and part.parts else source
+
+
+def _conjunction(lines: list[str]) -> str:
+    if len(lines) <= 1:
+        return f"    return {lines[0] if lines else 'True'}\n"
+    joined = "\n        and ".join(lines)
+    return f"    return (\n        {joined}\n    )\n"
+
+
+def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapping[Symbol, str]) -> str:
+    changed = [f"{p} is the size {names[s]!r}." for s, p in parameters.items() if p != names[s]]
+    lines = [*condition_texts(condition, names), *(["", *changed] if changed else [])]
+    text = "".join(f"\n    {line}" if line else "\n" for line in lines)
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'    """Return whether sizes meet the condition.\n{escaped}\n    """\n'
+
+
+class Guard:
+    """A condition as a function of sizes, by name, by symbol or in order.
+
+    ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
+    which checks nothing of what it is given. Two guards are equal where condition and names are.
+    """
+
+    __slots__ = ("_names", "_renamed", "condition", "function", "name", "names", "parameters", "source")
+
+    def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
+        twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
+        if twice:
+            raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
+        self.condition = condition
+        self.names = dict(names)
+        self.name = name
+        self.source = python_source(condition, names, name)
+        found = parameter_names(names, name)
+        self.parameters = tuple(found.values())
+        self._renamed = {p: names[s] for s, p in found.items() if p != names[s]}
+        namespace: dict[str, Any] = {}
+        exec(self.source, namespace)
+        self.function: Callable[..., bool] = namespace[name]
+
+    def __call__(self, sizes: Mapping[Any, Any] | None = None, /, **named: Any) -> bool:
+        """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
+
+        Raises `BindingError` for a size that is missing, unknown, or not a size.
+        """
+        found = read_sizes(self.names, sizes, {self._renamed.get(key, key): size for key, size in named.items()})
+        missing = [name for name in self.names.values() if name not in found]
+        if missing:
+            raise missing_sizes(missing, self.name)
+        return self.function(*(found[name] for name in self.names.values()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Guard) and self._question == other._question
+
+    def __hash__(self) -> int:
+        return hash(self._question)
+
+    @property
+    def _question(self) -> tuple[Any, ...]:
+        return self.condition, tuple(self.names.items()), self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The question alone: a function that was made here cannot be pickled, and is soon made again.
+        return Guard, (self.condition, self.names, self.name)
+
+    def __repr__(self) -> str:
+        texts = condition_texts(self.condition, self.names)
+        text = texts[0] if len(texts) == 1 else " and ".join(f"({t})" if " or " in t else t for t in texts)
+        shown = text if len(text) <= 80 else f"{text[:77]}..."
+        return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
+
+
+def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> Guard:
+    """Return a condition as a function of its sizes.
+
+    Raises `BindingError` for a size of the condition without a name, and for two sizes of one name.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.text import parse_formula
+    >>> N, T = symbol("N"), symbol("T")
+    >>> guard = python_guard(parse_formula("N == 2*T"), {N: "batch", T: "a b"})
+    >>> guard({"batch": 6, "a b": 3}), guard({N: 6, T: 4}), guard(batch=6, a_b=3), guard.function(6, 3)
+    (True, False, True, True)
+    >>> guard
+    <Guard guard(batch, a_b): batch == 2*'a b'>
+    """
+    return Guard(condition, names, name)

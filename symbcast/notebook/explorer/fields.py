@@ -1,0 +1,160 @@
+"""`explore`: shapes and results of every kind, written into the fields of an explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.api.result import Result, broadcast
+from symbcast.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.errors import BindingError, MissingExtraError
+from symbcast.logic.formulas import Formula
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
+from symbcast.notebook.explorer.question import Question
+from symbcast.program.assumptions import Assumptions
+from symbcast.program.bindings import Sizes, read_size
+from symbcast.shapes import ShapeLike
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.notebook.explorer.widget import Explorer
+
+_EXAMPLE = ("N, 3", "M, 1")
+
+
+def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast`
+    *shapes: ShapeLike | Result,
+    rule: str | Rule = "numpy",
+    assume: Assumptions = (),
+    min_size: int = 0,
+    sizes: Sizes | None = None,
+    over: Sequence[str | sympy.Symbol] = (),
+    up_to: int = MAP_UP_TO,
+    shade: int | None = None,
+    **attributes: AttributeLike,
+) -> Explorer:
+    """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
+
+    Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
+    and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
+    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32; as many from the least size on
+    where that is larger), and ``shade`` the output axis that it is shaded by.
+
+    Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
+    what are no sizes, and `MissingExtraError` without the extra ``notebook``.
+    """
+    made = explorer_class("explore")
+    question = _question(shapes, rule, assume, min_size, attributes)
+    return made(
+        question,
+        sizes=_sizes(sizes),
+        over=[_name(symbol) for symbol in over],
+        up_to=min(max(1, up_to), LARGEST_MAP),
+        shade=shade,
+    )
+
+
+def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
+    """Return the class of explorers; raise `MissingExtraError` without the extra ``notebook``."""
+    try:
+        from symbcast.notebook.explorer.widget import Explorer
+    except ImportError as error:
+        raise MissingExtraError(f"symbcast.notebook.{asked_for}", "notebook") from error
+    return Explorer
+
+
+def question_of(result: Result) -> Question:
+    """Return the question that a result answers, as text that asks it again.
+
+    >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
+    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
+             min_size=0)
+    """
+    texts = _attribute_texts(result.rule)
+    if result.scope is None:
+        return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
+    from symbcast.algebra.arithmetic import replaced
+
+    renamed = _readable(result.scope.names)
+    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims]) for shape in result.operands)
+    assume = " and ".join(_assumed(result, renamed))
+    return Question(shapes, result.rule.name, texts, assume, result.scope.min_size)
+
+
+def _question(
+    shapes: Sequence[Any], rule: str | Rule, assume: Assumptions, min_size: int, attributes: Mapping[str, Any]
+) -> Question:
+    is_alone = (rule, assume, min_size, attributes) == ("numpy", (), 0, {})
+    if len(shapes) == 1 and isinstance(shapes[0], Result) and is_alone:
+        return question_of(shapes[0])
+    assumed: Any = [assume] if isinstance(assume, str) else assume
+    is_text = isinstance(assumed, Iterable) and all(isinstance(t, str) for t in (*shapes, *assumed))
+    if not is_text or isinstance(rule, Rule):
+        return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
+    found = find_rule(rule, dict(attributes))
+    joined = assumed[0] if len(assumed) == 1 else " and ".join(f"({text})" for text in assumed)
+    return Question(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
+
+
+def _sizes(given: Sizes | None) -> dict[str, int]:
+    """Return sizes by name; raise `BindingError` for what are none, or more than a page counts."""
+    if given is not None and not isinstance(given, Mapping):
+        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
+    sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
+    for name, size in sizes.items():
+        if size > LARGEST_SIZE:
+            raise BindingError(f"{name}={size} is more than a page counts", f"the largest is {LARGEST_SIZE}")
+    return sizes
+
+
+def _attribute_texts(rule: Rule) -> dict[str, str]:
+    """Return what the fields of a rule's attributes hold, of those that are not as they would be anyway."""
+    return {name: _attribute_text(value) for name, value in rule.attributes().items()}
+
+
+def _attribute_text(value: Any) -> str:
+    return (", ".join(map(str, value)) or "()") if isinstance(value, tuple) else str(value)
+
+
+def _shape_text(dims: Sequence[Dim]) -> str:
+    from symbcast.text.printing import labelled_text
+
+    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d) for d in dims) or "()"
+
+
+def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
+    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
+    from symbcast.logic.formulas import AnyOf
+    from symbcast.program.premises import own_set
+    from symbcast.solver.normal_form import put_in
+    from symbcast.solver.set_formulas import describe
+    from symbcast.solver.size_sets import ALL
+    from symbcast.text.printing import formula_text
+
+    assert result.scope is not None
+    known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
+    for formula in (*known, *(a.formula for a in result.assumptions)):
+        text = formula_text(put_in(formula, dict(renamed)))
+        yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
+
+
+def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
+    """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
+    from symbcast.algebra.symbols import Unknown, symbol
+
+    taken = set(names.values())
+    labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
+    found: dict[Symbol, Symbol] = {}
+    for s, name in names.items():
+        if isinstance(s, Unknown):
+            found[s] = Unknown(next(labels) if name[1:].isdecimal() else name)
+        else:
+            found[s] = symbol(name)
+    return found
+
+
+def _name(size: Any) -> str:
+    return size if isinstance(size, str) else str(size)

@@ -1,0 +1,74 @@
+"""The kinds of failure that a plot tells apart: who is to blame, as few kinds as can be told apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from symbcast.characters import clipped, listed
+from symbcast.notebook.subjects import RANKS
+from symbcast.notebook.surveys import Blame, Outcome, Survey
+
+MOST = 6
+"""So many kinds of failure are told apart."""
+_WIDEST = 60
+
+
+class Category(NamedTuple):
+    """A kind of failure: what the legend says of it, and the sets of blamed that are of this kind."""
+
+    label: str
+    blamed: frozenset[tuple[int, ...]]
+
+
+def categories(surveys: Iterable[Survey], blames: Sequence[Blame]) -> list[Category]:
+    """Return the kinds of failure in some surveys of one question, in order of who is blamed.
+
+    One for each set of blamed, as far as they are few. Else the commonest ones have a kind of their own, and the others
+    go by the first that is blamed.
+    """
+    cells = (cell for survey in surveys for row in survey.rows for cell in row)
+    counts = Counter(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
+    common = sorted(counts, key=lambda blamed: (-counts[blamed], blamed))
+    for kept in range(min(MOST, len(common)), -1, -1):
+        alone, rest = sorted(common[:kept]), common[kept:]
+        firsts = sorted({blamed[0] for blamed in rest})
+        if kept + len(firsts) <= MOST:
+            groups = [[blamed for blamed in rest if blamed[0] == first] for first in firsts]
+            break
+    else:
+        firsts_by_count = Counter[int]()
+        for blamed, count in counts.items():
+            firsts_by_count[blamed[0]] += count
+        chosen = sorted(first for first, _ in firsts_by_count.most_common(MOST - 1))
+        alone = []
+        groups = [[blamed for blamed in common if blamed[0] == first] for first in chosen]
+        groups.append([blamed for blamed in common if blamed[0] not in chosen])
+    found = [Category(_label([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
+    found += [Category(_group_label(group, blames), frozenset(group)) for group in groups]
+    return sorted(found, key=lambda category: min(category.blamed, key=lambda blamed: (len(blamed), blamed)))
+
+
+def _label(blamed: Sequence[Blame]) -> str:
+    """Return what a legend says of a set of blamed: "fails on axes 0 and 1"."""
+    axes = [b for b in blamed if b.axis is not None]
+    others = [b.label for b in blamed if b.axis is None and b is not RANKS]
+    places = []
+    if len(axes) == 1:
+        places.append(f"on {axes[0].label}")
+    elif axes:
+        places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
+    if any(b is RANKS for b in blamed):
+        places.insert(0, "by the ranks")
+    if others:
+        places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
+    return clipped(f"fails {' and '.join(places)}", _WIDEST)
+
+
+def _group_label(group: Sequence[tuple[int, ...]], blames: Sequence[Blame]) -> str:
+    firsts = {blamed[0] for blamed in group}
+    if len(firsts) > 1:
+        return "fails elsewhere"
+    (first,) = firsts
+    return f"{_label([blames[first]])} first"

@@ -1,0 +1,226 @@
+"""Figures put together: panels, titles, a colour bar and a legend, laid out so that nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+from matplotlib import rcParams
+from matplotlib.colors import to_rgb
+from matplotlib.gridspec import GridSpecFromSubplotSpec
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+from symbcast.notebook.figures.categories import categories
+from symbcast.notebook.figures.legends import draw_legend, handles
+from symbcast.notebook.figures.palette import Page
+from symbcast.notebook.figures.panel import Look, draw
+from symbcast.notebook.figures.shades import LOWEST, Shading, size_text
+from symbcast.notebook.figures.titles import assumed_text, condition_text, fit, fixed_text, points_of, question_text
+from symbcast.notebook.surveys import Survey
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
+
+Inches = tuple[float, float]
+
+CELL = 0.3
+"""Inches of a cell, where there is room."""
+BAR = 0.17
+"""Inches of width of a colour bar."""
+GAP = 0.055
+"""Inches between a legend and what is next to it."""
+
+
+def draw_one(subject: Any, survey: Survey, axis: int | None, ax: Axes | None) -> Axes:
+    """Draw one survey into axes, or into a figure made for it."""
+    beside, assumed = 0.0, assumed_text(subject)
+    if ax is None:
+        ax, inches, room = _new_axes(survey, axis)
+        look = _look([survey], axis, ax)
+    else:
+        look = _look([survey], axis, ax)
+        if ax.figure.get_layout_engine() is None:
+            _give_room(ax, handles(look, [survey], assumed, True, True))
+            beside = _beside(ax, look)
+        inches = _inches_of(ax)
+        room = 72 * inches[0]
+        inches = inches[0] - beside, inches[1]
+    are_written = draw(ax, survey, look, inches)
+    has_bar = _has_bar(look) and not (are_written and len(survey.names) == 1)
+    if has_bar:
+        fraction = max(0.06, max(beside, BAR) / (inches[0] + beside))
+        aspect = max(4, inches[1] / BAR)
+        look.shading.colourbar(ax.figure, ax, inches[1], fraction=fraction, pad=0.02, aspect=aspect)
+    above = " · ".join(filter(None, (fixed_text(survey.fixed), condition_text(subject))))
+    _write_titles(ax, question_text(subject), above, room)
+    patches = handles(look, [survey], assumed, are_written, has_bar and inches[1] >= LOWEST)
+    _draw_legend_below(ax, patches, 72 * (inches[0] + beside))
+    return ax
+
+
+def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
+    """Make axes lower, for titles and a legend of such patches to have a place; half of their height they keep.
+
+    No layout does it in their figure. One that is asked for later finds them in a part of the place that they had.
+    """
+    width, height = _inches_of(ax)
+    legend = _draw_legend_below(ax, patches, 72 * width)
+    below = _high(legend) + 2 * GAP
+    legend.remove()
+    above = (points_of("small") + 1.2 * points_of("large") + 9) / 72
+    share = min(1.0, 0.5 * height / (above + below))
+    heights = share * above, height - share * (above + below), share * below
+    spec = ax.get_subplotspec()
+    if spec is not None:
+        ax.set_subplotspec(GridSpecFromSubplotSpec(3, 1, spec, hspace=0, height_ratios=heights)[1])
+    else:
+        box = ax.get_position()
+        inch = box.height / height
+        ax.set_position((box.x0, box.y0 + heights[2] * inch, box.width, heights[1] * inch))
+
+
+def _beside(ax: Axes, look: Look) -> float:
+    """Return how many inches of the width of axes a colour bar takes with its numbers."""
+    if not _has_bar(look):
+        return 0.0
+    return min(BAR + 0.35 + 0.09 * len(size_text(look.shading.sizes[-1])), 0.4 * _inches_of(ax)[0])
+
+
+def _draw_legend_below(ax: Axes, patches: Sequence[Patch], points: float) -> Any:
+    """Draw a legend of some width under the label of the axes."""
+    below = ax.transAxes + ScaledTranslation(0, -_below(ax) / 72, ax.figure.dpi_scale_trans)
+    # What is wider than the axes would have the layout make them narrower.
+    options = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0}
+    return draw_legend(ax.legend, patches, points, **options)
+
+
+def _high(legend: Any) -> float:
+    """Return how many inches high a legend is."""
+    return float(legend.get_window_extent().height / legend.get_figure().dpi)
+
+
+def _inches_of(ax: Axes) -> Inches:
+    box = ax.get_window_extent()
+    return box.width / ax.figure.dpi, box.height / ax.figure.dpi
+
+
+def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
+    """Return axes in a figure of their own, how large they will be, and how many points a title has."""
+    width, height = _inches(survey, widest=5.4, highest=5.0)
+    is_strip = len(survey.names) == 1
+    left = _left(survey)
+    largest = max((c.shape[axis] for row in survey.rows for c in row if c.shape), default=0) if axis is not None else 0
+    right = 0.1 if axis is None else _larger() * (0.65 + 0.09 * len(size_text(largest)))
+    width = max(width, 4.6 - left - right)
+    size = (left + width + right, height + _larger() * (1.25 if is_strip else 1.5))
+    _, ax = plt.subplots(figsize=size, layout="constrained")
+    return ax, (width, height), 72 * (size[0] - left)
+
+
+def _left(survey: Survey) -> float:
+    """Return about how many inches the sizes and the name of the second symbol take beside axes."""
+    return 0.2 if len(survey.names) == 1 else _larger() * (0.5 + 0.09 * len(str(max(survey.sizes[1]))))
+
+
+def _larger() -> float:
+    """Return how much larger letters are than usual; what they take of a figure grows with them."""
+    return max(1.0, float(rcParams["font.size"]) / 10)
+
+
+def draw_many(
+    subject: Any, surveys: Sequence[Survey], panels: Sequence[Mapping[str, int]], columns: int, axis: int | None
+) -> list[Axes]:
+    """Draw surveys beside each other, with one legend and one scale, and return their axes row by row."""
+    rows = -(-len(surveys) // columns)
+    inches = _inches(surveys[0], widest=min(3.4, 11 / columns), highest=3.2)
+    size = (max(5.6, columns * (inches[0] + 0.35) + 1.4), rows * (inches[1] + 0.55) + 1.3)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained"
+    )
+    axes = list(grid.flat)
+    look = _look(surveys, axis, axes[0])
+    are_written = has_bar = False
+    for place, (ax, survey, panel) in enumerate(zip(axes, surveys, panels, strict=False)):
+        are_written = draw(ax, survey, look, inches)
+        title = ax.set_title("", loc="left", fontsize="medium", parse_math=False, usetex=False)
+        fit(title, fixed_text(panel), 72 * inches[0])
+        _label_outer(ax, is_first=place % columns == 0, is_last=place + columns >= len(surveys))
+    for ax in axes[len(surveys) :]:
+        ax.remove()
+    if _has_bar(look) and not (are_written and len(surveys[0].names) == 1):
+        has_bar, high = True, rows * (inches[1] + 0.5)
+        look.shading.colourbar(figure, axes[: len(surveys)], high, fraction=0.05, pad=0.015, aspect=high / BAR)
+    rest = {name: size for name, size in surveys[0].fixed.items() if name not in panels[0]}
+    above = " · ".join(filter(None, (question_text(subject), fixed_text(rest))))
+    title = figure.suptitle("", x=0, ha="left", fontsize="large", parse_math=False, usetex=False)
+    room = 72 * (size[0] - _left(surveys[0]) - 0.1)
+    fit(title, above, room)
+    patches = handles(look, surveys, assumed_text(subject), are_written, has_bar)
+    # Title and legend begin where the first axes do, wherever the layout puts these.
+    title.set_transform(blended_transform_factory(axes[0].transAxes, figure.transFigure))
+    raised = figure.transFigure + ScaledTranslation(0, GAP, figure.dpi_scale_trans)
+    beside = blended_transform_factory(axes[0].transAxes, raised)
+    options = {"loc": "lower left", "bbox_to_anchor": (0, 0), "bbox_transform": beside, "borderaxespad": 0}
+    legend = draw_legend(figure.legend, patches, room, **options)
+    below = (_high(legend) + 2 * GAP) / size[1]
+    figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
+    return axes[: len(surveys)]
+
+
+def _label_outer(ax: Axes, is_first: bool, is_last: bool) -> None:
+    """Keep the sizes and names of the first axes of a row and of the last ones of a column, which may be shorter."""
+    ax.tick_params(labelleft=is_first, labelbottom=is_last)
+    if not is_first:
+        ax.set_ylabel("")
+    if not is_last:
+        ax.set_xlabel("")
+
+
+def _look(surveys: Sequence[Survey], axis: int | None, ax: Axes) -> Look:
+    page = Page(to_rgb(ax.get_facecolor()), rcParams["text.color"])
+    return Look(page, Shading(surveys, axis, page), categories(surveys, surveys[0].blames))
+
+
+def _has_bar(look: Look) -> bool:
+    return look.shading.axis is not None and len(look.shading.sizes) > 1
+
+
+def _inches(survey: Survey, widest: float, highest: float) -> Inches:
+    """Return how large to draw a survey: with square cells, unless there are far more one way than the other."""
+    across = len(survey.sizes[0])
+    roomy = max(CELL, 0.14 + 0.09 * len(str(max(survey.sizes[0]))))
+    if len(survey.sizes) == 1:
+        return min(max(across * roomy, 4.0), 6.4), 0.4
+    along = len(survey.sizes[1])
+    cell = min(widest / across, highest / along, roomy)
+    width = max(across * cell, 2.6)
+    return width, min(max(along * min(width / across, 0.8), 1.4), highest)
+
+
+def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
+    """Write two lines above axes, at the left: the question, and smaller the sizes and the condition."""
+    small = points_of("small")
+    title = ax.set_title("", loc="left", pad=small + 9, fontsize="large", parse_math=False, usetex=False)
+    fit(title, question, room)
+    line = ax.annotate(
+        "",
+        (0, 1),
+        (0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize="small",
+        alpha=0.8,
+        parse_math=False,
+        usetex=False,
+    )
+    line.set_in_layout(False)  # it may be wider than the axes, which are to keep their width
+    fit(line, above, room)
+
+
+def _below(ax: Axes) -> float:
+    """Return how many points below the axes a legend clears their ticks and label."""
+    ticks = points_of(rcParams["xtick.labelsize"]) + ax.xaxis.get_tick_padding()
+    label = points_of(rcParams["axes.labelsize"]) + ax.xaxis.labelpad
+    return 1.2 * (ticks + label) + 8

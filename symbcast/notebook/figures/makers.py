@@ -1,0 +1,151 @@
+"""Plots of where a broadcast, a program or a model is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
+from symbcast.notebook.defaults import telling_axis
+from symbcast.notebook.subjects import subject_of
+from symbcast.notebook.surveys import SIZES, Survey, survey
+from symbcast.program.bindings import Sizes, read_size, read_sizes
+
+if TYPE_CHECKING:
+    import sympy
+    from matplotlib.axes import Axes
+
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.api.env import ShapeEnv
+    from symbcast.api.result import Result
+    from symbcast.onnx.report.model_report import ModelReport
+
+MOST_PANELS = 36
+"""So many plots are shown beside each other."""
+
+
+def plot(  # noqa: PLR0913 - what a caller may want otherwise
+    subject: Result | ShapeEnv | ModelReport,
+    x: str | Symbol | None = None,
+    y: str | Symbol | Iterable[int] | None = None,
+    sizes: Iterable[int] = SIZES,
+    *,
+    y_sizes: Iterable[int] | None = None,
+    axis: int | None = None,
+    fixed: Sizes | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
+
+    Cells that work are shaded by the size of an ``axis`` of the output, the first one that varies unless it is given;
+    those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. Where neither
+    ``x`` nor ``y`` is given, they are two symbols that the condition ties together. Other symbols have the sizes in
+    ``fixed``, or else the smallest that work, as is written above. ``sizes`` are those of both symbols, unless
+    ``y_sizes`` are given. With ``ax`` nothing but these axes is drawn into, and a colour bar beside them.
+
+        plot(result, "N", "M", range(17))
+        plot(result, "N", range(17))
+
+    Raises `MissingExtraError` without matplotlib, `BindingError` for symbols, sizes and axes that the answer does not
+    have, and `ShapeTypeError` for an ``ax`` that is no plain axes.
+    """
+    _require_matplotlib("plot")
+    _check_axes(ax)
+    from symbcast.notebook.figures.layout import draw_one
+
+    found = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
+    return draw_one(subject, found, _output_axis(subject, axis, [found]), ax)
+
+
+def plots(  # noqa: PLR0913
+    subject: Result | ShapeEnv | ModelReport,
+    x: str | Symbol | None = None,
+    y: str | Symbol | None = None,
+    sizes: Iterable[int] = SIZES,
+    *,
+    each: Mapping[str, Iterable[int]] | Mapping[sympy.Symbol, Iterable[int]],
+    y_sizes: Iterable[int] | None = None,
+    axis: int | None = None,
+    fixed: Sizes | None = None,
+) -> list[Axes]:
+    """Plot an answer once for each size of further symbols, beside each other, and return the axes, row by row.
+
+    ``each`` says which: ``{"K": (1, 2, 3)}``; of several symbols, every combination. One legend and one scale are for
+    all. Everything else is as in `plot`.
+
+        plots(result, "N", "M", range(9), each={"K": (1, 2, 3)})
+
+    Raises as `plot` does, and `BindingError` for more than 36 plots.
+    """
+    _require_matplotlib("plots")
+    from symbcast.notebook.figures.layout import draw_many
+
+    named = _each(subject, each)
+    given = read_sizes(subject_of(subject).names, fixed, {})
+    for name in named:
+        if name in given:
+            raise BindingError(f"{name} is in each and fixed at {given[name]}", "give it once")
+    # Sizes that can be gone through once only serve every plot.
+    sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
+    y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
+    panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
+    surveys = [survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**given, **panel}) for panel in panels]
+    columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
+    return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
+
+
+def _require_matplotlib(function: str) -> None:
+    try:
+        import matplotlib.pyplot  # noqa: F401 - it has to be there
+    except ImportError as error:
+        raise MissingExtraError(f"symbcast.notebook.{function}", "notebook") from error
+
+
+def _check_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if ax is not None and not (isinstance(ax, Axes) and ax.name == "rectilinear"):
+        raise ShapeTypeError(ax, "axes to draw a grid in", "make some: figure, ax = plt.subplots()")
+
+
+def _each(subject: Any, each: Any) -> dict[str, list[int]]:
+    """Return the sizes of which there is to be a plot each, by name."""
+    if not isinstance(each, Mapping) or not each:
+        raise BindingError(f"{each!r:.80} does not say what to show one beside another", "write each={'K': (1, 2, 3)}")
+    found: dict[str, list[int]] = {}
+    count = 1
+    for key, sizes in each.items():
+        (name,) = read_sizes(subject_of(subject).names, {key: 0}, {})
+        if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+            raise BindingError(f"{sizes!r:.80} are not sizes of {name}", "write each={'K': (1, 2, 3)}")
+        found[name] = []
+        for size in sizes:
+            found[name].append(read_size(name, size))
+            if len(found[name]) * count > MOST_PANELS:
+                raise BindingError(f"each asks for more than {MOST_PANELS} plots", "take fewer sizes")
+        count *= len(found[name])
+    if not count:
+        raise BindingError("each has no sizes", "write each={'K': (1, 2, 3)}")
+    return found
+
+
+def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | None:
+    """Return which axis of the output is shaded, counted from the front; None where there is none to shade."""
+    output = subject_of(subject).output
+    if axis is not None:
+        if output is None:
+            raise BindingError(
+                f"axis={axis!r:.80} is of one output, and this is more than one operation", "leave it out"
+            )
+        try:
+            return range(len(output))[index(axis)] if not isinstance(axis, bool) else _no_axis(axis, len(output))
+        except (TypeError, IndexError):
+            return _no_axis(axis, len(output))
+    return telling_axis([s.shapes for s in surveys])
+
+
+def _no_axis(axis: Any, rank: int) -> NoReturn:
+    hint = f"write an integer from {-rank} to {rank - 1}" if rank else "its rank is 0: leave it out"
+    raise BindingError(f"axis={axis!r:.80} is not an axis of the output", hint)

@@ -1,0 +1,108 @@
+"""The check of a model: its inputs become sizes, its nodes are walked, and what they ask is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.symbols import Symbol
+from symbcast.api.env import ShapeEnv
+from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.logic.formulas import Comparison, at_most
+from symbcast.onnx.inputs.models import load
+from symbcast.onnx.inputs.names import read_inputs
+from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.report.model_report import ModelReport
+from symbcast.onnx.requirements.condition import Conditions
+from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.walk import Walk
+from symbcast.program.assumptions import Assumptions, check_min_size
+from symbcast.solver.normal_form import symbols_in
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
+    from symbcast.program.assumptions import Assumption
+
+_NAMED = 12
+"""How many sizes of a model are named where another one is spoken of."""
+
+
+def check(
+    model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    *,
+    runtime: Runtime = "spec",
+    budget: float | None = None,
+) -> ModelReport:
+    """Say for which sizes of its inputs a model runs, and what every shape in it is.
+
+    ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are
+    not read. Sizes are called as the model calls them, and ``<input>_dim_<axis>`` where it does not; ``assume`` takes
+    relations between them for granted, ``min_size`` is the least size of each. ``runtime="onnxruntime"`` is about what
+    ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
+    many seconds, as in `symbcast.broadcast`.
+
+    Raises `ModelError` for what is no model, `AssumptionError` for assumptions that contradict each other or speak of
+    sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
+
+    >>> import onnx
+    >>> heads = '''<ir_version: 9, opset_import: ["" : 18]>
+    ... heads (float[N, T, D] x) => (float[N, T, 8, d] y) <int64[4] wanted = {0, 0, 8, -1}> {
+    ...     y = Reshape(x, wanted)
+    ... }'''
+    >>> report = check(onnx.parser.parse_model(heads))
+    >>> report.condition, report.shapes["y"]
+    (Eq(Mod(D, 8), 0), Shape('(N, T, 8, D//8)'))
+    """
+    if runtime not in get_args(Runtime):
+        raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
+    check_min_size(min_size)
+    source, proto = load(model)
+    env = ShapeEnv(assume, on_conflict="record", budget=budget)
+    assumptions = tuple(env.assumptions)
+    asker = Asker(env, runtime, Bounds({}))
+    walk = Walk(proto, asker)
+    inputs = read_inputs(proto.graph, env)
+    asker.inputs = inputs.symbols
+    for symbol in dict.fromkeys(inputs.symbols):
+        asker.bounds.learn(symbol, min_size)
+        if min_size:
+            asker.assume(at_most(min_size, symbol))
+    _learn(asker.bounds, assumptions)
+    asker.origins.update(inputs.held)
+    walk.top.values.update(inputs.values)
+    walk.graph(proto.graph, walk.top)
+    _check_names(assumptions, asker)
+    path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
+    texts = tuple(a.text for a in assumptions)
+    return ModelReport(Checked(source, path, proto, env, Conditions(env, asker), asker, walk, inputs, texts, min_size))
+
+
+def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name."""
+    for assumption in assumptions:
+        match assumption.formula:
+            case Comparison("<=" | "==", int(least), Symbol() as size):
+                bounds.learn(size, least)
+            case Comparison("==", Symbol() as size, int(least)):
+                bounds.learn(size, least)
+
+
+def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
+    """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
+    known = {s.name for s in (*asker.inputs, *asker.origins)}
+    for assumption in assumptions:
+        strange = [s.name for s in symbols_in(assumption.formula) if s.name not in known]
+        if strange:
+            names = list(dict.fromkeys(s.name for s in (*asker.inputs, *asker.origins)))
+            shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+            hint = f"its sizes are {shown}" if names else "all its sizes are numbers"
+            raise AssumptionError(
+                f"{assumption.text!r} speaks of {strange[0]}, which the model does not have", hint=hint
+            )

@@ -1,0 +1,26 @@
+"""Operators of detectors: boxes that are kept."""
+
+from __future__ import annotations
+
+from symbcast.onnx import differences
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Value
+
+INT64 = 7
+
+
+@operator("NonMaxSuppression")
+def suppression(call: Call) -> Value:
+    """The batch, the class and the place of each box that is kept: how many is data's to say.
+
+    ONNX Runtime takes the first of several thresholds.
+    """
+    batch, places, _ = call.rank(0, (3,), "boxes")
+    expect(call, 0, "boxes", (None, None, 4))
+    expect(call, 1, "scores", (batch, None, places))
+    if not call.does(differences.NMS_THRESHOLDS):
+        expect_numbers(call, 2, 3, 4)
+    count = call.fresh("count", "how many boxes are kept")
+    return Value((count, 3), INT64)

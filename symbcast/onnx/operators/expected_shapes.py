@@ -1,0 +1,68 @@
+"""Shapes that an operand must have: what most operators with weights, states and scales ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.logic.formulas import any_of, equal
+from symbcast.onnx.call import Call
+from symbcast.text.printing import dim_text
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.value import Dims
+
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""
+
+
+def known_shape(call: Call, position: int, what: str) -> Dims | None:
+    """Return the shape of an operand; None where it is not given, and where it is not known, which is noted."""
+    if not call.has(position):
+        return None
+    found = call.value(position).shape
+    if found is None:
+        call.note(f"that the shape of {what} fits was not looked at: it is not known")
+    return found
+
+
+def expect(call: Call, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
+    """Ask that an operand, where it is given, have a shape; None stands for a size that is not asked about."""
+    found = known_shape(call, position, what)
+    if found is None:
+        return
+    if len(found) != len(wanted):
+        call.refuse(f"{what} must have rank {len(wanted)}, and has {len(found)}")
+    for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
+        if target is not None:
+            call.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
+
+
+def expect_numbers(call: Call, *positions: int) -> None:
+    """Ask that operands, where they are given, be one number each, in no axis or in one."""
+    for position in positions:
+        name = call.input_name(position)
+        found = known_shape(call, position, name)
+        if found:
+            if len(found) > 1:
+                call.refuse(f"{name} must be one number")
+            call.equal(found[0], 1, f"{name} must be one number")
+
+
+def expect_line(call: Call, *positions: int) -> None:
+    """Ask that operands, where they are given, be lines of numbers: tensors of one axis."""
+    for position in positions:
+        found = known_shape(call, position, call.input_name(position))
+        if found is not None and len(found) != 1:
+            call.refuse(f"{call.input_name(position)} must have one axis, and has {len(found)}")
+
+
+def expect_number_or_line(call: Call, position: int, what: str, size: Dim) -> None:
+    """Ask that an operand, where it is given, be one number, or a line of as many as there are columns."""
+    found = known_shape(call, position, what)
+    if found:
+        if len(found) > 1:
+            call.refuse(f"{what} must have one axis at most")
+        one_or_all = any_of([equal(found[0], 1), equal(found[0], size)])
+        call.require(one_or_all, f"{what} must be one number, or one for each of {dim_text(size)}")

@@ -1,0 +1,191 @@
+"""Operators that take elements out of a tensor, or put them in, by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, multiply, subtract
+from symbcast.algebra.bounds import numbers_of
+from symbcast.logic.formulas import TRUE, all_of, at_most
+from symbcast.onnx import differences
+from symbcast.onnx.call import Call
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+INT64, BOOL = 7, 9
+
+
+@operator("Gather")
+def gather_(call: Call) -> Value:
+    """Slices of the data along ``axis``, as the indices say."""
+    data, indices = call.shape(0), call.shape(1)
+    axis = call.axis(call.integer("axis"), len(data))
+    shape = gather(call, data, indices, axis)
+    _check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype(), _gathered(call, axis))
+
+
+def _gathered(call: Call, axis: int) -> Content | None:
+    data = call.value(0)
+    if data.content is None:
+        return None
+    places = call.numbers(1)
+    if places is None or data.shape is None:
+        return _gathered_ramp(call, axis)
+    if len(data.shape) == 1:
+        items = listed(data.content, data.shape)
+        if items is not None:
+            inside = all(-len(items) <= n < len(items) for n in places)
+            return Elements(tuple(items[n] for n in places)) if inside else None
+    if isinstance(data.content, Ramp) and call.shape(1) == ():
+        strides = data.content.strides
+        size = data.shape[axis]
+        place = add(size, places[0]) if places[0] < 0 else places[0]
+        start = add(data.content.start, multiply(strides[axis], place))
+        return Ramp(start, (*strides[:axis], *strides[axis + 1 :]))
+    items = listed(data.content, data.shape)
+    return None if items is None else gathered_listed(items, data.shape, places, axis)
+
+
+def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
+    """Return what a gather takes of elements that are listed; None where a place is out of range."""
+    import numpy as np
+
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    sizes = numbers_of(shape)
+    if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
+
+
+def _gathered_ramp(call: Call, axis: int) -> Content | None:
+    """Return a ramp indexed by a ramp that is never negative: a ramp again."""
+    data, indices = call.value(0), call.value(1)
+    inner = as_ramp(indices.content, indices.shape)
+    if not isinstance(data.content, Ramp) or inner is None:
+        return None
+    if not _is_never_negative(call, inner):
+        return None
+    stride = data.content.strides[axis]
+    middle = tuple(multiply(stride, s) for s in inner.strides)
+    strides = (*data.content.strides[:axis], *middle, *data.content.strides[axis + 1 :])
+    return Ramp(add(data.content.start, multiply(stride, inner.start)), strides)
+
+
+def _is_never_negative(call: Call, ramp: Ramp) -> bool:
+    return all(call.bounds.is_at_least(d, 0) for d in (ramp.start, *ramp.strides))
+
+
+def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None:
+    """Ask that indices which are known lie within an axis; say so of those that are not."""
+    content, shape = indices.content, indices.shape
+    if isinstance(content, Elements) and all(map(is_size, content.items)):
+        for item in dict.fromkeys(content.items):
+            if is_size(item):
+                within(call, item, item, size, ())
+        return
+    if isinstance(content, Numbers) and content.array.size:
+        within(call, int(content.array.min()), int(content.array.max()), size, ())
+        return
+    if isinstance(content, Ramp) and shape is not None:
+        within(call, *extent(call, content, shape), size, shape)
+        return
+    reason = f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at"
+    call.note(reason, is_about_data=True)
+
+
+def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
+    """Return the least and the greatest element of a ramp over a shape of no empty axis."""
+    low, high = ramp.start, ramp.start
+    for size, stride in zip(shape, ramp.strides, strict=True):
+        if stride == 0 or size == 1:
+            continue
+        reach = multiply(stride, subtract(size, 1))
+        if call.bounds.is_at_least(stride, 0):
+            high = add(high, reach)
+        elif call.bounds.is_at_most(stride, 0):
+            low = add(low, reach)
+        else:
+            low, high = add(low, call.bounds.smaller(reach, 0)), add(high, call.bounds.larger(reach, 0))
+    return low, high
+
+
+@operator("GatherElements")
+def gather_elements_(call: Call) -> Value:
+    """One element of the data for each index."""
+    data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
+    shape = gather_elements(call, data, indices, axis)
+    _check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype())
+
+
+@operator("GatherND")
+def gather_nd_(call: Call) -> Value:
+    """Slices of the data, each at the index that a line of the indices holds."""
+    data, indices = call.shape(0), call.shape(1)
+    batch = call.integer("batch_dims")
+    length = _length(call, indices)
+    shape = gather_nd(call, data, indices, length, batch)
+    # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
+    rest = data[batch + length :]
+    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(differences.GATHER_ND_EMPTY) else TRUE
+    if call.is_known(is_looked_at) is not False:
+        with call.asker.under(is_looked_at):
+            _check_columns(call, length, data[batch:])
+    return Value(shape, call.dtype())
+
+
+def _length(call: Call, indices: Dims) -> int:
+    """Return how many axes each line of the indices is for."""
+    length = indices[-1] if indices else 0
+    if not isinstance(length, int):
+        call.give_up("how many axes it indexes depends on the sizes")
+    return length
+
+
+def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
+    """Ask that each number in the lines of the indices is within the axis that it is for."""
+    content, shape = call.value(1).content, call.shape(1)
+    items = call.sizes(1)
+    for n in range(length):
+        column: Content | None = None
+        if isinstance(content, Stack):
+            column = content.parts[n]
+        elif isinstance(content, Ramp):
+            column = Ramp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
+        elif items is not None:
+            column = Elements(items[n::length])
+        _check_indices(call, 1, Value(shape[:-1], INT64, column), sizes[n])
+
+
+@operator("ScatterElements", "Scatter")
+def scatter_elements_(call: Call) -> Value:
+    """The data with some elements exchanged."""
+    data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
+    shape = scatter_elements(call, data, indices, updates, axis)
+    _check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype())
+
+
+@operator("ScatterND")
+def scatter_nd_(call: Call) -> Value:
+    """The data with some slices exchanged."""
+    data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
+    length = _length(call, indices)
+    shape = scatter_nd(call, data, indices, updates, length)
+    _check_columns(call, length, data)
+    return Value(shape, call.dtype())
+
+
+@operator("TensorScatter")
+def tensor_scatter(call: Call) -> Value:
+    """A cache with some lines exchanged."""
+    call.note("that the update fits the cache was not looked at")
+    return Value(call.shape(0), call.dtype())

@@ -1,0 +1,137 @@
+"""Operators that reduce axes, and those that normalise along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import modulo
+from symbcast.logic.formulas import equal
+from symbcast.onnx import differences
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.expected_shapes import expect_line
+from symbcast.onnx.registry import operator
+from symbcast.onnx.tail import infer
+from symbcast.onnx.values.contents import Content, Element, Elements
+from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.reductions import reduce, search
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+INT64 = 7
+
+_AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
+_STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
+
+
+def reduced(call: Call) -> Dims:
+    """Return the first input with the axes to reduce 1, or gone."""
+    dims, axes = call.shape(0), _axes(call)
+    if axes is None:
+        return dims
+    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+
+
+def _axes(call: Call) -> list[int] | None:
+    """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
+    since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
+    if call.version >= since:
+        expect_line(call, 1)
+    axes = call.axes("axes", 1, since)
+    if not axes and call.integer("noop_with_empty_axes"):
+        return None
+    return axes or []
+
+
+def reduced_content(call: Call) -> Content | None:
+    """Return what a tensor whose elements are all known is reduced to, as a whole."""
+    dims, axes = call.shape(0), _axes(call)
+    name = _STEPS.get(call.node.op_type)
+    is_whole = axes is not None and (not axes or len({a % len(dims) for a in axes}) == len(dims))
+    items = call.elements(0) if name is not None and is_whole else None
+    if name is None or not items:
+        return None
+    step = BINARY[name]
+    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
+    return None if found is None else Elements((found,))
+
+
+@operator("ArgMax", "ArgMin")
+def arg(call: Call) -> Value:
+    """The axis becomes 1, or goes; it must not be empty."""
+    dims = call.shape(0)
+    axis = call.integer("axis")
+    unless = []
+    if call.does(differences.ARG_EMPTY):
+        place = call.axis(axis, len(dims))
+        unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
+    return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
+
+
+def _normalised(call: Call) -> tuple[Dims, int]:
+    """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.does(differences.LAYER_NORM_EMPTY):
+        for n, size in enumerate(dims[axis:], axis):
+            call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
+    return dims, axis
+
+
+@operator("LayerNormalization")
+def layer_normalization(call: Call) -> Sequence[Value]:
+    """Scale and bias are broadcast onto the input, one way."""
+    dims, axis = _normalised(call)
+    for n in (1, 2):
+        if call.has(n):
+            call.broadcast(call.shape(n), dims, rule="unidirectional")
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    statistics = Value(kept, call.integer("stash_type", 1))
+    return Value(dims, call.dtype()), statistics, statistics
+
+
+@operator("RMSNormalization", "SimplifiedLayerNormalization")
+def rms_normalization(call: Call) -> Sequence[Value]:
+    """Scale is broadcast onto the input, one way."""
+    dims, axis = _normalised(call)
+    call.broadcast(call.shape(1), dims, rule="unidirectional")
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
+
+
+@operator("BatchNormalization")
+def batch_normalization(call: Call) -> Sequence[Value]:
+    """Scale, bias, mean and variance have one number for each channel."""
+    dims = call.shape(0)
+    per_channel = [call.shape(n) for n in range(1, 5) if call.has(n)]
+    _one_for_each(call, per_channel, dims[1] if len(dims) > 1 else 1, "channel")
+    rest = [Value(s, call.dtype(n + 1)) for n, s in enumerate(per_channel)]
+    return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
+
+
+@operator("GroupNormalization")
+def group_normalization(call: Call) -> Value | Sequence[Value]:
+    """The channels are in groups of one size; scale and bias have one number for each channel, or group.
+
+    ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
+    """
+    if call.does(differences.GROUP_NORM_FUNCTION):
+        return infer(call)
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    groups = call.integer("num_groups", 1)
+    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
+    of, what = (dims[1], "channel") if call.version >= 21 else (groups, "group")
+    _one_for_each(call, [call.shape(1), call.shape(2)], of, what)
+    return Value(dims, call.dtype())
+
+
+def _one_for_each(call: Call, shapes: Sequence[Dims], size: Dim, what: str) -> None:
+    for shape in shapes:
+        if len(shape) != 1:
+            call.refuse(f"there must be one number for each {what}, in one axis")
+        call.equal(shape[0], size, f"there must be one number for each {what}")

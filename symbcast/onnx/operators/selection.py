@@ -1,0 +1,91 @@
+"""Operators that select by value: how many elements there are is often data's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.algebra.arithmetic import multiply
+from symbcast.onnx import differences
+from symbcast.onnx.call import Call
+from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import Value
+
+INT64 = 7
+
+
+@operator("NonZero")
+def non_zero(call: Call) -> Value:
+    """The indices of the elements that are not 0: how many is data's to say."""
+    dims = call.shape(0)
+    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
+    return Value((len(dims), count), INT64)
+
+
+@operator("Compress")
+def compress(call: Call) -> Value:
+    """The slices that a condition selects: how many is data's to say."""
+    dims = call.shape(0)
+    count = call.fresh("count", f"how many {call.input_name(1)} selects")
+    axis = call.attribute("axis")
+    if axis is None:
+        return Value((count,), call.dtype())
+    place = call.axis(int(axis.i), len(dims))
+    return Value((*dims[:place], count, *dims[place + 1 :]), call.dtype())
+
+
+@operator("Unique")
+def unique(call: Call) -> Sequence[Value]:
+    """The different elements, or slices: how many is data's to say."""
+    dims = call.shape(0)
+    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds")
+    axis = call.attribute("axis")
+    whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
+    shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
+    length = multiply(*dims) if axis is None else dims[whole]
+    one = Value((count,), INT64)
+    return Value(shape, call.dtype()), one, Value((length,), INT64), one
+
+
+@operator("OneHot")
+def one_hot(call: Call) -> Value:
+    """A new axis for the classes."""
+    dims = call.shape(0)
+    expect_numbers(call, 1)
+    depth = (call.elements(1) or (None,))[0]
+    if not is_size(depth):
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds")
+    if call.does(differences.ONE_HOT_DEPTH):
+        call.at_most(1, depth, "there must be one class at least")
+    else:
+        call.is_size(depth, "how many classes there are must not be negative")
+    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
+    return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
+
+
+@operator("TopK")
+def top_k(call: Call) -> Sequence[Value]:
+    """The k greatest along an axis, which must have as many."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.version >= 10:
+        expect_line(call, 1)
+        expect_numbers(call, 1)
+    count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
+    if not is_size(count):
+        count = call.fresh("k", f"what {call.input_name(1)} holds")
+    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
+    call.is_size(count, "k must not be negative")
+    shape = (*dims[:axis], count, *dims[axis + 1 :])
+    return Value(shape, call.dtype()), Value(shape, INT64)
+
+
+@operator("ReverseSequence")
+def reverse_sequence(call: Call) -> Value:
+    """Each line of a batch turned around for a length of its own."""
+    dims = call.shape(0)
+    lengths = call.rank(1, (1,), "sequence_lens")
+    batch = call.axis(call.integer("batch_axis", 1), len(dims))
+    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
+    return Value(dims, call.dtype())

@@ -1,0 +1,163 @@
+"""The plain answer about a model: data alone, without what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.walk import Unanalysed, shapes_of
+from symbcast.shapes import Shape
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.api.env import ShapeEnv
+    from symbcast.onnx.report.findings import Finding
+    from symbcast.onnx.requirements.recorder import Runtime
+
+
+class ModelAnswer:
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self._findings: tuple[Finding, ...] | None = None
+
+    # The question.
+
+    @property
+    def source(self) -> str:
+        """The file, or what the graph is called."""
+        return self._checked.source
+
+    @property
+    def runtime(self) -> Runtime:
+        """What is asked about: the ONNX documents (``"spec"``) or ``"onnxruntime"``, where they differ."""
+        return self._checked.asker.runtime
+
+    @property
+    def min_size(self) -> int:
+        """The least size of the dynamic dimensions of the inputs."""
+        return self._checked.min_size
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the caller assumed, as it was written."""
+        return self._checked.assumptions
+
+    # Shapes.
+
+    @property
+    def inputs(self) -> dict[str, Shape | None]:
+        """The shapes of the inputs by name; None where the model does not say the rank."""
+        return shapes_of(self._checked.inputs.values)
+
+    @property
+    def outputs(self) -> dict[str, Shape | None]:
+        """The shapes of the outputs by name; None where they are not known."""
+        found = {o.name: self._checked.walk.top.find(o.name) for o in self._checked.model.graph.output}
+        return shapes_of({name: value for name, value in found.items() if value is not None})
+
+    @property
+    def shapes(self) -> Mapping[str, Shape | None]:
+        """The shape of every value by name; None where it is not known."""
+        walk = self._checked.walk
+        return shapes_of({**walk.inner, **walk.top.values})
+
+    @property
+    def data_sizes(self) -> dict[str, str]:
+        """The sizes that no input's shape determines, by name, and what each of them is."""
+        from symbcast.algebra.terms import symbols_of
+        from symbcast.solver.normal_form import symbols_in
+
+        env, walk = self._checked.env, self._checked.walk
+        values = (*walk.inner.values(), *walk.top.values.values())
+        met = {d for v in values for d in v.shape or () if type(d) is not int}
+        used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
+        return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
+
+    # The answer.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model runs for all sizes, for some, for none, or it is unknown: then `reason` says why.
+
+        It is not said to run for all sizes where a node is left whose conditions on sizes were not looked at. What
+        data must be like is not in the verdict: see `data_condition` and `unanalysed`.
+        """
+        found = self._env.verdict
+        return Verdict.UNKNOWN if found is Verdict.ALWAYS and self._left_open else found
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        if self._env.reason or not self._left_open:
+            return self._env.reason
+        count = self._left_open
+        return f"what {'1 node asks' if count == 1 else f'{count} nodes ask'} was not looked at, or not all of it"
+
+    @property
+    def condition(self) -> Boolean:
+        """When the model runs, as a sympy Boolean over the sizes of its inputs."""
+        return self._checked.conditions.condition
+
+    @property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide: see `data_sizes`."""
+        return self._checked.conditions.data_condition
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """One for each conjunct of the condition, the node first that asks first; of no sizes, the nodes that clash.
+
+        Those about sizes that data decide come last.
+        """
+        from symbcast.onnx.report.findings import findings_of
+        from symbcast.solver.budget import asked
+
+        if self._findings is None:
+            stopped: list[str] = []
+            found = asked(self._env.budget, lambda: tuple(findings_of(self._checked)), stopped.append)
+            if stopped:
+                return found
+            self._findings = found
+        return self._findings
+
+    @property
+    def unanalysed(self) -> tuple[Unanalysed, ...]:
+        """Nodes whose own conditions were not looked at, or not all of them, and why."""
+        return tuple(self._checked.walk.unanalysed)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model runs; None where there are none."""
+        return self._of_inputs(self._env.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model does not run; None where there are none."""
+        return self._of_inputs(self._env.counterexample())
+
+    @property
+    def _env(self) -> ShapeEnv:
+        """The sizes of the inputs, and what is asked of them."""
+        return self._checked.conditions.inputs
+
+    @property
+    def _left_open(self) -> int:
+        """How many nodes are left whose conditions on sizes were not looked at, or not all of them."""
+        return len({u.node for u in self.unanalysed if not u.is_about_data})
+
+    def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:
+        """Return sizes without those that data decide."""
+        if sizes is None:
+            return None
+        env, open_sizes = self._checked.env, self._checked.asker.origins
+        own = {name for s, name in env.shown.items() if s in open_sizes}
+        return {name: size for name, size in sizes.items() if name not in own}
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a report has no truth value: compare its .verdict")

@@ -1,0 +1,65 @@
+"""Which operations of a model ask a condition, or fail where it does not hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.onnx.report.sizes import Sizes
+from symbcast.program.needs import needs
+from symbcast.solver.evaluation import holds_at
+
+if TYPE_CHECKING:
+    from symbcast.api.env import ShapeEnv
+    from symbcast.program.operation import Op
+
+
+class Askers:
+    """The operations of an environment, and what each of them asks."""
+
+    def __init__(self, env: ShapeEnv) -> None:
+        self._env = env
+
+    @cached_property
+    def _asked(self) -> list[tuple[Op, tuple[Formula, ...]]]:
+        return [(op, asked) for op in self._env.operations if (asked := needs(op))]
+
+    @cached_property
+    def _by_formula(self) -> dict[Hashable, list[Op]]:
+        found: dict[Hashable, list[Op]] = defaultdict(list)
+        for op, formulas in self._asked:
+            for formula in formulas:
+                found[_key(formula)].append(op)
+        return found
+
+    def of(self, clause: Formula, failing: Sizes | None) -> Sequence[Op]:
+        """Return the operations that ask a clause in so many words, after those before them that fail where it does.
+
+        Where none asks it so, they are those that fail; where none does, the fewest that imply it are searched for,
+        which may take long.
+        """
+        found = self._by_formula.get(_key(clause), [])
+        failed = self.failing(failing) if failing else []
+        if found:
+            return [*(op for op in failed if op.number < found[0].number), *found]
+        return failed or self._env.requirement(clause).origins
+
+    def failing(self, sizes: Sizes) -> list[Op]:
+        """Return the operations that are not valid at some sizes."""
+        return [op for op, formulas in self._asked if not all(holds_at(f, sizes) for f in formulas)]
+
+
+def _key(formula: Formula) -> Hashable:
+    """Return what is alike for formulas that say the same in another order."""
+    match formula:
+        case Comparison("==" | "!=" as operator, left, right):
+            return operator, frozenset((left, right))
+        case Comparison():
+            return formula
+        case AllOf(parts) | AnyOf(parts):
+            return type(formula), frozenset(map(_key, parts))
+        case _:
+            return type(formula), frozenset(formula.dims)

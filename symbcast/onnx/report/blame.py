@@ -1,0 +1,122 @@
+"""Which node a condition is to be laid to, why it asks it, and which of its operands meet there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.characters import cut
+from symbcast.explanation.names import axis_text
+from symbcast.logic.formulas import Formula, dims_of
+from symbcast.onnx.report.sizes import Sizes, dims_at
+from symbcast.onnx.values.contents import sizes_of
+from symbcast.solver.evaluation import holds_at
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.onnx.requirements.recorder import Asker, Place
+    from symbcast.onnx.values.value import Value
+    from symbcast.program.operation import Op
+
+SHOWN = 2
+"""How many operands are shown of a node."""
+_LISTED = 8
+"""So many elements of an operand are shown in place of its shape, where the node is asked for them."""
+
+
+class Blame(NamedTuple):
+    """A node that asks something, and what of that fails: ``broken`` is None where nothing is known to."""
+
+    place: Place
+    op: Op
+    broken: Constraint | None
+
+    @property
+    def asked(self) -> Formula | None:
+        """What the node asks: the part of it that fails, or else all of it."""
+        return self.broken.requirement if self.broken is not None else self.op.formula
+
+    def reason(self, asker: Asker) -> str:
+        """Return why the node asks it, with the axis from both ends where it is one axis."""
+        if self.op.kind == "require":
+            return self._required(asker)[0]
+        if self.broken is None:
+            return ""
+        origin = self.broken.origin
+        if origin.axis is None or not origin.rank or self._is_about_parts():
+            return self.broken.reason
+        return f"on {axis_text(origin.axis, origin.rank)}, {self.broken.reason}"
+
+    def code(self, asker: Asker) -> str:
+        """Return the code of the reason; empty where an operator has its own words."""
+        if self.op.kind == "require":
+            return self._required(asker)[1]
+        return "" if self.broken is None else self.broken.code
+
+    def _required(self, asker: Asker) -> tuple[str, str]:
+        assert self.op.formula is not None
+        return asker.reasons.get((self.place.name, self.op.formula), ("", ""))
+
+    def _is_about_parts(self) -> bool:
+        """Return whether not whole operands were broadcast, but some axes of them: counted otherwise than theirs."""
+        whole = {v.shape for v in self.place.inputs if v is not None and v.shape is not None}
+        return not all(s.dims in whole for s in self.op.operands)
+
+    def shown(self) -> tuple[int, ...]:
+        """Return the positions, among the operands that are given, of those that meet where it fails."""
+        values = [v for v in self.place.inputs if v is not None]
+        dims = {d for d in dims_of(self.asked) if d != 1} if self.asked is not None else set()
+        touched = {n: dims & {*(v.shape or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
+        first = next((n for n, found in touched.items() if found), 0)
+        others = [n for n in range(len(values)) if n != first]
+        # The other side of what fails; else any other operand that is touched, else the first one there is.
+        second = sorted(others, key=lambda n: (not touched[n] - touched[first], not touched[n], n))[: SHOWN - 1]
+        return tuple(sorted([first, *second]))[: len(values)]
+
+
+def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None) -> Blame | None:
+    """Return the first of some operations that fails at the given sizes, or else the first one."""
+    known = [op for op in ops if op.origin in asker.places]
+    for op in known if sizes is not None else ():
+        assert op.origin is not None and sizes is not None
+        found = broken(op, sizes)
+        if found is not None:
+            return Blame(asker.places[op.origin], op, found)
+    return next((Blame(asker.places[op.origin], op, None) for op in known if op.origin is not None), None)
+
+
+def broken(op: Op, sizes: Sizes) -> Constraint | None:
+    """Return the first thing that an operation asks and that does not hold at some sizes."""
+    return next((c for c in op.constraints if not holds_at(c.requirement, sizes)), None)
+
+
+def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
+    """Return the elements of a short list of integers, or an integer, that a node is given beside its first operand."""
+    if not position or value.shape is None or len(value.shape) > 1:
+        return None
+    length = value.shape[0] if value.shape else 1
+    if not isinstance(length, int) or length > _LISTED:
+        return None
+    return sizes_of(value.content, value.shape)
+
+
+def shapes_at(blamed: Blame, sizes: Sizes) -> str:
+    """Return the operands that meet, as they are at some sizes: ``(1, 64, 25) beside (1, 64, 26)``."""
+    values = [v for v in blamed.place.inputs if v is not None]
+    return " beside ".join(_at(n, values[n], sizes) for n in blamed.shown())
+
+
+def _at(position: int, value: Value, sizes: Sizes) -> str:
+    content = content_of(position, value)
+    if content is not None:
+        listing = ", ".join(_texts(content, sizes))
+        return cut(f"[{listing}]" if value.shape else listing, 60)
+    if value.shape is None:
+        return "a shape that is not known"
+    texts = _texts(value.shape, sizes)
+    return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", 60)
+
+
+def _texts(dims: Sequence[Dim], sizes: Sizes) -> list[str]:
+    return ["?" if size is None else str(size) for size in dims_at(dims, sizes)]

@@ -1,0 +1,234 @@
+"""What ONNX Runtime says to a report: the model is run where the report says that it runs, and where it fails."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.characters import clipped, cut, sizes_text
+from symbcast.errors import MissingExtraError
+from symbcast.onnx.report.blame import broken
+from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
+from symbcast.onnx.report.sizes import Sizes, completed, dims_at
+from symbcast.onnx.values.contents import Element, Elements
+from symbcast.solver.normal_form import symbols_in
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.onnx.report.checked import Checked
+    from symbcast.onnx.report.findings import Finding
+    from symbcast.onnx.values.value import Value
+from symbcast.onnx.report.answer import ModelAnswer
+
+LARGEST = 1 << 28
+"""How many elements a tensor may have for the model to be run."""
+LONGEST = 400
+
+_AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
+_WHERE_IN_RUNTIME = re.compile(r"\S*onnxruntime_src\S* ")
+_AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
+
+
+class Confirmation(NamedTuple):
+    """A run of the model, and whether it went as the report says.
+
+    ``expected`` is ``"runs"`` or the node that is to fail, ``happened`` is ``"ran"`` or the error; ``agrees`` is None
+    where the run says nothing, and ``reason`` why it does not agree, or says nothing. ``finding`` is None at the
+    witness.
+    """
+
+    sizes: dict[str, int]
+    expected: str
+    happened: str
+    agrees: bool | None
+    reason: str
+    finding: Finding | None = None
+
+    def __str__(self) -> str:
+        word = {True: "agrees", False: "DISAGREES", None: "says nothing"}[self.agrees]
+        expected = "it runs" if self.finding is None else f"{cut(self.expected, 44)} fails"
+        why = f"; {self.reason}" if self.reason else ""
+        happened = _WHERE_IN_RUNTIME.sub("", self.happened.rpartition("Status Message: ")[2])
+        return f"{word}: at {sizes_text(self.sizes)} {expected}; {clipped(happened, 160)}{why}"
+
+
+class _Trial(NamedTuple):
+    """Sizes at which the model is to be run; ``feeds`` is None, and ``reason`` says why, where it cannot be."""
+
+    given: dict[str, int]
+    sizes: Sizes
+    finding: Finding | None
+    feeds: tuple[Feed, ...] | None
+    reason: str = ""
+
+
+def confirmations(report: ModelAnswer) -> tuple[Confirmation, ...]:
+    """Run a model at the witness and at the smallest sizes at which each finding says that it fails."""
+    if find_spec("onnxruntime") is None:
+        raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
+    checked = report._checked
+    trials = list(_trials(report))
+    feeds = list(dict.fromkeys(t.feeds for t in trials if t.feeds is not None))
+    with _file(checked) as (path, problem):
+        ran = dict(zip(feeds, run_all(path, feeds), strict=True)) if path is not None else {}
+        again = _with_zeros(trials, ran)
+        ran.update(zip(again, run_all(path, list(again)), strict=True) if path is not None and again else ())
+    return tuple(_confirmation(report, t, ran, problem) for t in trials)
+
+
+def _trials(report: ModelAnswer) -> Iterator[_Trial]:
+    checked = report._checked
+    witness = report.witness()
+    if witness is not None and report.verdict is not Verdict.NEVER:
+        yield _trial(checked, witness, completed(checked, witness, checked.env.clauses), None)
+    for finding in report.findings:
+        if finding.counterexample is not None:
+            others = [c for c in checked.env.clauses if c != finding.formula]
+            sizes = completed(checked, finding.counterexample, others) or completed(checked, finding.counterexample)
+            yield _trial(checked, finding.counterexample, sizes, finding)
+
+
+def _trial(checked: Checked, given: dict[str, int], sizes: Sizes | None, finding: Finding | None) -> _Trial:
+    if sizes is None:
+        return _Trial(given, {}, finding, None, "no sizes were found for what data decide")
+    reason = _obstacle(checked, sizes, finding)
+    feeds = None if reason else tuple(_feed(name, v, sizes) for name, v in checked.inputs.values.items())
+    return _Trial(given, sizes, finding, feeds, reason)
+
+
+def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
+    """Return why a model cannot be run at some sizes, or would say nothing; empty where nothing is in the way."""
+    for name, value in checked.inputs.values.items():
+        if value.shape is None or value.dtype not in FILLED:
+            return f"the input {name} is not one that can be filled: its shape or its element type is not known here"
+    held = {s for v in checked.inputs.values.values() for s in _held(v)}
+    if finding is not None and finding.formula is not None:
+        decided = [s for s in symbols_in(finding.formula) if s in checked.asker.origins and s not in held]
+        if decided:
+            return f"{decided[0].name} is what data decide, and not to be had by sizes"
+    for name, value in (*checked.walk.inner.items(), *checked.walk.top.values.items()):
+        dims = dims_at(value.shape or (), sizes)
+        if all(d is not None for d in dims) and prod(d for d in dims if d is not None) > LARGEST:
+            return f"{name} would have {prod(d for d in dims if d is not None)} elements"
+    return ""
+
+
+def _held(value: Value) -> tuple[Element, ...]:
+    """Return the elements of an input whose numbers sizes come from."""
+    return value.content.items if isinstance(value.content, Elements) else ()
+
+
+def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
+    shape = tuple(d or 0 for d in dims_at(value.shape or (), sizes))
+    items = _held(value)
+    known = tuple(sizes[s] for s in items if isinstance(s, Symbol) and s in sizes)
+    return Feed(name, value.dtype, shape, known if items and len(known) == len(items) else None)
+
+
+def _with_zeros(trials: Sequence[_Trial], ran: dict[tuple[Feed, ...], Ran]) -> list[tuple[Feed, ...]]:
+    """Return the inputs of the runs that failed against what was expected, with 0 in the place of 1."""
+    failed = [t.feeds for t in trials if t.finding is None and t.feeds in ran and ran[t.feeds].shapes is None]
+    return [_zeros(feeds) for feeds in failed if feeds is not None and ran[feeds].is_loaded]
+
+
+def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:
+    return tuple(f._replace(number=0) for f in feeds)
+
+
+@contextmanager
+def _file(checked: Checked) -> Iterator[tuple[Path | None, str]]:
+    """Give a file of the model, beside its weights where it came from one; or else why there is none."""
+    if checked.path is not None and checked.path.suffix == ".onnx":
+        yield checked.path, ""
+        return
+    try:
+        data = checked.model.SerializeToString()
+    except ValueError as error:
+        yield None, f"the model cannot be written down, so check its file: {error}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        path.write_bytes(data)
+        yield path, ""
+
+
+def _confirmation(report: ModelAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], Ran], problem: str) -> Confirmation:
+    expected = "runs" if trial.finding is None else trial.finding.node
+    found = ran.get(trial.feeds) if trial.feeds is not None else None
+    if found is None:
+        return Confirmation(trial.given, expected, "not run", None, trial.reason or problem, trial.finding)
+    if trial.finding is None:
+        happened, agrees, reason = _where_it_runs(report, trial, found, ran)
+    else:
+        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, found)
+    if agrees is False and report.runtime == "spec":
+        reason = f"{reason}; the report is about the ONNX documents: see runtime='onnxruntime'"
+    return Confirmation(trial.given, expected, happened, agrees, reason, trial.finding)
+
+
+_Outcome = tuple[str, bool | None, str]
+
+
+def _where_it_runs(report: ModelAnswer, trial: _Trial, found: Ran, ran: dict[tuple[Feed, ...], Ran]) -> _Outcome:
+    assert trial.feeds is not None
+    if not found.is_loaded and not _node_of(found.error)[1]:
+        return _error(found), None, "the runtime could not load the model"
+    if found.shapes is None:
+        second = ran.get(_zeros(trial.feeds))
+        if second is None or second.shapes is None:
+            open_to_data = bool(report.data_sizes or report.unanalysed)
+            why = "what data decide, or nodes that were not looked at, may be to blame" if open_to_data else "it failed"
+            return _error(found), None if open_to_data or not found.is_known else False, why
+        found = second
+    wrong = [f"{n} is {tuple(real)}, and not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
+    return "ran", not wrong, "; ".join(wrong)
+
+
+def _outputs(report: ModelAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
+    """Yield the outputs whose shape is not the one that was told."""
+    own = {s: size for s, size in sizes.items() if s not in report._checked.asker.origins}
+    for name, shape in report.outputs.items():
+        real = (found.shapes or {}).get(name)
+        if shape is None or real is None:
+            continue
+        told = tuple(dims_at(shape.dims, own))
+        if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
+            yield name, told, real
+
+
+def _where_it_fails(report: ModelAnswer, trial: _Trial, finding: Finding, found: Ran) -> _Outcome:
+    if found.shapes is not None:
+        return "ran", False, "it ran"
+    name, kind = _node_of(found.error)
+    if not found.is_loaded and not kind:
+        return _error(found), None, "the runtime could not load the model"
+    if not found.is_known:
+        return _error(found), None, "which node failed is not known"
+    places = report._checked.asker.places
+    ops = [op for op in report._checked.env.operations if op.kind != "assume" and broken(op, trial.sizes) is not None]
+    failing = [places[op.origin] for op in ops if op.origin in places]
+    if any(name == p.node.name if name else kind == p.op_type for p in failing):
+        other = "" if name in ("", places[finding.node].node.name) else f"at {name}, which fails there too"
+        return _error(found), True, other
+    return _error(found), None, f"it failed at another node, {name or kind}" if kind else "it names no node"
+
+
+def _node_of(error: str) -> tuple[str, str]:
+    """Return the name and the operator of the node that an error is about, the innermost one; empty where none is."""
+    found = _AT_NODE.findall(error)
+    if found:
+        kind, name = found[-1]
+        return name, kind
+    loaded = _AT_LOADED_NODE.search(error)
+    return (loaded[1], loaded[2]) if loaded else ("", "")
+
+
+def _error(found: Ran) -> str:
+    return clipped(" ".join(found.error.split()), LONGEST)

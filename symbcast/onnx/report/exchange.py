@@ -1,0 +1,87 @@
+"""Reports as plain data for JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symbcast.explanation.names import Namer
+from symbcast.onnx.report.document import condition_text
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.report.answer import ModelAnswer
+    from symbcast.onnx.report.findings import Finding
+
+FORMAT = "symbcast.model-report"
+VERSION = 1
+"""It grows when a key changes its meaning or goes."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of what `report_to_dict` returns."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
+    return found
+
+
+def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
+    """Return a report as data that `json.dumps` takes, the same on every run.
+
+    A size is a number, or text that `symbcast.text` reads back; a shape that is not known is null.
+    """
+    namer = Namer.of(report._checked.env.shown)
+
+    def shapes(values: Any) -> dict[str, list[int | str] | None]:
+        return {name: None if shape is None else _dims(shape.dims, namer) for name, shape in values.items()}
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "source": report.source,
+        "runtime": report.runtime,
+        "min_size": report.min_size,
+        "assumptions": list(report.assumptions),
+        "verdict": report.verdict.value,
+        "reason": report.reason,
+        "condition": condition_text(report),
+        "witness": report.witness(),
+        "counterexample": report.counterexample(),
+        "findings": [_finding(f, namer) for f in report.findings],
+        "unanalysed": [u._asdict() for u in report.unanalysed],
+        "data_sizes": report.data_sizes,
+        "inputs": shapes(report.inputs),
+        "outputs": shapes(report.outputs),
+        "shapes": shapes(report.shapes),
+    }
+
+
+def _dims(dims: Sequence[Dim], namer: Namer) -> list[int | str]:
+    return [d if isinstance(d, int) else namer.dim(d) for d in dims]
+
+
+def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
+    operands = zip(finding.operands, finding.contents, strict=True)
+    return {
+        "node": finding.node,
+        "op_type": finding.op_type,
+        "operands": [
+            {
+                "name": name,
+                "shape": None if shape is None else _dims(shape.dims, namer),
+                "content": None if content is None else _dims(content, namer),
+            }
+            for (name, shape), content in operands
+        ],
+        "shown": list(finding.shown),
+        "condition": finding.text,
+        "words": finding.words,
+        "reason": finding.reason,
+        "code": finding.code,
+        "counterexample": finding.counterexample,
+        "sizes_there": finding.sizes_there,
+        "fix": finding.fix,
+        "origins": list(finding.origins),
+        "is_about_data": finding.is_about_data,
+    }

@@ -1,0 +1,158 @@
+"""What a model asks of its sizes: each condition with the node that asks it, where it fails, and what to do then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
+from symbcast.logic.formulas import FALSE, Formula, all_of
+from symbcast.onnx.report.askers import Askers
+from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
+from symbcast.onnx.report.repairs import Repairs
+from symbcast.onnx.report.sizes import Sizes, completed
+from symbcast.shapes import Shape
+from symbcast.solver.normal_form import put_in, symbols_in
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.report.checked import Checked
+    from symbcast.program.operation import Op
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A conjunct of a model's condition, or one of the nodes that clash where there are no sizes to run at.
+
+    ``node`` is the node that asks it first, or fails first; ``operands`` are all its inputs, ``contents`` the elements
+    of those that are short lists of integers, ``shown`` the positions of those that meet. ``counterexample`` are the
+    smallest sizes at which this fails and, if possible, nothing else does; ``sizes_there`` the operands at these.
+    ``is_about_data`` says that the condition speaks of sizes that data decide. ``code`` is that of the reason, such as
+    ``join`` or ``onto``, and empty where an operator has its own words for what it asks.
+    """
+
+    node: str
+    op_type: str
+    operands: tuple[tuple[str, Shape | None], ...]
+    condition: Boolean
+    text: str
+    words: str
+    reason: str
+    counterexample: dict[str, int] | None
+    sizes_there: str
+    fix: str
+    origins: tuple[str, ...]
+    contents: tuple[tuple[Dim, ...] | None, ...] = ()
+    shown: tuple[int, ...] = ()
+    is_about_data: bool = False
+    code: str = ""
+    formula: Formula | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op_type}): {self.words}"
+
+    def __hash__(self) -> int:
+        return hash((self.node, self.text))
+
+
+def findings_of(checked: Checked) -> Iterator[Finding]:
+    """Yield what a model asks, in the order of its nodes; of one that never runs, the nodes that clash.
+
+    What it asks of sizes that data decide comes last.
+    """
+    reader = _Reader(checked)
+    if checked.env.verdict is Verdict.NEVER:
+        yield from map(reader.clash, checked.env.conflict)
+        return
+    yield from reader.conjuncts(checked.conditions.inputs.clauses)
+    yield from reader.conjuncts(checked.conditions.data, is_data=True)
+
+
+class _Reader:
+    """Makes findings of one model."""
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self._env = checked.env
+        self._namer = Namer.of(checked.env.shown)
+        self._askers = Askers(checked.env)
+        self._repairs = Repairs(checked)
+        symbols = {name: s for s, name in checked.env.shown.items()}
+        inputs = checked.conditions.inputs.shown
+        self._own = {s: symbols[name] for s, name in inputs.items() if symbols[name] != s}
+
+    def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
+        """Return the findings about conjuncts of the condition, in the order of the nodes that ask first."""
+        found: list[tuple[int, Finding]] = []
+        for clause in clauses:
+            env = self._env if is_data else self._checked.conditions.inputs
+            failing = env.counterexample(clause)
+            sizes = None if failing is None else completed(self._checked, failing)
+            # The inputs' own environment may have symbols of its own for the names.
+            whole = put_in(clause, self._own) if self._own else clause
+            ops = self._askers.of(whole, sizes)
+            found.append((ops[0].number if ops else -1, self._finding(whole, ops, failing, sizes, is_data)))
+        return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+
+    def clash(self, op: Op) -> Finding:
+        """Return the finding about one of the nodes that clash."""
+        asked = all_of(c.requirement for c in op.constraints)
+        failing = self._env.counterexample()
+        return self._finding(asked, (op,), failing, None if failing is None else completed(self._checked, failing))
+
+    def _finding(
+        self,
+        clause: Formula,
+        ops: Sequence[Op],
+        failing: dict[str, int] | None,
+        sizes: Sizes | None,
+        is_data: bool = False,
+    ) -> Finding:
+        from symbcast.logic.booleans import to_sympy
+
+        blamed = blame(self._checked.asker, ops, sizes)
+        told: dict[str, Any] = {"node": ops[0].name if ops else "", "op_type": "", "operands": (), "reason": ""}
+        if blamed is not None:
+            told = self._told(blamed)
+        return Finding(
+            **told,
+            condition=to_sympy(clause),
+            text=self._namer.formula(clause),
+            words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
+            counterexample=None if failing is None else self._told_sizes(failing, clause),
+            sizes_there=self._there(blamed, sizes, is_data),
+            fix=self._repairs.best(clause, blamed),
+            origins=tuple(dict.fromkeys(op.name for op in ops)),
+            is_about_data=is_data,
+            formula=clause,
+        )
+
+    def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
+        """Return the sizes of inputs, and of those that data decide only what the clause is about."""
+        names, about = self._env.shown, symbols_in(clause)
+        other = {names[s] for s in self._checked.asker.origins if s in names and s not in about}
+        return {name: size for name, size in failing.items() if name not in other}
+
+    def _there(self, blamed: Blame | None, sizes: Sizes | None, is_data: bool) -> str:
+        if blamed is None or sizes is None:
+            return ""
+        asker = self._checked.asker
+        open_sizes = asker.origins.keys() - asker.cases.keys() if not is_data else ()
+        return shapes_at(blamed, {s: size for s, size in sizes.items() if s not in open_sizes})
+
+    def _told(self, blamed: Blame) -> dict[str, Any]:
+        values = [v for v in blamed.place.inputs if v is not None]
+        return {
+            "node": blamed.place.name,
+            "op_type": blamed.place.op_type,
+            "operands": blamed.place.operands,
+            "reason": blamed.reason(self._checked.asker),
+            "code": blamed.code(self._checked.asker),
+            "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
+            "shown": blamed.shown(),
+        }

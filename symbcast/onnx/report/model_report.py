@@ -1,0 +1,87 @@
+"""The answer about a model, as users see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from symbcast.onnx.report.answer import ModelAnswer
+
+if TYPE_CHECKING:
+    import onnx
+
+    from symbcast.guards import Guard
+    from symbcast.onnx.report.confirmation import Confirmation
+
+
+class ModelReport(ModelAnswer):
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
+
+    def guard(self) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
+        from symbcast.guards import python_guard
+        from symbcast.logic.formulas import all_of
+
+        names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
+        return python_guard(all_of(self._env.clauses), names)
+
+    def confirm(self) -> tuple[Confirmation, ...]:
+        """Run the model in ONNX Runtime, at the witness and where each finding says that it fails.
+
+        Raises `MissingExtraError` where onnxruntime is not installed.
+        """
+        from symbcast.onnx.report.confirmation import confirmations
+
+        return confirmations(self)
+
+    # The answer, shown and handed on.
+
+    def explain(self) -> str:
+        """Return the answer in words, so short that it fits on a screen."""
+        from symbcast.onnx.report.document import WIDTH, document
+        from symbcast.show.text import render
+
+        return render(document(self), WIDTH)
+
+    def annotate(self) -> onnx.ModelProto:
+        """Return a copy of the model in which the shapes of values are written down."""
+        from symbcast.onnx.report.annotations import annotated
+
+        return cast("onnx.ModelProto", annotated(self._checked))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data for JSON, as `json_schema` describes it."""
+        from symbcast.onnx.report.exchange import report_to_dict
+
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.onnx.report.exchange import json_schema
+
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        from symbcast.onnx.report.document import summary
+
+        return f"<ModelReport of {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        from symbcast.onnx.report.document import document
+        from symbcast.show import html
+        from symbcast.show.document import Room
+
+        return html.render(document(self, Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.onnx.report.document import document
+        from symbcast.show import latex
+        from symbcast.show.document import Room
+
+        return latex.render(document(self, Room.PAGE))

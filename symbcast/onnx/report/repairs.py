@@ -1,0 +1,199 @@
+"""What to do about a condition: one suggestion, taken from what the node asks and from what fixes the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import combinations, islice
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.characters import listed, sizes_text
+from symbcast.explanation.names import Namer
+from symbcast.explanation.words import in_words
+from symbcast.logic.formulas import Comparison, Formula, equal, literals
+from symbcast.onnx.report.blame import Blame, content_of
+from symbcast.onnx.report.sizes import knowing
+from symbcast.onnx.report.sources import Held, Sources
+from symbcast.program.premises import own_set
+from symbcast.solver.congruences import divisors
+from symbcast.solver.decision import Decision
+from symbcast.solver.knowledge import ContradictionError, Knowledge
+from symbcast.solver.normal_form import put_in, symbols_in
+from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.solver.univariate import narrow
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.report.checked import Checked
+
+_TRIED = 12
+"""So many equalities, alone and in pairs, are tried: each is a question to be decided."""
+_MOST_SYMBOLS = 5
+_GIVEN_SIZES = {"Reshape": "shape", "Expand": "shape", "Tile": "repeats", "Split": "split", "Resize": "sizes"}
+"""The operators that are told sizes, and what they are told."""
+
+
+class Repairs:
+    """Finds suggestions for one model."""
+
+    def __init__(self, checked: Checked) -> None:
+        self._env = checked.env
+        self._origins = checked.asker.origins
+        self._sources = Sources(checked.model, checked.inputs.values)
+        self._namer = Namer.of(checked.env.shown)
+
+    def best(self, clause: Formula, blamed: Blame | None) -> str:
+        """Return the first suggestion that fits; empty where there is none."""
+        symbols = list(symbols_in(clause))
+        if not symbols:
+            return "no sizes of inputs help: the model is to be changed there"
+        if any(s in self._origins for s in symbols):
+            return self._of_data(symbols)
+        found = self._baked_in(clause, symbols, blamed)
+        if not found and len(symbols) == 1:
+            found = self._of_one(clause, symbols[0], blamed)
+        elif not found:
+            found = self._of_several(clause, symbols)
+        return found or self._example(clause, symbols)
+
+    def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        witness = self._env.witness() or {}
+        sizes = {name: witness[name] for s in symbols if (name := self._env.shown[s]) in witness}
+        such = f", such as {sizes_text(sizes)}" if sizes else ""
+        return f"give sizes at which {in_words(clause, self._namer)}{such}"
+
+    def _of_data(self, symbols: Sequence[Symbol]) -> str:
+        texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
+        return f"the data must make it so: {listed(texts, limit=4)}"
+
+    # Numbers that an export put in the place of sizes.
+
+    def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: Blame | None) -> str:
+        """Name the constant list of sizes that a node is given, such as the shape of a Reshape."""
+        if blamed is None or blamed.place.op_type not in _GIVEN_SIZES:
+            return ""
+        pairs = zip(blamed.place.node.input, blamed.place.inputs, strict=True)
+        for position, (name, value) in enumerate((n, v) for n, v in pairs if v is not None):
+            numbers = content_of(position, value)
+            if numbers and all(isinstance(d, int) for d in numbers):
+                held = self._sources.held(name)
+                where = f"{'initializer' if held and held.is_initializer else 'constant'} {name}"
+                fixed = self._what_is_fixed(clause, symbols)
+                what = f"{fixed}: export it with that size dynamic" if fixed else "sizes: export it with them dynamic"
+                return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}"
+        return ""
+
+    def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        """Return which size can only be one by a clause about it alone."""
+        members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
+        return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
+
+    # One size.
+
+    def _of_one(self, clause: Formula, symbol: Symbol, blamed: Blame | None) -> str:
+        members = self._members(clause, symbol)
+        if members is None or not members:
+            return ""
+        name, domain = self._called(symbol), own_set(symbol, self._env.min_size) & self._domain(symbol)
+        if members.only is not None:
+            held = self._before(blamed, members.only)
+            by = f"{held} fixes {name} at {members.only}" if held else f"{name} is fixed at {members.only}"
+            return f"{by}: export it with a dynamic axis"
+        if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
+            held = self._before(blamed, members.greatest)
+            return f"keep {name} at most {members.greatest}{f': {held} has no more' if held else ''}"
+        factor = self._factor(members, domain)
+        if factor:
+            return f"pad {name} to a multiple of {factor}"
+        low = members.least()
+        if members.same(domain & SizeSet.interval(low or 0, None)):
+            return f"use sizes from {low} on for {name}"
+        return ""
+
+    def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:
+        return narrow(self._domain(symbol), clause)
+
+    def _domain(self, symbol: Symbol) -> SizeSet:
+        assumed = self._knowledge.domains.get(symbol)
+        if assumed is not None:
+            return assumed
+        value = self._knowledge.values.get(symbol)
+        return SizeSet.of([value]) if isinstance(value, int) else ALL
+
+    def _factor(self, members: SizeSet, domain: SizeSet) -> int:
+        """Return the least number whose multiples are all among the members, 0 where there is none."""
+        for factor in divisors(members.segments[-1].period)[1:]:
+            try:
+                if SizeSet.residues(factor, [0]) & SizeSet.interval(1, None) & domain <= members:
+                    return factor
+            except PeriodTooLongError:
+                return 0
+        return 0
+
+    def _before(self, blamed: Blame | None, size: int) -> Held | None:
+        return None if blamed is None or size == 1 else self._sources.before(blamed.place.node, size)
+
+    # Several sizes.
+
+    def _of_several(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        for pairs in islice(self._equalities(symbols), _TRIED):
+            if self._follows(clause, pairs):
+                return listed([self._made_equal(kept, gone) for kept, gone in pairs])
+        for literal in literals(clause):
+            match literal:
+                case Comparison("==" | "<=", left, right):
+                    for size, other in ((right, left), (left, right)):
+                        if isinstance(size, Symbol) and size not in symbols_of((other,)):
+                            what = self._namer.dim(other)
+                            return f"give {self._place(size)} the size {what} ({self._equation(size, other)})"
+        return ""
+
+    def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
+        """Yield equalities, alone and then in twos; those of sizes on one and the same axis go first."""
+        if len(symbols) > _MOST_SYMBOLS:
+            return
+        order = {s: n for n, s in enumerate(self._env.shown)}
+        ordered = sorted(symbols, key=order.__getitem__)
+        pairs = sorted(combinations(ordered, 2), key=lambda pair: self._axis(pair[0]) != self._axis(pair[1]))
+        yield from ((pair,) for pair in pairs)
+        yield from combinations(pairs, 2)
+
+    def _follows(self, clause: Formula, pairs: Sequence[tuple[Symbol, Symbol]]) -> bool:
+        """Return whether a clause always holds where some sizes are equal, and they can be."""
+        try:
+            known = knowing(self._env, [equal(a, b) for a, b in pairs])
+        except ContradictionError:
+            return False
+        return Decision(known, [put_in(clause, known.values)]).verdict is Verdict.ALWAYS
+
+    def _made_equal(self, kept: Symbol, gone: Symbol) -> str:
+        place = self._sources.axis_of(kept)
+        other = self._sources.axis_of(gone)
+        same = place is not None and other is not None and place[0] == other[0] and place != other
+        of = f"axis {place[1]}" if same and place is not None else self._place(kept)
+        return f"give {self._place(gone)} the size of {of} ({self._equation(gone, kept)})"
+
+    def _equation(self, left: Dim, right: Dim) -> str:
+        return f"{self._namer.dim(left)} = {self._namer.dim(right)}"
+
+    # Words for sizes.
+
+    def _axis(self, symbol: Symbol) -> int | None:
+        found = self._sources.axis_of(symbol)
+        return None if found is None else found[1]
+
+    def _place(self, symbol: Symbol) -> str:
+        found = self._sources.axis_of(symbol)
+        return self._namer.dim(symbol) if found is None else f"{found[0]} axis {found[1]}"
+
+    def _called(self, symbol: Symbol) -> str:
+        found = self._sources.axis_of(symbol)
+        name = self._namer.dim(symbol)
+        return name if found is None else f"{name} ({found[0]} axis {found[1]})"
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        return knowing(self._env)

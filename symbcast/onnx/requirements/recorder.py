@@ -1,0 +1,249 @@
+"""What the nodes of a model ask of sizes: told to a `ShapeEnv`, and kept with the node that asks it and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from symbcast.algebra.arithmetic import defined_join, subtract
+from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.symbols import Symbol
+from symbcast.api.env import ShapeEnv
+from symbcast.broadcasting import Joined, find_rule
+from symbcast.errors import DimensionError
+from symbcast.logic.definedness import definedness
+from symbcast.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    equal,
+    negate,
+)
+from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_asked_whole
+from symbcast.operators.context import evaluated
+from symbcast.program.assumptions import Assumption
+from symbcast.shapes import Shape, shape_of
+from symbcast.text.printing import formula_text
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim, Operation
+    from symbcast.onnx.values.value import Dims, Value
+
+Runtime: TypeAlias = Literal["spec", "onnxruntime"]
+
+
+class Place(NamedTuple):
+    """A node in a model: the name that it is told by, and what it had before it."""
+
+    name: str
+    op_type: str
+    node: Any
+    inputs: Sequence[Value | None]
+
+    @property
+    def operands(self) -> tuple[tuple[str, Shape | None], ...]:
+        """The inputs that are given, by name, with their shapes."""
+        pairs = zip(self.node.input, self.inputs, strict=True)
+        return tuple((n, None if v.shape is None else shape_of(v.shape)) for n, v in pairs if v is not None)
+
+
+class Asker:
+    """The sizes of a model and what is asked of them.
+
+    ``condition`` is what holds where the nodes at hand run at all, such as those of a branch; what they ask is asked
+    under it.
+    """
+
+    def __init__(self, env: ShapeEnv, runtime: Runtime, bounds: Bounds) -> None:
+        self.env = env
+        self.runtime: Runtime = runtime
+        self.bounds = bounds
+        self.places: dict[str, Place] = {}
+        """The nodes that asked something, by name."""
+        self.reasons: dict[tuple[str, Formula], tuple[str, str]] = {}
+        """Why a node asks a formula: in words, and as the code of a reason where a rule asks it."""
+        self.inputs: tuple[Symbol, ...] = ()
+        """The sizes in the shapes of the inputs."""
+        self.origins: dict[Symbol, str] = {}
+        """What the sizes are that no input's shape determines."""
+        self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
+        """Sizes that are one dimension where a formula holds, and another one where it does not."""
+        self.guards: tuple[Formula, ...] = ()
+        self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
+        self._whole: set[Operation] = set()
+        self._joined: dict[tuple[Any, ...], Dims | None] = {}
+
+    def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
+        """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
+        formula = evaluated(self._cleared(formula))
+        if formula == TRUE or (formula, self.guards) in self._known:
+            return
+        self._known.add((formula, self.guards))
+        asked = any_of([*map(negate, self.guards), formula]) if self.guards else formula
+        if asked == TRUE:
+            return
+        self.places[place.name] = place
+        self.reasons[place.name, asked] = reason, code
+        self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
+        self._learn(asked)
+
+    def _learn(self, asked: Formula) -> None:
+        """Take in a bound that holds wherever the model runs."""
+        match asked:
+            case Comparison("<=", int() as least, Symbol() as right):
+                self.bounds.learn(right, least)
+
+    def _cleared(self, formula: Formula) -> Formula:
+        """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
+        if not isinstance(formula, Comparison):
+            return formula
+        quotient = None if self.guards else quotient_asked_whole(formula)
+        if quotient is not None:
+            self._whole.add(quotient)
+            return formula
+        return cleared(formula, self._whole, self.bounds)
+
+    def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that two sizes be equal."""
+        if left is not right and left != right:
+            self.require(place, equal(left, right), reason)
+
+    def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
+        """Ask that one size be at most another."""
+        if not self.bounds.is_at_most(left, right):
+            self.require(place, bounded(left, right), reason)
+
+    def is_size(self, place: Place, dim: Dim, reason: str) -> None:
+        """Ask that a dimension be none below 0."""
+        if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
+            return
+        if isinstance(dim, int) or not self.bounds.is_at_least(dim, 0):
+            needs = [at_most(0, dim)] if isinstance(dim, int) else definedness(dim)
+            self.require(place, all_of(needs), reason)
+
+    def never(self, place: Place, reason: str) -> None:
+        """Say that a node can run at no sizes."""
+        self.require(place, FALSE, reason)
+
+    def broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
+        """Broadcast shapes by one of the project's rules and return the output; None where no sizes allow it."""
+        if rule == "numpy" and len(shapes) == 2 and (shapes[0] == shapes[1] or not shapes[1]):
+            return shapes[0]
+        key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
+        if key not in self._joined:
+            self.places[place.name] = place
+            self._joined[key] = self._broadcast(place, shapes, rule, attributes)
+        return self._joined[key]
+
+    def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
+        if not self.guards:
+            return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+        emission = find_rule(rule, attributes).emit(shapes)
+        for constraint in emission.constraints:
+            self.require(place, constraint.requirement, constraint.reason, constraint.code)
+        try:
+            return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
+        except DimensionError:
+            return None  # two numbers that differ: asked above
+
+    def symbol(self, name: str, text: str, least: int = 0) -> Symbol:
+        """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
+        base = re.sub(r"\W+", "_", name).strip("_") or "size"
+        base = f"_{base}" if base[0].isdigit() else base
+        taken = {s.name for s in (*self.inputs, *self.origins)}
+        free = next(n for n in _numbered(base) if n not in taken)
+        found = self.env.named(free)
+        self.origins[found] = text
+        self.bounds.learn(found, least)
+        if least:
+            self.assume(at_most(least, found))
+        return found
+
+    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
+        """Return a size that is one dimension where a formula holds and another one where it does not."""
+        found = self.symbol(name, text)
+        self.cases[found] = chosen, yes, no
+        # Elsewhere neither of the two need be a size at all; and one without a value, such as the join of sizes that
+        # clash, says nothing of this one.
+        elsewhere = [negate(guard) for guard in self.guards]
+        for other, dim in ((negate(chosen), yes), (chosen, no)):
+            self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(found, dim)]))
+        return found
+
+    @contextmanager
+    def under(self, formula: Formula) -> Iterator[None]:
+        """Ask under a formula what is asked meanwhile."""
+        before = self.guards
+        if self.is_known(formula) is not True:
+            self.guards = (*before, formula)
+        try:
+            yield
+        finally:
+            self.guards = before
+
+    @contextmanager
+    def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
+        """Forget afterwards what is asked meanwhile, and what a walk forgets."""
+        before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
+        bounds, whole = self.bounds, self._whole
+        self.env = self.env.fork()
+        self.bounds, self._whole = bounds.copy(), set(whole)
+        self._known, self._joined = set(self._known), dict(self._joined)
+        self.places, self.reasons = dict(self.places), dict(self.reasons)
+        self.origins, self.cases = dict(self.origins), dict(self.cases)
+        try:
+            with walk:
+                yield
+        finally:
+            self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
+            self.bounds, self._whole = bounds, whole
+
+    def assume(self, formula: Formula) -> None:
+        """Take something for granted."""
+        self.env.assume(Assumption(formula, formula_text(formula)))
+
+    def is_positive(self, dims: Iterable[Dim]) -> bool:
+        """Return whether sizes are all known to be at least 1."""
+        return all(self.bounds.is_at_least(d, 1) for d in dims)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        found = evaluated(formula)
+        if found == TRUE or found in self.guards:
+            return True
+        if found == FALSE or negate(found) in self.guards:
+            return False
+        if isinstance(found, AllOf | AnyOf):
+            decides = isinstance(found, AnyOf)
+            parts = {self.is_known(part) for part in found.parts}
+            return decides if decides in parts else None if None in parts else not decides
+        return self._by_bounds(found)
+
+    def _by_bounds(self, formula: Formula) -> bool | None:
+        if not isinstance(formula, Comparison):
+            return None
+        less = self.bounds.least(subtract(formula.right, formula.left))
+        more = self.bounds.least(subtract(formula.left, formula.right))
+        is_less, is_more = less is not None and less > 0, more is not None and more > 0
+        match formula.operator:
+            case "==" | "!=":
+                return formula.operator == "!=" if is_less or is_more else None
+            case "<=":
+                return True if less is not None and less >= 0 else False if is_more else None
+            case "<":
+                return True if is_less else False if more is not None and more >= 0 else None
+
+
+def _numbered(base: str) -> Iterable[str]:
+    yield base
+    for n in count(2):
+        yield f"{base}_{n}"

@@ -1,0 +1,62 @@
+"""What is known of a value in a graph: its shape, its element type, and of small integer tensors what is in them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.contents import Content
+
+Dims: TypeAlias = "tuple[Dim, ...]"
+
+
+class Value:
+    """A value: ``shape`` is None where not even the rank is known; ``content`` is what is known of the elements.
+
+    ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 where it is not known.
+    """
+
+    __slots__ = ("content", "dtype", "shape")
+
+    def __init__(self, shape: Dims | None, dtype: int = 0, content: Content | None = None) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.content = content
+
+    def __repr__(self) -> str:
+        return f"Value({self.shape}, {self.dtype}, {self.content})"
+
+
+class Constant(Value):
+    """A value that the model holds; its elements are read when they are asked for."""
+
+    __slots__ = ("__dict__", "tensor")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        super().__init__(tuple(tensor.dims), tensor.data_type)
+
+    @cached_property
+    def _read(self) -> Content | None:
+        from symbcast.onnx.values.contents import from_tensor
+
+        return from_tensor(self.tensor)
+
+    @property
+    def content(self) -> Content | None:
+        """The elements, or what they are as a whole."""
+        return self._read
+
+    @content.setter
+    def content(self, content: Content | None) -> None:
+        if content is not None:
+            self.__dict__["_read"] = content
+
+
+UNKNOWN = Value(None)
+"""A value of which nothing is known."""
+
+NEVER = Value(None)
+"""A value that never is: what makes it can run at no sizes."""

@@ -1,0 +1,143 @@
+"""What is to be said of a whole program: decided from what stands of all that its operations asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.characters import visible
+from symbcast.logic.formulas import FALSE, Compatible, Formula
+from symbcast.program.operation import Op
+from symbcast.program.origins import Origins, clash
+from symbcast.program.premises import knowledge, own_set
+from symbcast.solver.counterexamples import breaking
+from symbcast.solver.decision import Decision
+from symbcast.text.printing import formula_text
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.program.trace import Trace
+
+
+class Requirement(NamedTuple):
+    """A conjunct of a program's condition, and the operations that it comes from, the first one first.
+
+    Where one operation asks it by itself, those that do are the origins; else the fewest that together do.
+    """
+
+    condition: Formula
+    origins: tuple[Op, ...]
+    is_asked: bool = True
+    """Whether each origin asks it by itself."""
+
+    def __repr__(self) -> str:
+        return f"<Requirement {visible(str(self))}>"
+
+    def __str__(self) -> str:
+        return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
+
+
+class Answers:
+    """The answers about a trace as it stands; made anew when it grows."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.extent = extent(trace)
+        self.knowledge = knowledge(trace.names.order, trace.assumptions, trace.min_size)
+        asked: list[Formula] = [FALSE] if trace.refused else _in_order(trace)
+        self.decision = Decision(self.knowledge, asked)
+        self._conflict: tuple[Op, ...] | None = None
+        self._origins: Origins | None = None
+        self._requirements: tuple[Requirement, ...] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown."""
+        return self.decision.verdict
+
+    @property
+    def clauses(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; none when it is true."""
+        return self.decision.clauses
+
+    @property
+    def unproven(self) -> Collection[Formula]:
+        """The conjuncts of which it was not decided whether the others imply them."""
+        return self.decision.unproven
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven."""
+        return self.decision.reason
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid, by name."""
+        return self.named(self.decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid, by name."""
+        return self.named(self.decision.counterexample())
+
+    def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        """Return sizes by the names they are shown by."""
+        return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        if self._conflict is None:
+            self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge)
+        return self._conflict
+
+    def requirement(self, clause: Formula) -> Requirement:
+        """Return a conjunct of the condition with the operations that it comes from."""
+        if self._origins is None:
+            self._origins = Origins(self.trace)
+        return Requirement(clause, *self._origins.of(clause))
+
+    def breaking(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a conjunct fails: beside all others where that can be."""
+        return self.named(breaking(self.decision, clause))
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The conjuncts of the condition with the operations that they come from, in the order of the first ones."""
+        if self._requirements is None:
+            clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
+            found = map(self.requirement, clauses)
+            self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
+        return self._requirements
+
+
+def _in_order(trace: Trace) -> list[Formula]:
+    """Return what stands of all that was asked, the names of each join in the order of the program's names.
+
+    So they are shown where masks hold the program (`symbcast.program.mask_program`), which do not know another order.
+    """
+    places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
+    return [
+        Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
+        if isinstance(f, Compatible) and all(m in places for m in f.dims)
+        else f
+        for f in trace.standing
+    ]
+
+
+def extent(trace: Trace) -> tuple[int, int]:
+    """Return how many operations and sizes there are: what answers are about."""
+    return len(trace.ops), len(trace.names.order)
+
+
+def check_assumptions(trace: Trace) -> None:
+    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
+    knowledge(trace.names.order, trace.assumptions, trace.min_size)
+
+
+def check_sizes(trace: Trace, known: int) -> None:
+    """Raise `AssumptionError` if a size that was met after the first ``known`` ones can be none at all."""
+    order = trace.names.order
+    new = [s for s in islice(reversed(order), len(order) - known) if not own_set(s, trace.min_size)]
+    if new:
+        knowledge(new, (), trace.min_size)

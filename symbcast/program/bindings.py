@@ -1,0 +1,152 @@
+"""Sizes put in for symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
+from unicodedata import normalize
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.errors import BindingError, DimensionError
+from symbcast.shapes import Shape, shape_of
+
+if TYPE_CHECKING:
+    import sympy
+
+    from symbcast.algebra.terms import Dim
+    from symbcast.program.call import Call
+
+
+Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
+"""Sizes by name, or by symbol."""
+
+
+class Bound(NamedTuple):
+    """The operands at some sizes; ``shapes`` is None where a dimension is not a size there."""
+
+    shapes: tuple[Shape, ...] | None
+    sizes: dict[str, int]
+
+
+def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
+    """Return the operands of a result at the given sizes, by name or by symbol.
+
+    Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
+    the assumptions exclude.
+    """
+    names = {} if result.scope is None else result.scope.names
+    sizes = read_sizes(names, given, named)
+    needed = [names[s] for s in symbols_of(d for operand in result.operands for d in operand.dims)]
+    missing = [name for name in dict.fromkeys(needed) if name not in sizes]
+    if missing:
+        raise missing_sizes(missing, "evaluate")
+    _check_assumptions(result, sizes)
+    return Bound(_shapes(result, sizes), sizes)
+
+
+def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> dict[str, int]:
+    """Return sizes by name from a mapping (by name or symbol) and from keywords.
+
+    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
+    wanted = list(names.values())
+    by_form = {normalize("NFKC", name): name for name in wanted}
+    sizes: dict[str, int] = {}
+    for key, value in (*(given or {}).items(), *named.items()):
+        name = key if isinstance(key, str) else _name_of(key, names)
+        name = name if name in wanted else by_form.get(name, name)
+        if name not in wanted:
+            raise unknown_name(name, wanted)
+        size = read_size(name, value)
+        if sizes.setdefault(name, size) != size:
+            raise BindingError(f"{name} is given twice, as {sizes[name]} and {size}", "give it once")
+    return sizes
+
+
+def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
+    """Return the name of a size that is given as a symbol, sympy's or one of our own."""
+    if isinstance(key, Symbol):
+        return names.get(key, key.name)
+    if not hasattr(type(key), "free_symbols"):
+        return str(key)
+    from symbcast.algebra.door import from_sympy
+
+    try:
+        found = from_sympy(key)
+    except DimensionError:
+        return str(key)
+    return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
+
+
+def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
+    """Return the error that sizes were not given."""
+    example = ", ".join(f"{name!r}: 2" for name in missing)
+    return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
+
+
+def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
+    """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
+    import difflib  # for a message only
+
+    close = difflib.get_close_matches(name, wanted, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+    return BindingError(f"no size here is called {name!r}", hint)
+
+
+def read_size(name: str, value: object) -> int:
+    """Return a value as the size called ``name``; raise `BindingError` for what is none."""
+    try:
+        size = index(cast("SupportsIndex", value))
+    except TypeError:
+        size = -1
+    if isinstance(value, bool) or size < 0:
+        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
+    return size
+
+
+def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
+    if result.scope is None:
+        return
+    from symbcast.program.premises import own_set
+    from symbcast.solver.compiler import predicate
+    from symbcast.solver.normal_form import symbols_in
+
+    names = result.scope.names
+    for symbol, name in names.items():
+        if name in sizes and sizes[name] not in own_set(symbol, result.scope.min_size):
+            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
+    for assumption in result.assumptions:
+        symbols = tuple(symbols_in(assumption.formula))
+        if any(names[s] not in sizes for s in symbols):
+            continue
+        if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
+            given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
+            raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+
+
+def _shapes(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+    if result.scope is None:
+        return result.operands
+    from symbcast.solver.compiler import UndefinedError, predicate, value_function
+
+    names = result.scope.names
+    symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)
+    values = [sizes[names[s]] for s in symbols]
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values):
+            return None
+    known: dict[Any, int] = dict(zip(symbols, values, strict=True))
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        return known[dim] if dim.is_Symbol else value_function(dim, symbols)(*values)
+
+    try:
+        return tuple(shape_of(map(size, operand.dims)) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None

@@ -1,0 +1,137 @@
+"""Certificates: z3's word on an answer, asked of the raw constraints rather than of what they were reduced to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from symbcast.broadcasting import Joined
+from symbcast.logic.formulas import Formula, all_of, any_of, equal, holds, negate
+from symbcast.text.printing import dim_text
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.program.call import Call
+
+
+class Proof(Enum):
+    """What became of a claim."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that an answer says, and whether z3 proved it."""
+
+    text: str
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The claims of an answer; true when every one is proved.
+
+    >>> import symbcast
+    >>> bool(symbcast.broadcast("N, 3", "M, 1").certify())
+    True
+    """
+
+    claims: tuple[Claim, ...]
+
+    def __bool__(self) -> bool:
+        return all(claim.proof is Proof.PROVED for claim in self.claims)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{claim.proof.value}: {claim.text}" for claim in self.claims)
+
+
+def certify(result: Call) -> Certificate:
+    """Return z3's verdict on each claim of a result."""
+    if result.scope is None:
+        return _concrete(result)
+    from symbcast.solver.z3_solver import Session, on_worker
+
+    scope = result.scope
+    assumed = [a.formula for a in result.assumptions]
+    raw = [c.requirement for c in result.constraints]
+
+    def prove() -> list[Claim]:
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
+        return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
+
+    claims = on_worker(prove)
+    return Certificate((*claims, *_evidence(result, raw)))
+
+
+def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
+    """Yield each claim with formulas that it says cannot hold together."""
+    condition = all_of(result.clauses)
+    whole = all_of(raw)
+    yield "wherever the constraints hold, the condition does", [whole, negate(condition)]
+    yield "wherever the condition holds, the constraints do", [condition, negate(whole)]
+    if result.verdict is Verdict.ALWAYS:
+        yield "the constraints cannot fail", [negate(whole)]
+    if result.verdict is Verdict.NEVER:
+        yield "the constraints cannot hold", [whole]
+        sizes = [c.requirement for c in result.size_constraints()]
+        yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
+    elif result.shape is not None:
+        for axis, (dim, emitted) in enumerate(zip(result.shape.dims, result.emission.output, strict=True)):
+            members = emitted if isinstance(emitted, Joined) else (emitted,)
+            # The join o of the members: each is 1 or o, and o is 1 or one of them.
+            bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
+            among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
+            ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
+            wrong = any_of(negate(f) for f in (*bounds, among, ones))
+            yield f"output axis {axis} is {dim_text(dim)}", [whole, wrong]
+
+
+def _own_bounds(result: Call) -> list[Formula]:
+    from symbcast.program.premises import own_set
+    from symbcast.solver.set_formulas import describe
+
+    assert result.scope is not None
+    return [describe(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
+
+
+def _never(session: object, formulas: list[Formula]) -> Proof:
+    from symbcast.solver.z3_solver import Answer, Session
+
+    assert isinstance(session, Session)
+    answer = session.check(formulas)
+    if answer is Answer.UNSATISFIABLE:
+        return Proof.PROVED
+    return Proof.REFUTED if answer is Answer.SATISFIABLE else Proof.UNDECIDED
+
+
+def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
+    """Check witness and counterexample by evaluation."""
+    from symbcast.solver.compiler import predicate
+
+    assert result.scope is not None
+    test = predicate(all_of(raw), result.scope.symbols)
+    assumed = predicate(all_of([*(a.formula for a in result.assumptions), *_own_bounds(result)]), result.scope.symbols)
+    claims = []
+    for word, sizes, wanted in (
+        ("witness", result.witness(), True),
+        ("counterexample", result.counterexample(), False),
+    ):
+        if sizes is not None:
+            values = [sizes[name] for name in result.scope.names.values()]
+            right = assumed(*values) and bool(test(*values)) is wanted
+            claims.append(Claim(f"the {word} is one", Proof.PROVED if right else Proof.REFUTED))
+    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(result.verdict)
+    if expected is not None and len(claims) != expected:
+        claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
+    return claims
+
+
+def _concrete(result: Call) -> Certificate:
+    valid = all(holds(c.requirement) for c in result.constraints)
+    right = valid is (result.verdict is Verdict.ALWAYS)
+    return Certificate((Claim("the constraints on integers were evaluated", Proof.PROVED if right else Proof.REFUTED),))

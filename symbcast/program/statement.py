@@ -1,0 +1,239 @@
+"""Conditions on sizes as plain values: joined, negated and compared, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+
+from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.errors import ShapeTypeError, UndecidedError
+from symbcast.logic.definedness import with_values
+from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
+from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.program.bindings import Sizes, missing_sizes, read_sizes
+from symbcast.program.call import Call
+from symbcast.program.premises import own_set
+from symbcast.program.program import Program
+from symbcast.program.scope import Scope
+from symbcast.shapes import shape_of
+from symbcast.solver.decision import Decision
+from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.normal_form import put_in, symbols_in
+from symbcast.solver.simplification import simplified
+from symbcast.text.printing import formula_text
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program"
+"""What a condition can be made from."""
+
+
+class Statement:
+    """A condition on sizes, made from text, a sympy Boolean, a `Call` or `Program` (where it is valid), or another.
+
+    `symbcast.Condition` is this as users see it. ``formula`` is what it says; ``_asked`` are the sizes that its
+    question was about, in order, also those that the answer does not mention.
+    """
+
+    __slots__ = ("_asked", "formula")
+
+    def __init__(self, value: ConditionLike) -> None:
+        self.formula: Formula = _formula(value)
+        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*symbols_in(self.formula), *_asked(value))))
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts; none for the condition that is always true."""
+        return clauses(self.formula)
+
+    @property
+    def boolean(self) -> Boolean:
+        """The condition as a sympy Boolean."""
+        from symbcast.logic.booleans import to_sympy
+
+        return to_sympy(self.formula)
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols in order of appearance."""
+        from symbcast.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, self._symbols))
+
+    @property
+    def _symbols(self) -> tuple[Symbol, ...]:
+        return tuple(symbols_in(self.formula))
+
+    def __and__(self, other: ConditionLike) -> Self:
+        beside = self._beside(other)
+        return self._with(all_of((self.formula, beside.formula)), beside)
+
+    def __or__(self, other: ConditionLike) -> Self:
+        beside = self._beside(other)
+        return self._with(any_of((self.formula, beside.formula)), beside)
+
+    def __invert__(self) -> Self:
+        return self._with(negate(self.formula))
+
+    def __rshift__(self, other: ConditionLike) -> Self:
+        beside = self._beside(other)
+        return self._with(any_of((negate(self.formula), beside.formula)), beside)
+
+    def _beside(self, value: ConditionLike) -> Self:
+        """Return another condition in which a label of an unknown size means the size that it means in this one."""
+        made = type(self)(value)
+        labelled = {s.name: s for s in self._asked if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
+        bound: dict[Any, Unknown] = {
+            s: labelled[s.name] for s in made._asked if isinstance(s, Unknown) and s.name in labelled
+        }
+        bound = {s: ours for s, ours in bound.items() if s is not ours}
+        if bound:
+            made._asked = tuple(dict.fromkeys(bound.get(s, s) for s in made._asked))
+            made.formula = put_in(made.formula, bound)
+        return made
+
+    def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
+        """Return a condition about the sizes of this one's question, and of another's."""
+        made = type(self)(formula)
+        asked = (*self._asked, *(other._asked if other is not None else ()), *more)
+        made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
+        return made
+
+    def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
+        """Return whether the condition holds always, sometimes, never, or it is unknown."""
+        return self._decision(assume, min_size).verdict
+
+    def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether ``other`` holds wherever this condition and the assumptions do.
+
+        Raises `UndecidedError` where that is beyond the limits.
+        """
+        decision = (self & ~self._beside(other))._decision(assume, min_size)
+        if decision.verdict is Verdict.UNKNOWN:
+            raise UndecidedError(decision.reason)
+        return decision.verdict is Verdict.NEVER
+
+    def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether the two hold for the same sizes under the assumptions."""
+        other = self._beside(other)
+        return self.implies(other, assume, min_size) and other.implies(self, assume, min_size)
+
+    def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
+        """Return an equivalent condition, under the assumptions, in which nothing is redundant.
+
+        Of a conjunction of alternatives and a disjunction of cases it is the one with fewer literals; literals are
+        those that were given, where they serve. To simplify it again changes nothing.
+
+        >>> Statement("N == M or N != M and N == 1 or N != M and N != 1 and M == 1").simplified()
+        Statement('N == M or N == 1 or M == 1')
+        """
+        known = self._knowledge(assume, min_size)
+        return self._with(simplified(self.formula, known), more=known.symbols)
+
+    def holds(self, sizes: Sizes | None = None, /, **named: int) -> bool:
+        """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
+
+        Sizes of its question that the condition does not depend on may be given too. Raises `BindingError` for a size
+        that is missing, unknown, or not a size. A condition knows nothing of the assumptions that it was found under:
+        ``condition & "N >= 2"`` adds them.
+
+        >>> Statement("N % 8 == 0 or N == 1").holds(N=24)
+        True
+        """
+        from symbcast.solver.compiler import predicate
+
+        found = read_sizes({s: s.name for s in self._asked}, sizes, named)
+        missing = [s.name for s in self._symbols if s.name not in found]
+        if missing:
+            raise missing_sizes(missing, "holds")
+        return predicate(self.formula, self._symbols)(*(found[s.name] for s in self._symbols))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statement) and self.formula == other.formula
+
+    def __hash__(self) -> int:
+        return hash(self.formula)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition has no truth value: see .verdict() and .holds()")
+
+    def __str__(self) -> str:
+        return formula_text(self.formula)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def _decision(self, assume: Assumptions, min_size: int) -> Decision:
+        return Decision(self._knowledge(assume, min_size), [self.formula])
+
+    def _knowledge(self, assume: Assumptions, min_size: int) -> Knowledge:
+        given = read_assumptions(assume)
+        labels = {s.name for s in self._asked}
+        # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
+        theirs = (
+            s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
+        )
+        brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
+        unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
+        scope = Scope((shape_of(unknown),), (False,), given, check_min_size(min_size))
+        assumed = [_by_name(a.formula) for a in scope.assumptions]
+        found = {**symbols_in(self.formula), **{s: None for f in assumed for s in symbols_in(f)}}
+        # In the order of the question, which simplification keeps.
+        symbols = tuple(dict.fromkeys((*(s for s in self._asked if s in found), *found)))
+        return Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, assumed)
+
+
+def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
+    """Return of each assumption whether it comes from an answer or a condition, and so speaks of sizes that exist."""
+    items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
+    return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
+
+
+def _asked(value: ConditionLike) -> Iterable[Symbol]:
+    """Return the sizes that the question of a condition was about."""
+    if isinstance(value, Statement):
+        return value._asked
+    if isinstance(value, (Call, Program)):
+        return _named(value).values()
+    free = getattr(value, "free_symbols", ())
+    if not free:
+        return ()
+    from symbcast.algebra.door import read_symbol
+
+    found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
+    return [s if s.is_Dummy else symbol(s.name) for s in found]
+
+
+def _named(value: Call | Program) -> dict[Symbol, Symbol]:
+    """Return the sizes of an answer, each with the symbol that its name means in a condition."""
+    names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
+    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
+
+
+def _formula(value: ConditionLike) -> Formula:
+    """Return what a condition can be made from as a formula, every name bound to the symbol of that name."""
+    if isinstance(value, Statement):
+        return value.formula
+    if isinstance(value, (Call, Program)):
+        return put_in(all_of(value.clauses), {s: n for s, n in _named(value).items() if s is not n})
+    if isinstance(value, str):
+        from symbcast.text import parse_formula
+
+        return with_values(parse_formula(value))
+    if isinstance(value, FORMULA_KINDS):
+        return _by_name(value)
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    if hasattr(type(value), "free_symbols"):
+        from symbcast.logic.booleans import from_sympy
+
+        return _by_name(with_values(from_sympy(value)))
+    raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
+
+
+def _by_name(formula: Formula) -> Formula:
+    others = {s: symbol(s.name) for s in symbols_in(formula) if not s.is_Dummy and s is not symbol(s.name)}
+    return put_in(formula, others) if others else formula

@@ -1,0 +1,197 @@
+"""The trace of a program: its operations in order, what they established, and the shape that each gave.
+
+Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
+others go the long way: what they ask is told to the facts and admitted to the groups, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.broadcasting import Joined, OutputDim
+from symbcast.errors import DimensionError
+from symbcast.logic.formulas import Formula
+from symbcast.program.admission import Asking
+from symbcast.program.assumptions import Assumption
+from symbcast.program.consistency import Groups
+from symbcast.program.facts import Facts
+from symbcast.program.names import Names
+from symbcast.program.needs import columns_and_asked
+from symbcast.program.operation import Op
+from symbcast.program.size_needs import size_needs
+from symbcast.shapes import Shape, shape_of
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+
+
+class Trace:
+    """The state of a `symbcast.ShapeEnv`.
+
+    ``asked`` holds every distinct thing that was asked;
+    ``standing`` those of them that no later one implies: their conjunction is what the program asks. ``refused`` are
+    the operations that cannot hold beside those before them; what they ask is in neither.
+    """
+
+    def __init__(self, min_size: int) -> None:
+        self.min_size = min_size
+        self.names = Names()
+        self.facts = Facts(min_size)
+        self.groups = Groups(min_size)
+        self.ops: list[Op] = []
+        self.assumptions: list[Assumption] = []
+        self.asked: set[Formula] = set()
+        self.standing: dict[Formula, None] = {}
+        self.refused: list[int] = []
+        self._sized: set[Dim] = set()
+        """Dimensions that are sizes wherever what was asked holds."""
+        self._pairs: dict[tuple[Dim, Dim], Dim] = {}
+        self._alone: dict[Dim, Dim] = {}
+        self._version = 0
+
+    def copy(self) -> Trace:
+        """Return a trace that goes its own way from here."""
+        made = Trace(self.min_size)
+        made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
+        made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
+        made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
+        made._pairs, made._alone, made._version = self._pairs.copy(), self._alone.copy(), self._version
+        return made
+
+    def known(self, left: Shape, right: Shape) -> Shape | None:
+        """Return the join of two shapes if every pair of their sizes met before; the path of nearly every operation."""
+        lead = len(left) - len(right)
+        if lead < 0:
+            left, right, lead = right, left, -lead
+        pairs = self._pairs
+        try:
+            if lead == 0:
+                return shape_of([pairs[pair] for pair in zip(left.dims, right.dims)])  # noqa: B905 - equally long, and strict costs
+            alone = [d if type(d) is int else self._alone[d] for d in left.dims[:lead]]
+            return shape_of([*alone, *[pairs[pair] for pair in zip(left.dims[lead:], right.dims)]])  # noqa: B905
+        except KeyError:
+            return None
+
+    def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+        """Return shapes over the sizes of this program; of each it is said whether text brought it."""
+        return tuple(self.names.bind(shape, is_fresh) for shape, is_fresh in shapes)
+
+    def bound_formula(self, formula: Formula) -> Formula:
+        """Return a formula over the sizes of this program."""
+        return self.names.bind_formula(formula)
+
+    def add(self, op: Op) -> bool:
+        """Add an operation, with its output; return whether it can hold beside what there is already.
+
+        The output of a replayed one that cannot is kept, for later ones may be about the unknown sizes in it.
+        """
+        columns, asked = columns_and_asked(op)
+        can_hold = self._admit(op, columns, asked)
+        output = None if can_hold else op.output
+        if output is None and op.kind != "require":
+            output = shape_of(self._output(column, can_hold) for column in columns)
+        if output is not None and len(output) != len(columns):
+            raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
+        self.ops.append(op._replace(output=output))
+        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(made))
+        if not can_hold:
+            self.refused.append(op.number)
+            return False
+        self._sized.update(made)
+        if op.rule is not None and op.rule.is_join([s.dims for s in op.operands]) and output is not None:
+            self._remember(op.operands, output)
+        return True
+
+    def sizes(self) -> dict[Symbol, int]:
+        """Return sizes at which all that was admitted holds, or nearly."""
+        return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
+
+    def assume(self, op: Op) -> bool:
+        """Add an assumption that those before it allow; return whether what was asked can hold still."""
+        assert op.formula is not None
+        self.ops.append(op)
+        self.assumptions.append(Assumption(op.formula, op.text))
+        can_hold = self._suppose(op.formula)
+        if not can_hold:
+            self.refused.append(op.number)
+        return can_hold
+
+    def drop_last(self) -> Op:
+        """Take back the record of the last operation, which was refused."""
+        op = self.ops.pop()
+        self.refused.pop()
+        if op.kind == "assume":
+            self.assumptions.pop()
+        return op
+
+    @staticmethod
+    def replayed(ops: Iterable[Op], min_size: int, names: Names) -> Trace:
+        """Return the trace of recorded operations, with the outputs that they had; ``names`` becomes its own."""
+        made = Trace(min_size)
+        made.names = names
+        for op in ops:
+            shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
+            made.bound(shapes)
+            if op.kind == "assume":
+                made.assume(op)
+            else:
+                made.add(op)
+        return made
+
+    def _suppose(self, formula: Formula) -> bool:
+        asking = Asking((), self.facts, self.groups)
+        asking.ask([formula])
+        found = asking.admit()
+        self._forget_what_is_stale()
+        return found
+
+    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
+        """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
+        asking = Asking(self.asked, self.facts, self.groups)
+        sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
+        try:
+            asking.ask(size_needs(sized))
+            asking.ask(asked)
+            for column in columns:
+                if isinstance(column, Joined):
+                    asking.join(column)
+            can_hold = asking.admit()
+        except BaseException:
+            asking.undo()
+            raise
+        if can_hold:
+            self._sized.update(sized)
+            self.asked.update(asking.new)
+            self.standing.update(asking.new)
+            for shorter, _ in asking.lengthened.values():
+                self.standing.pop(shorter, None)
+        self._forget_what_is_stale()
+        return can_hold
+
+    def _output(self, column: OutputDim, can_hold: bool) -> Dim:
+        """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
+        members = column if isinstance(column, Joined) else (column,)
+        distinct = [m for m in dict.fromkeys(members) if m != 1]
+        if len(distinct) > 1:
+            return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
+        only = distinct[0] if distinct else 1
+        return self.facts.dim(only) if can_hold else only
+
+    def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
+        """Keep what the sizes of two operands joined to, until more is known of them."""
+        if len(operands) != 2:
+            return
+        long, short = sorted(operands, key=len, reverse=True)
+        lead = len(long) - len(short)
+        self._alone.update(zip(long.dims[:lead], output.dims, strict=False))
+        for left, right, joined in zip(long.dims[lead:], short.dims, output.dims[lead:], strict=True):
+            self._pairs[left, right] = self._pairs[right, left] = joined
+
+    def _forget_what_is_stale(self) -> None:
+        if self._version != self.facts.version:
+            self._version = self.facts.version
+            self._pairs.clear()
+            self._alone.clear()

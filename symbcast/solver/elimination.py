@@ -1,0 +1,129 @@
+"""Products of sizes, where z3 may give up: symbols solved for in equations, until one symbol is left and F2 decides.
+
+An equation in which a symbol stands alone, ``x = p``, lets x go: p takes its place everywhere. What is left of a
+conjunction in one symbol is a set of sizes, empty or not; and a conjunction in several that has no solution modulo a
+small number has none at all. This only refutes, and only what it is sure of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.algebra.operations import Substitution
+from symbcast.algebra.terms import Operation, Term, term
+from symbcast.errors import DimensionError
+from symbcast.logic.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
+from symbcast.solver.compiler import value_function
+from symbcast.solver.literals import in_clauses
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.solver.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+BRANCHES_TRIED = 64
+MODULI = (2, 3, 4, 5, 7, 8, 9)
+_RESIDUES_TRIED = 800
+
+
+def refuted(formulas: Sequence[Formula]) -> bool:
+    """Return whether it is proved, without z3, that the formulas cannot hold together; False leaves it open.
+
+    Formulas without products are left to z3, which decides them.
+    """
+    if all(isinstance(d, int) or term(d).is_linear for f in formulas for d in dims_of(f)):
+        return False
+    clauses = [clause for formula in formulas for clause in in_clauses(formula)]
+    branches = 1
+    for clause in clauses:
+        branches *= len(literals(clause))
+        if branches > BRANCHES_TRIED:
+            return False
+    try:
+        shared: Shared = {}
+        return all(_impossible(list(branch), shared) for branch in product(*map(literals, clauses)))
+    except DimensionError:
+        return False  # a product grew beyond what terms hold
+
+
+Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
+"""The replacements of symbols: branches make the same ones in literals that they have in common."""
+
+
+def _impossible(branch: list[Formula], shared: Shared) -> bool:
+    """Return whether a conjunction of literals is proved to have no solution."""
+    while True:
+        if FALSE in branch:
+            return True
+        solved = next(filter(None, map(_solved_for, branch)), None)
+        if solved is None:
+            break
+        if solved not in shared:
+            symbol, value = solved
+            shared[solved] = Substitution({symbol: value}, of_symbols=True)
+        branch = _without(branch, *solved, shared[solved])
+    return _empty_alone(branch) or _impossible_modulo(branch)
+
+
+def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
+    """Return a symbol that an equation gives, and what it equals."""
+    if not isinstance(literal, Comparison) or literal.operator != "==":
+        return None
+    difference = term(literal.left) - term(literal.right)
+    for monomial, coefficient in difference.coefficients.items():
+        if len(monomial) != 1 or abs(coefficient) != 1 or isinstance(monomial[0], Operation):
+            continue
+        symbol: Any = monomial[0]
+        rest = difference - Term({monomial: coefficient})
+        if symbol not in rest.symbols():
+            return symbol, rest.scaled(-coefficient)
+    return None
+
+
+def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitution: Substitution) -> list[Formula]:
+    """Return the conjunction with a symbol replaced, and the fact that its value is a size."""
+    replaced: list[Formula] = [at_most(0, value.dim())]
+    for literal in branch:
+        if isinstance(literal, Comparison):
+            left, right = (substitution.term(term(d)).dim() for d in (literal.left, literal.right))
+            replaced.append(Comparison(literal.operator, left, right))
+        elif symbol not in symbols_in(literal):
+            replaced.append(literal)
+        # Any other literal that mentions the symbol is left out: what fails without it fails with it.
+    return [clause for formula in replaced for clause in in_clauses(formula)]
+
+
+def _empty_alone(branch: Iterable[Formula]) -> bool:
+    """Return whether what the branch says of some one symbol leaves it no size."""
+    found: dict[Symbol, SizeSet] = {}
+    for literal in branch:
+        symbols = symbols_in(literal)
+        if len(symbols) == 1:
+            (symbol,) = symbols
+            try:
+                found[symbol] = found.get(symbol, ALL) & solve(literal)
+            except (NotPeriodicError, PeriodTooLongError):
+                continue
+    return any(not members for members in found.values())
+
+
+def _impossible_modulo(branch: Iterable[Formula]) -> bool:
+    """Return whether the equations have no solution modulo some small number."""
+    equations = [term(f.left) - term(f.right) for f in branch if isinstance(f, Comparison) and f.operator == "=="]
+    equations = [e for e in equations if not any(True for _ in e.operations())]
+    symbols = tuple(dict.fromkeys(s for e in equations for s in e.symbols()))
+    if not equations:
+        return False
+    values = [value_function(e.dim(), symbols) for e in equations]
+    return any(
+        modulus ** len(symbols) <= _RESIDUES_TRIED
+        and not any(all(v(*point) % modulus == 0 for v in values) for point in _residues(modulus, len(symbols)))
+        for modulus in MODULI
+    )
+
+
+def _residues(modulus: int, count: int) -> Iterator[tuple[int, ...]]:
+    return product(range(modulus), repeat=count)

@@ -1,0 +1,33 @@
+r"""Text to shapes, dimensions and formulas; nothing here evaluates text, and nothing recurses over it.
+
+A shape is dimensions between commas, with or without ``( )`` or ``[ ]`` around them and with or without a comma at
+the end; blank text, ``()`` and ``[]`` have rank 0. A dimension is
+
+    3                        a size
+    N  input.1  'a b'        a name: letters, digits and ``_``, with dots between words; any other name in quotes
+                             ('...' or "...", with backslash escapes)
+    ?  -1  None              an unknown size, another one each time
+    ?a                       an unknown with a label: the same one wherever the label occurs in the text
+    2..5  2..  ..5           an unknown with bounds, both inclusive
+    ?a:2..5                  the same with a label; ``(?a:2..5)`` within arithmetic
+    + - * // % **            arithmetic as in Python; an exponent is a number up to 16
+    min max mod floordiv broadcast
+                             functions where a ``(`` follows, names where none does
+
+A formula is comparisons (``== != <= < >= >``, also in chains: ``2 <= N <= 5``) and ``compatible(a, b, ...)``, joined
+by ``and``, ``or``, ``not`` and brackets, or ``True`` or ``False``.
+
+The dialects of `parse_shape`, chosen by name:
+
+    default     the above; also MLIR where the text begins with ``tensor<``
+    mlir        ``tensor<2x?xf32>``
+    einops      ``b (h w) 3``: separated by spaces; a bracket is the product of its axes
+    jaxtyping   ``b dim-1 _ rows=3``: separated by spaces; ``_`` and ``_name`` are unknown, ``rows=3`` is 3
+
+A text is at most 20,000 characters long, its brackets nest at most 100 deep, and divisions and functions 32 deep.
+Whatever is wrong is a `ShapeSyntaxError` that points at the place and says what could stand there.
+"""
+
+from symbcast.text.parser import parse_dim, parse_formula, parse_shape
+
+__all__ = ["parse_dim", "parse_formula", "parse_shape"]

@@ -1,0 +1,59 @@
+"""What the parser makes of the rules of formula.lark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.algebra.terms import Dim
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, negate
+from symbcast.text.dimensions import DimBuilder, Term
+
+if TYPE_CHECKING:
+    from lark import Token
+
+FormulaPart: TypeAlias = "Formula | Token"
+
+
+class FormulaBuilder(DimBuilder):
+    """The callbacks of dims.lark and formula.lark, each called with the children of its rule."""
+
+    def true(self, parts: list[Token]) -> Formula:
+        return TRUE
+
+    def false(self, parts: list[Token]) -> Formula:
+        return FALSE
+
+    def chain(self, parts: list[Term | Token]) -> Formula:
+        dims = [p.dim for p in parts if isinstance(p, Term)]
+        operators = [str(p) for p in parts if not isinstance(p, Term)]
+        return all_of(_compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
+
+    def compatible(self, parts: list[Term | Token]) -> Formula:
+        return Compatible(tuple(p.dim for p in parts if isinstance(p, Term)))
+
+    def formula_group(self, parts: list[FormulaPart]) -> FormulaPart:
+        return parts[1]
+
+    def negated(self, parts: list[FormulaPart]) -> Formula:
+        inner = _formulas(parts)[0]
+        return negate(inner) if len(parts) % 2 == 0 else inner
+
+    def conjunction(self, parts: list[FormulaPart]) -> Formula:
+        return all_of(_formulas(parts))
+
+    def disjunction(self, parts: list[FormulaPart]) -> Formula:
+        return any_of(_formulas(parts))
+
+
+def _formulas(parts: list[FormulaPart]) -> list[Formula]:
+    return [p for p in parts if not isinstance(p, str)]
+
+
+def _compare(operator: str, left: Dim, right: Dim) -> Formula:
+    match operator:
+        case "==" | "!=" | "<=" | "<":
+            return Comparison(operator, left, right)
+        case ">=":
+            return Comparison("<=", right, left)
+        case _:
+            return Comparison("<", right, left)

@@ -1,0 +1,254 @@
+"""What the parser makes of each rule of the grammar: dimensions that know where they stand in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.algebra.sizes import MAX_SIZE
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Dim
+from symbcast.errors import DimensionError
+from symbcast.text.faults import Fault
+
+if TYPE_CHECKING:
+    from lark import Token
+
+MAX_EXPONENT = 16
+_MAX_BITS = 4096
+_MAX_DIGITS = 1000
+_MAX_NESTING = 32
+_MAX_POWER = 256
+TOO_LARGE = "a size is at most 2**63 - 1"
+FITS = "a size that fits in 64 bits"
+
+Bounds: TypeAlias = tuple[Unknown, int, int | None]
+
+
+@dataclass(slots=True)
+class Term:
+    """A dimension and where it stands in the text.
+
+    ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents, ``literal``
+    says that it is an integer written as such, and ``bounds`` are those given to labelled unknowns within it.
+    """
+
+    dim: Dim
+    start: int
+    stop: int
+    depth: int = 0
+    power: int = 1
+    literal: bool = False
+    bounds: tuple[Bounds, ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.stop
+
+
+Part: TypeAlias = "Term | Token"
+
+
+@lru_cache(maxsize=1024)
+def placeholder(label: str) -> Unknown:
+    """Return what stands for the unknown called ``label`` until a parse hands out fresh ones."""
+    return Unknown(label)
+
+
+def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> Term:
+    """Return the term for ``dim`` made from ``parts``, ``nesting`` levels deeper than the deepest of them."""
+    terms = [p for p in parts if isinstance(p, Term)]
+    start, stop = _start(parts[0]), _stop(parts[-1])
+    depth = max(t.depth for t in terms) + nesting
+    if depth > _MAX_NESTING:
+        raise Fault((start, stop), f"divisions and functions nest more than {_MAX_NESTING} deep")
+    if isinstance(dim, int) and dim.bit_length() > _MAX_BITS:
+        raise Fault((start, stop), TOO_LARGE)
+    power = max(t.power for t in terms)
+    return Term(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
+
+
+def divide(operator: str, left: Term, right: Term) -> Term:
+    """Return ``left // right`` or ``left % right``; the constant 0 is no divisor."""
+    if right.dim == 0:
+        raise Fault(right.span, "division by zero", "a divisor other than 0")
+    return over((left, right), (floor_divide if operator == "//" else modulo)(left.dim, right.dim), 1)
+
+
+class DimBuilder:
+    """The callbacks of dims.lark and shape.lark, each called with the children of its rule."""
+
+    def integer(self, parts: list[Token]) -> Term:
+        (token,) = parts
+        return Term(read_integer(token), *_span(token), literal=True)
+
+    def name(self, parts: list[Token]) -> Term:
+        (token,) = parts
+        return Term(symbol(str(token)), *_span(token))
+
+    def quoted(self, parts: list[Token]) -> Term:
+        (token,) = parts
+        name = _unescape(token)
+        if not name:
+            raise Fault(_span(token), "a name is not empty")
+        return Term(symbol(name), *_span(token))
+
+    def unknown(self, parts: list[Token]) -> Term:
+        (token,) = parts
+        return Term(Unknown(), *_span(token))
+
+    def labelled(self, parts: list[Token]) -> Term:
+        (token,) = parts
+        return Term(placeholder(str(token)), *_span(token))
+
+    def group(self, parts: list[Part]) -> Term:
+        inner = parts[1]
+        assert isinstance(inner, Term)
+        return replace(inner, start=_start(parts[0]), stop=_stop(parts[-1]))
+
+    def minus(self, parts: list[Part]) -> Term:
+        inner = parts[-1]
+        assert isinstance(inner, Term)
+        odd = len(parts) % 2 == 0
+        term = over(parts, multiply(-1, inner.dim) if odd else inner.dim)
+        term.literal = inner.literal
+        return term
+
+    def power(self, parts: list[Part]) -> Term:
+        base, _, exponent_token = parts
+        assert isinstance(base, Term)
+        exponent = read_integer(exponent_token)
+        if exponent > MAX_EXPONENT:
+            raise Fault(_span(exponent_token), f"an exponent is at most {MAX_EXPONENT}")
+        raised = base.power * max(1, exponent)
+        if raised > _MAX_POWER:
+            raise Fault(_span(exponent_token), f"exponents upon exponents multiply to more than {_MAX_POWER}")
+        return replace(over(parts, multiply(*[base.dim] * exponent)), power=raised)
+
+    def product(self, parts: list[Part]) -> Term:
+        # `*` is gathered and multiplied at once; `//` and `%` apply to all that stands left of them.
+        first, *rest = parts
+        gathered = [_term(first)]
+        for operator, factor in zip(rest[::2], map(_term, rest[1::2]), strict=True):
+            if operator == "*":
+                gathered.append(factor)
+            else:
+                gathered = [divide(str(operator), _product(gathered), factor)]
+        return _product(gathered)
+
+    def sum(self, parts: list[Part]) -> Term:
+        first, *rest = parts
+        signed = (
+            term.dim if operator == "+" else multiply(-1, term.dim)
+            for operator, term in zip(rest[::2], map(_term, rest[1::2]), strict=True)
+        )
+        return over(parts, add(_term(first).dim, *signed))
+
+    def call(self, parts: list[Part]) -> Term:
+        function = str(parts[0])
+        arguments = [p for p in parts if isinstance(p, Term)]
+        span = _start(parts[0]), _stop(parts[-1])
+        if function in ("mod", "floordiv"):
+            if len(arguments) != 2:
+                raise Fault(span, f"'{function}' takes 2 dimensions, not {len(arguments)}")
+            found = divide("%" if function == "mod" else "//", *arguments)
+            return over(parts, found.dim, 1)
+        try:
+            return over(parts, FUNCTIONS[function]([a.dim for a in arguments]), 1)
+        except DimensionError as error:
+            raise Fault(span, error.problem) from None
+
+    def range(self, parts: list[Token]) -> Term:
+        first, last = parts[0], parts[-1]
+        lower = read_size(first) if first.type == "INT" else 0
+        upper = read_size(last) if last.type == "INT" else None
+        span = _start(first), _stop(last)
+        if upper is not None and lower > upper:
+            raise Fault(span, f"the lower bound {lower} is above the upper bound {upper}")
+        return Term(Unknown("?", lower, upper), *span)
+
+    def bounded(self, parts: list[Part]) -> Term:
+        label, _, bounds = parts
+        assert isinstance(bounds, Term) and isinstance(bounds.dim, Unknown)
+        unknown = placeholder(str(label))
+        found = (unknown, bounds.dim.lower, bounds.dim.upper)
+        return Term(unknown, _start(label), bounds.stop, bounds=(found,))
+
+    def shape(self, parts: list[Part]) -> list[Term]:
+        return [p for p in parts if isinstance(p, Term)]
+
+    def dim(self, parts: list[Part]) -> Term:
+        return _term(parts[0])
+
+
+def read_integer(token: Part) -> int:
+    """Return the value of a token of digits."""
+    return read_digits(str(token), _span(token))
+
+
+def read_size(token: Part) -> int:
+    """Return the value of a token of digits that is a size."""
+    value = read_integer(token)
+    if value > MAX_SIZE:
+        raise Fault(_span(token), TOO_LARGE, FITS)
+    return value
+
+
+def read_digits(digits: str, span: tuple[int, int]) -> int:
+    """Return the value of a run of digits, unless it is absurdly long."""
+    if len(digits.lstrip("0")) > _MAX_DIGITS:
+        raise Fault(span, TOO_LARGE, FITS)
+    return int(digits.lstrip("0") or "0")
+
+
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _unescape(token: Token) -> str:
+    """Return the name between the quotes; the escapes are those that ``repr`` writes."""
+
+    def character(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) == 1:
+            return _CONTROLS.get(code, code)
+        if int(code[1:], 16) > 0x10FFFF:
+            raise Fault(_span(token), "there is no such character")
+        return chr(int(code[1:], 16))
+
+    return _ESCAPE.sub(character, token[1:-1])
+
+
+def _product(terms: list[Term]) -> Term:
+    return terms[0] if len(terms) == 1 else over(terms, multiply(*(t.dim for t in terms)))
+
+
+def _term(part: Part) -> Term:
+    assert isinstance(part, Term)
+    return part
+
+
+def _start(part: Part) -> int:
+    return part.start if isinstance(part, Term) else part.start_pos or 0
+
+
+def _stop(part: Part) -> int:
+    return part.stop if isinstance(part, Term) else part.end_pos or 0
+
+
+def _span(part: Part) -> tuple[int, int]:
+    return _start(part), _stop(part)
+
+
+def all_bounds(terms: Iterable[Term]) -> dict[Unknown, tuple[int, int | None]]:
+    """Return the bounds of each labelled unknown; two different ones for one label are an error."""
+    found: dict[Unknown, tuple[int, int | None]] = {}
+    for term in terms:
+        for unknown, lower, upper in term.bounds:
+            if found.setdefault(unknown, (lower, upper)) != (lower, upper):
+                raise Fault(term.span, f"{unknown.name} has two different bounds")
+    return found

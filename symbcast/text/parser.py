@@ -1,0 +1,213 @@
+"""From text to dimensions and formulas: the limits, the cache, and fresh unknowns for every call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sizes import MAX_SIZE
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import Dim
+from symbcast.errors import ShapeSyntaxError
+from symbcast.logic.formulas import Formula, dims_of, with_dims
+from symbcast.text import dialects
+from symbcast.text.comparisons import FormulaBuilder
+from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, Term, all_bounds
+from symbcast.text.faults import Fault, at_character, at_token
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+MAX_LENGTH = 20_000
+"""The longest text that is read."""
+MAX_DEPTH = 100
+"""How deep brackets may nest."""
+
+_PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
+"""Names and sizes between commas: nearly every shape that is written, read without the grammar."""
+_NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
+_BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re.DOTALL)
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Template(Generic[_Value]):
+    """A parsed value with a placeholder for each unknown: its label and bounds."""
+
+    value: _Value
+    unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
+
+    def fresh(self) -> dict[Unknown, Unknown]:
+        """Return a new unknown for each placeholder."""
+        return {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
+
+
+def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
+    """Return the dimensions written in ``text``; every ``?`` is a fresh unknown on every call.
+
+    >>> parse_shape("(N, 2*N + 1, 3)")
+    (N, 2*N + 1, 3)
+    >>> parse_shape("tensor<2x3xf32>"), parse_shape("(h w) c 1", "einops")
+    ((2, 3), (h*w, c, 1))
+    """
+    template = _shape_template(text, dialect)
+    if not template.unknowns:
+        return template.value
+    fresh = template.fresh()
+    return tuple(replaced(d, fresh) for d in template.value)
+
+
+def parse_dim(text: str) -> Dim:
+    """Return the one dimension written in ``text``.
+
+    >>> parse_dim("(N + 1)//2"), parse_dim("7 % 4")
+    ((N + 1)//2, 3)
+    """
+    template = _dim_template(text)
+    return replaced(template.value, template.fresh()) if template.unknowns else template.value
+
+
+def parse_formula(text: str) -> Formula:
+    """Return the assumption or condition written in ``text``.
+
+    >>> parse_formula("2 <= N < 5")
+    AllOf((Comparison('<=', 2, N), Comparison('<', N, 5)))
+    """
+    template = _formula_template(text)
+    if not template.unknowns:
+        return template.value
+    fresh = template.fresh()
+    return with_dims(template.value, lambda dim: replaced(dim, fresh))
+
+
+@lru_cache(maxsize=1024)
+def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]:
+    plain = _plain_shape(text) if dialect is None else None
+    if plain is not None:
+        return Template(plain, ())
+    try:
+        _check_limits(text)
+        terms = _shape_terms(text, dialect)
+        dims = tuple(_checked(t) for t in terms)
+        return Template(dims, _unknowns(dims, all_bounds(terms)))
+    except Fault as fault:
+        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+
+
+def _plain_shape(text: str) -> tuple[Dim, ...] | None:
+    """Return a shape of names and sizes alone, None where there is more to read."""
+    if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
+        return None
+    words = text.replace(" ", "").split(",")
+    return None if not _NO_NAMES.isdisjoint(words) else tuple(int(w) if w.isdecimal() else symbol(w) for w in words)
+
+
+@lru_cache(maxsize=1024)
+def _dim_template(text: str) -> Template[Dim]:
+    try:
+        _check_limits(text)
+        term: Term = run("dim", text)
+        dim = _checked(term)
+        return Template(dim, _unknowns((dim,), all_bounds((term,))))
+    except Fault as fault:
+        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+
+
+@lru_cache(maxsize=1024)
+def _formula_template(text: str) -> Template[Formula]:
+    try:
+        _check_limits(text)
+        formula: Formula = run("formula", text)
+        return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
+    except Fault as fault:
+        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+
+
+def _shape_terms(text: str, dialect: str | None) -> list[Term]:
+    if dialect is None or dialect == "default":
+        if text.lstrip().startswith("tensor<"):
+            return dialects.mlir(text)
+        shape: list[Term] = run("shape", text)
+        return shape
+    if dialect == "mlir":
+        return dialects.mlir(text)
+    if dialect == "einops":
+        return dialects.einops(text)
+    if dialect == "jaxtyping":
+        return dialects.jaxtyping(text, lambda dim: run("dim", dim))
+    known = ", ".join(dialects.NAMES)
+    raise ShapeSyntaxError(str(dialect), (0, len(str(dialect))), f"there is no dialect {dialect!r}", f"one of {known}")
+
+
+def run(start: str, text: str) -> Any:
+    """Return what the grammar makes of ``text``, or raise `Fault`."""
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+    try:
+        return _parser(start).parse(text)
+    except UnexpectedToken as error:
+        raise at_token(text, error) from None
+    except UnexpectedCharacters as error:
+        raise at_character(text, error, start == "formula") from None
+    except RecursionError:
+        raise Fault((0, len(text)), "the text nests too deep") from None
+
+
+@cache
+def _parser(start: str) -> Lark:
+    from lark import Lark
+
+    own = "formula" if start == "formula" else "shape"
+    grammar = "\n".join(Path(__file__).with_name(f"{name}.lark").read_text("utf-8") for name in ("dims", own))
+    # The builder runs inside the parser: no tree is made, so nothing recurses however long the text is.
+    builder: Any = FormulaBuilder() if start == "formula" else DimBuilder()
+    return Lark(grammar, parser="lalr", lexer="basic", start=start, transformer=builder)
+
+
+def _check_limits(text: str) -> None:
+    """Refuse text that is too long or nests too deep before any work is spent on it."""
+    if len(text) > MAX_LENGTH:
+        raise Fault((MAX_LENGTH, MAX_LENGTH + 1), f"the text is longer than {MAX_LENGTH:,} characters")
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        if match[0] in "'\"":
+            return  # a quote that is not closed: the parser says so
+        depth += 1 if match[0] in "([" else -1 if match[0] in ")]" else 0
+        if depth > MAX_DEPTH:
+            raise Fault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")
+
+
+def _checked(term: Term) -> Dim:
+    """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
+    dim = term.dim
+    if not isinstance(dim, int) or 0 <= dim <= MAX_SIZE:
+        return dim
+    if dim == -1 and term.literal:
+        return Unknown()
+    if dim < 0:
+        raise Fault(term.span, "a size is not negative", "0 or more, or '?' for an unknown size")
+    raise Fault(term.span, TOO_LARGE, FITS)
+
+
+def _unknowns(
+    dims: tuple[Dim, ...], bounds: dict[Unknown, tuple[int, int | None]]
+) -> tuple[tuple[Unknown, str, int, int | None], ...]:
+    """Return a label and bounds for every unknown in the dimensions, in order of appearance."""
+    found: dict[Unknown, None] = {}
+    for dim in dims:
+        # Within one dimension they were made from left to right, with rising numbers.
+        found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: u.number)))
+    written = {u.name for u in found}
+    numbers = iter(n for n in range(len(found) + len(written)) if f"?{n}" not in written)
+    return tuple(
+        (u, f"?{next(numbers)}" if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found
+    )
+
+
+def _unknowns_in(dim: Dim) -> Iterable[Unknown]:
+    return () if isinstance(dim, int) else (s for s in dim.symbols() if isinstance(s, Unknown))

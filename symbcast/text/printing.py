@@ -1,0 +1,176 @@
+"""Dimensions, shapes and formulas as text that `symbcast.text` reads back.
+
+Printing goes by name alone: a symbol that a user brings with other assumptions prints as ours does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import TypeAlias
+
+from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.terms import Dim
+from symbcast.algebra.writer import TermWriter
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+
+Labels: TypeAlias = Mapping[Unknown, str]
+
+_LABEL = re.compile(r"\?\w+")
+_LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
+_MIRRORED = {"<=": ">=", "<": ">"}
+
+
+def dim_text(dim: Dim) -> str:
+    """Return a dimension as text.
+
+    >>> from symbcast.text import parse_dim
+    >>> dim_text(parse_dim("1 + N*2")), dim_text(parse_dim("-1 + (N + 1)//2"))
+    ('2*N + 1', '(N + 1)//2 - 1')
+    >>> dim_text(parse_dim("?")), dim_text(parse_dim("2..5")), dim_text(parse_dim("'a b'"))
+    ('?', '2..5', "'a b'")
+    """
+    return _dim_texts((dim,))[0]
+
+
+def labelled_text(dim: Dim) -> str:
+    """Return a dimension as text in which every unknown goes by its label, without bounds.
+
+    >>> from symbcast.text import parse_shape
+    >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
+    ['?0', '?1', 'N + 1']
+    """
+    return _text(dim, labels_of((dim,)))
+
+
+def shape_text(shape: Sequence[Dim]) -> str:
+    """Return a shape as text; an unknown is named only where it occurs more than once or within arithmetic.
+
+    >>> from symbcast.text import parse_shape
+    >>> shape_text(parse_shape("N, 3")), shape_text(parse_shape("N")), shape_text(())
+    ('(N, 3)', '(N,)', '()')
+    >>> shape_text(parse_shape("?, 2..5, ?a, ?a + 1"))
+    '(?, 2..5, ?a, ?a + 1)'
+    """
+    texts = _dim_texts(shape)
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def formula_text(formula: Formula) -> str:
+    """Return a formula as text; a pair that must be compatible is spelled out.
+
+    >>> from symbcast.text import parse_formula
+    >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
+    'N >= 2 and (N == M or N == 1 or M == 1)'
+    """
+    return _formula(formula, labels_of(dims_of(formula)))[0]
+
+
+def _dim_texts(dims: Sequence[Dim]) -> list[str]:
+    labels = labels_of(dims)
+    if not labels:
+        return [_text(d, labels) for d in dims]
+    uses = Counter(u for d in dims for u in _unknowns(d))
+    anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1}
+    texts = [_bounds(d) or "?" if d in anonymous else _text(d, labels) for d in dims]
+    for unknown, label in labels.items():
+        if _bounds(unknown) and unknown not in anonymous:
+            _add_bounds(texts, label, _bounds(unknown))
+    return texts
+
+
+def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
+    """Write the bounds of an unknown at its first occurrence."""
+    for place, text in enumerate(texts):
+        if text == label:
+            texts[place] = f"{label}:{bounds}"
+            return
+        for found in _LABEL_OR_QUOTED.finditer(text):
+            if found[0] == label:
+                texts[place] = f"{text[: found.start()]}({label}:{bounds}){text[found.end() :]}"
+                return
+
+
+def _bounds(unknown: Unknown) -> str:
+    """Return ``2..5``, ``2..`` or ``..5``, or nothing for an unknown that may be any size."""
+    if unknown.upper is None:
+        return f"{unknown.lower}.." if unknown.lower else ""
+    return f"{unknown.lower or ''}..{unknown.upper}"
+
+
+def labels_of(dims: Iterable[Dim]) -> dict[Unknown, str]:
+    """Return a label for every unknown, no two alike, in order of appearance."""
+    unknowns = dict.fromkeys(u for d in dims for u in _unknowns(d))
+    taken: set[str] = set()
+    found: dict[Unknown, str] = {}
+    for unknown in unknowns:
+        if _LABEL.fullmatch(unknown.name) and unknown.name not in taken:
+            found[unknown] = unknown.name
+            taken.add(unknown.name)
+    free = (f"?{n}" for n in count() if f"?{n}" not in taken)
+    return {u: found[u] if u in found else next(free) for u in unknowns}
+
+
+def _unknowns(dim: Dim) -> list[Unknown]:
+    if isinstance(dim, int):
+        return []
+    found = [s for s in dim.symbols() if isinstance(s, Unknown)]
+    return sorted(found, key=lambda u: u.number)
+
+
+def _text(dim: Dim, labels: Labels) -> str:
+    return TermWriter(labels).dim(dim)
+
+
+def _formula(formula: Formula, labels: Labels) -> tuple[str, str]:
+    """Return the text of a formula and the word that joins it (``and``, ``or``), if one does."""
+    match formula:
+        case Comparison(operator, left, right):
+            return _comparison(operator, left, right, labels), ""
+        case AllOf(parts):
+            return _joined("and", parts, labels) if parts else ("True", "")
+        case AnyOf(parts):
+            return _joined("or", parts, labels) if parts else ("False", "")
+        case Compatible(dims) | Clashing(dims):
+            return _compatibility(isinstance(formula, Compatible), [_text(d, labels) for d in dims])
+
+
+def _joined(word: str, parts: Iterable[Formula], labels: Labels) -> tuple[str, str]:
+    written = [_formula(p, labels) for p in parts]
+    if len(written) == 1:
+        return written[0]
+    texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
+    return f" {word} ".join(texts), word
+
+
+def _comparison(operator: str, left: Dim, right: Dim, labels: Labels) -> str:
+    if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
+        operator, left, right = _MIRRORED[operator], right, left
+    return f"{_text(left, labels)} {operator} {_text(right, labels)}"
+
+
+def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
+    if len(dims) == 2 and "1" in dims:
+        return str(valid), ""  # 1 goes with any size
+    if not dims:
+        return str(valid), ""
+    if len(dims) != 2 or all(d.isdecimal() for d in dims):
+        return f"{'' if valid else 'not '}compatible({', '.join(dims)})", ""
+    operator, word = ("==", "or") if valid else ("!=", "and")
+    return f" {word} ".join(_pair(dims[0], dims[1], operator)), word
+
+
+def _pair(left: str, right: str, operator: str) -> Iterator[str]:
+    """Yield the three ways two dimensions are compatible, less the ones a number settles."""
+    if left.isdecimal():
+        left, right = right, left
+    if right.isdecimal():
+        # As conditions have it: read back, it is the same formula.
+        yield f"{left} {operator} 1"
+        yield f"{left} {operator} {right}"
+        return
+    yield f"{left} {operator} {right}"
+    yield f"{left} {operator} 1"
+    yield f"{right} {operator} 1"

@@ -1,0 +1,54 @@
+"""A caller's clock: the only one that can stop an answer, and only where it was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+import symbcast as sb
+from symbcast.algebra.symbols import symbol
+from symbcast.solver import budget
+from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
+from symbcast.solver.z3_solver import Answer, check
+from symbcast.text import parse_formula
+
+SYMBOLS = tuple(map(symbol, "xyz"))
+FOURTH_POWERS = [parse_formula(t) for t in ("x*x*x*x + y*y*y*y == z*z*z*z", "x >= 1", "y >= 1")]
+
+
+def ask():
+    return sb.broadcast("3*x + 5*y", "7*z + 4", rule="none", assume=["x < y"])
+
+
+def test_a_spent_budget_stops_the_searches():
+    with budget.within(0) as limit:
+        assert check(SYMBOLS, [parse_formula("x + y == z")]) == (Answer.UNKNOWN, {})
+        with pytest.raises(OutOfStepsError):
+            Smallest(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1)).least()
+    assert limit.spent
+    assert check(SYMBOLS, [parse_formula("x + y == z")])[0] is Answer.SATISFIABLE
+
+
+def test_only_a_budget_names_the_clock():
+    with budget.within(0):
+        stopped = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
+        assert stopped.reason == "the budget of 0 s was spent"
+    counted = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
+    assert counted.verdict is sb.Verdict.UNKNOWN
+    assert counted.reason.startswith("z3 reached its limit of 2,000,000 units on products of sizes: ")
+
+
+def test_an_ample_budget_changes_nothing():
+    with budget.within(60) as limit:
+        result = ask()
+        said = result.verdict, result.witness(), result.counterexample()
+    assert not limit.spent
+    result = ask()
+    assert said == (result.verdict, result.witness(), result.counterexample())
+
+
+def test_an_outer_budget_stays_in_force():
+    with budget.within(0) as outer, budget.within(60) as inner:
+        assert check(SYMBOLS, FOURTH_POWERS)[0] is Answer.UNKNOWN
+    assert inner.spent
+    assert outer.spent
+    assert budget.current() is None

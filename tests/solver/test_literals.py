@@ -1,0 +1,142 @@
+"""Comparisons in canonical form and formulas in clauses: the same truth, fewer ways to write it."""
+
+from __future__ import annotations
+
+from math import gcd, prod
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from solver.expressions import SYMBOLS, comparison, expressions, integer, name, points, statements
+
+from symbcast.algebra.symbols import symbol
+from symbcast.algebra.terms import term
+from symbcast.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    all_of,
+    clauses,
+    literals,
+)
+from symbcast.solver.compiler import predicate
+from symbcast.solver.literals import MOST_CLAUSES, PAIRWISE_UP_TO, canonical, in_clauses, simplified
+
+a, b, c = SYMBOLS
+POINTS = points(3, 6)
+polynomials = expressions(3, divisors=(), max_leaves=5)
+dims = expressions(3, divisors=(2, 3, -2), functions=("min", "max"))
+comparisons = st.builds(comparison, st.sampled_from(["==", "!=", "<=", "<"]), dims, dims)
+
+
+def agrees(formula, statement, bindings=POINTS):
+    test = predicate(formula, SYMBOLS)
+    for sizes in bindings:
+        assert bool(test(*sizes)) is statement.at(sizes), (sizes, formula)
+
+
+@given(comparisons)
+@example(comparison("<", name("a"), integer(1)))
+def test_a_canonical_comparison_has_the_same_truth(statement):
+    agrees(canonical(statement.formula), statement)
+
+
+@given(comparisons)
+def test_canonical_is_idempotent_and_in_lowest_terms(statement):
+    once = canonical(statement.formula)
+    if once in (TRUE, FALSE):
+        return
+    assert canonical(once) == once
+    difference = term(once.left) - term(once.right)
+    coefficients = [*difference.coefficients.values()]
+    assert gcd(*coefficients) == 1
+    assert once.operator in ("==", "!=", "<=")
+    for side in (once.left, once.right):
+        assert all(factor > 0 for factor in term(side).coefficients.values())
+
+
+@given(polynomials, polynomials, st.integers(1, 4), st.integers(-3, 3))
+def test_one_comparison_is_written_one_way(left, right, factor, shift):
+    """Scaling both sides, adding to both and (where it is symmetric) exchanging them changes nothing."""
+    x, y = term(left.dim), term(right.dim)
+    moved = [(side.scaled(factor) + term(shift)).dim() for side in (x, y)]
+    for operator in ("==", "!=", "<="):
+        assert canonical(Comparison(operator, *moved)) == canonical(Comparison(operator, left.dim, right.dim))
+    for operator in ("==", "!="):
+        assert canonical(Comparison(operator, right.dim, left.dim)) == canonical(
+            Comparison(operator, left.dim, right.dim)
+        )
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (Comparison("==", 2 * a, 3), FALSE),
+        (Comparison("!=", 2 * a, 3), TRUE),
+        (Comparison("==", a + b, -1), FALSE),
+        (Comparison("<=", 0, a * b), TRUE),
+        (Comparison("<", a, 0), FALSE),
+        (Comparison("<=", 2 * a, 5), Comparison("<=", a, 2)),
+        (Comparison("<", 2 * a, 5), Comparison("<=", a, 2)),
+        (Comparison("<", 4 * a, 4 * b), Comparison("<=", a + 1, b)),
+        (Comparison("==", 5, a), Comparison("==", a, 5)),
+        (Comparison("==", a - b, 0), Comparison("==", a, b)),
+        (Comparison("==", b, a), Comparison("==", a, b)),
+        (Comparison("==", (a + 1) * (a + 1), a * a + 2 * a + 1), TRUE),
+    ],
+    ids=str,
+)
+def test_canonical_forms(written, expected):
+    assert canonical(written) == expected
+
+
+@given(statements(dims, most=4))
+def test_simplified_has_the_same_truth(statement):
+    agrees(simplified(statement.formula), statement)
+
+
+@given(statements(expressions(3, divisors=(), operators="*-+", max_leaves=6), most=2))
+@example(comparison("==", integer(0), name("a")))
+def test_products_are_factored_without_loss(statement):
+    agrees(simplified(statement.formula), statement)
+
+
+def test_an_equation_of_a_product_falls_apart():
+    assert simplified(Comparison("==", a * b, 0)) == AnyOf((Comparison("==", a, 0), Comparison("==", b, 0)))
+    assert simplified(Comparison("!=", a * b, 0)) == AllOf(tuple(canonical(Comparison("!=", s, 0)) for s in (a, b)))
+    parts = simplified(Comparison("==", a * b, a)).parts
+    assert set(parts) == {Comparison("==", a, 0), Comparison("==", b, 1)}
+
+
+@given(statements(dims, max_leaves=6))
+def test_clauses_together_have_the_same_truth(statement):
+    found = in_clauses(statement.formula)
+    agrees(all_of(found), statement)
+
+
+@given(statements(expressions(3, divisors=()), max_leaves=5))
+def test_clauses_are_disjunctions_of_literals(statement):
+    for clause in in_clauses(statement.formula):
+        assert len(clauses(clause)) == 1
+        if prod(len(clauses(literal)) for literal in literals(clause)) > MOST_CLAUSES:
+            continue  # distributing would make too many: it is left whole
+        for literal in literals(clause):
+            assert isinstance(literal, (Comparison, Compatible, Clashing)) or clause == FALSE
+
+
+def test_what_would_grow_too_large_is_left_whole():
+    symbols = [symbol(f"n{n}") for n in range(16)]
+    pairs = zip(symbols[::2], symbols[1::2], strict=True)
+    wide = AnyOf(tuple(AllOf((Comparison("==", x, 2), Comparison("==", y, 3))) for x, y in pairs))
+    assert len(in_clauses(wide)) == 1
+
+
+@pytest.mark.parametrize("count", [PAIRWISE_UP_TO, PAIRWISE_UP_TO + 1])
+def test_long_joins_stay_whole(count):
+    members = tuple(symbol(f"n{n}") for n in range(count))
+    whole = in_clauses(Compatible(members)) == [Compatible(members)]
+    assert whole is (count > PAIRWISE_UP_TO)
