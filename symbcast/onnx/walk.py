@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import symbcast.onnx.operators  # noqa: F401 - each of its modules offers its operators
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import negate
 from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
-from symbcast.onnx.operators import operators
+from symbcast.onnx.registry import OPERATORS
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
@@ -47,7 +48,7 @@ class Walk:
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
         self.top = GraphScope(_versions(model.opset_import))
-        self._operators = operators()
+        self._operators = OPERATORS
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
         self.fork: Fork | None = None

@@ -19,6 +19,7 @@ from symbcast.solver.integers import NODES, NotLinearError, smallest_point
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.samples import bits
 from symbcast.solver.satisfiability import Questions
+from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
 
 if TYPE_CHECKING:
@@ -106,8 +107,6 @@ class Evidence:
         return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
 
     def _described(self, symbols: Sequence[Symbol]) -> list[Formula]:
-        from symbcast.solver.set_formulas import describe
-
         found = (describe(s, self.domains.get(s, ALL)) for s in symbols)
         return [f for f in found if f != AllOf(())]
 
