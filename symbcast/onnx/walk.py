@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import symbcast.onnx.operators  # noqa: F401 - each of its modules offers its operators
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import negate
-from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
+from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.registry import OPERATORS
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
@@ -140,7 +140,7 @@ class Walk:
                 return self.function(function, node, inputs, scope)
             operator = self._operators.get((domain, node.op_type))
             version = scope.versions.get(domain, 1)
-            call = Call(place, version, self, scope)
+            call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
             return _as_sequence(operator(call))
@@ -161,7 +161,7 @@ class Walk:
         self._names[name] = 2
         return Place(name, node.op_type, node, inputs)
 
-    def _other(self, call: Call, domain: str) -> Sequence[Value]:
+    def _other(self, call: NodeCall, domain: str) -> Sequence[Value]:
         if domain not in DOMAINS:
             call.give_up(f"the operator is of {domain}, and not known")
         return infer(call)
