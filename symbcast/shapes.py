@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
 
+from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE, check_size
+from symbcast.algebra.symbols import Unknown
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.text import parse_dim, parse_shape
@@ -194,9 +196,6 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
-        from symbcast.algebra.arithmetic import replaced
-        from symbcast.algebra.symbols import Unknown
-
         unknowns = [s for s in symbols_of(self.dims) if isinstance(s, Unknown)]
         # Numbers below 0 are nobody's: they tell the places apart.
         placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
@@ -287,8 +286,6 @@ def from_dim(value: object, unknowns: int = 0) -> Dim:
     if type(value) is int and value != -1:
         return check_size(value)
     if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
-        from symbcast.algebra.symbols import Unknown
-
         return Unknown(f"?{unknowns}")
     if isinstance(value, str):
         return parse_dim(value)

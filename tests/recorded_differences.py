@@ -15,7 +15,7 @@ from recorded_nodes import checked, disagreement, is_closed, recorded
 
 import symbcast.onnx
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 
 DATA = Path(__file__).parent / "data" / "onnx"
 FILES = ("differences", "windows", "resampling", "nodes")
@@ -39,12 +39,12 @@ def operator(row):
 @contextmanager
 def without(name):
     """Have the documents asked about one difference, and ONNX Runtime about all others."""
-    does = Call.does
-    Call.does = lambda call, asked: asked is not NAMED[name] and does(call, asked)
+    does = NodeCall.does
+    NodeCall.does = lambda call, asked: asked is not NAMED[name] and does(call, asked)
     try:
         yield
     finally:
-        Call.does = does
+        NodeCall.does = does
 
 
 def is_right(row):

@@ -22,7 +22,7 @@ from solver.expressions import (
 import symbcast as sb
 from symbcast.logic.formulas import all_of, literals, negate
 from symbcast.solver.compiler import predicate
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)
@@ -38,7 +38,7 @@ def truth(condition):
 
 def unsatisfiable(*formulas_given):
     """Return whether z3 proves that the formulas cannot hold together."""
-    return on_worker(lambda: Session(SYMBOLS, ()).check(formulas_given)) is Answer.UNSATISFIABLE
+    return on_worker(lambda: Session(SYMBOLS, ()).check(formulas_given)) is Satisfiability.UNSATISFIABLE
 
 
 @given(formulas, formulas)

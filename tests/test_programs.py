@@ -10,7 +10,7 @@ import sys
 
 import jsonschema
 import questions
-from export import consumers
+from exchange import consumers
 from hypothesis import Phase, given, settings
 from hypothesis import assume as given_that
 from hypothesis import strategies as st

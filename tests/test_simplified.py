@@ -16,7 +16,7 @@ from symbcast.solver.compiler import predicate
 from symbcast.solver.literals import canonical
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.simplification import size
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)
@@ -39,7 +39,7 @@ def equivalent(left, right, known=()):
     """Return whether z3 proves two formulas equal."""
     apart = any_of([all_of([left, negate(right)]), all_of([negate(left), right])])
     symbols = tuple(symbols_in(apart))
-    return on_worker(lambda: Session(symbols, known).check([apart])) is Answer.UNSATISFIABLE
+    return on_worker(lambda: Session(symbols, known).check([apart])) is Satisfiability.UNSATISFIABLE
 
 
 def weakenings(formula):

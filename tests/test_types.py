@@ -15,7 +15,11 @@ USER = Path(__file__).parent / "data" / "types" / "user.py"
 
 def test_a_users_file_has_the_errors_that_it_marks_and_no_others(tmp_path):
     config = tmp_path / "mypy.ini"
-    config.write_text("[mypy]\nstrict = True\n[mypy-symbcast.*]\nfollow_imports = silent\n[mypy-sympy.*,openvino.*,torch.*]\nignore_missing_imports = True\n")
+    config.write_text(
+        "[mypy]\nstrict = True\n"
+        "[mypy-symbcast.*]\nfollow_imports = silent\n"  # as of an installed package
+        "[mypy-sympy.*,openvino.*,torch.*]\nignore_missing_imports = True\n"
+    )
     said = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", tmp_path / "cache", USER],
         capture_output=True,

@@ -32,6 +32,7 @@ from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import SizeSet
 from symbcast.text import parse_dim, parse_formula
+from symbcast.text.printing import formula_text
 
 _scopes = Scopes()
 _POSITIVE = SizeSet.interval(1, None)
@@ -170,7 +171,5 @@ def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
             yield f"{_text(right, names)} >= {_text(left, names)}"
             yield f"{_text(left, names)} >= {_text(right, names)}"
         case _:
-            from symbcast.text.printing import formula_text
-
             problem = "jax holds constraints with ==, >= and <= only"
             raise DimensionError(formula_text(formula), problem, "leave this assumption out, and keep it here")

@@ -19,6 +19,7 @@ from symbcast.shapes import Shape, ShapeLike, shape, shape_of
 from symbcast.solver.knowledge import ContradictionError, Knowledge
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.size_sets import ALL, SizeSet
+from symbcast.text.printing import formula_text
 
 T = TypeVar("T")
 
@@ -66,8 +67,6 @@ class Settled:
     def refuse_others(self, framework: str) -> None:
         """Raise if something is assumed that is not about one symbol alone."""
         if self.others:
-            from symbcast.text.printing import formula_text
-
             problem = f"{framework} holds nothing that ties several sizes together"
             raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
 

@@ -10,7 +10,7 @@ from symbcast.characters import clipped, listed
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
 from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Compatible, Formula, all_of, clauses, dims_of, holds
+from symbcast.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.reasons import SIZE
 from symbcast.verdicts import Verdict
 
@@ -185,7 +185,6 @@ def _needed(requirement: Formula, result: Call) -> str:
 
 def _known(result: Call, requirements: Sequence[Formula]) -> str:
     """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
-    from symbcast.logic.formulas import TRUE
     from symbcast.program.premises import own_set
     from symbcast.solver.normal_form import symbols_in
     from symbcast.solver.set_formulas import describe

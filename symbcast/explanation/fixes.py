@@ -8,6 +8,8 @@ from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import AtRight, find_rule
 from symbcast.characters import clipped, listed
 from symbcast.errors import SymbcastError
@@ -17,6 +19,7 @@ from symbcast.logic.formulas import Comparison, Compatible, Formula, dims_of, eq
 from symbcast.program.call import Call
 from symbcast.reasons import Remedy
 from symbcast.shapes import Shape, shape_of
+from symbcast.text.printing import labels_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -182,11 +185,9 @@ def _assumed(result: Call) -> Iterator[Fix]:
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
     """Return a formula as the assumption that its text would be read as, without the grammar's being loaded."""
-    from symbcast.algebra.symbols import Unknown, symbol
     from symbcast.logic.definedness import with_values
     from symbcast.program.assumptions import Assumption
     from symbcast.solver.normal_form import put_in, symbols_in
-    from symbcast.text.printing import labels_of
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))
@@ -206,9 +207,6 @@ def _likeliest(clause: Formula) -> list[Formula]:
 
 def _filled_in(result: Call) -> Iterator[Fix]:
     """Put a size or a name in the place of an unknown, which no assumption in text can speak of."""
-    from symbcast.algebra.arithmetic import replaced
-    from symbcast.algebra.symbols import Unknown
-
     namer = Namer(result)
     sizes: dict[Symbol, Any] = {}
     for clause in result.clauses:

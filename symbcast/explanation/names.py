@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
+from symbcast.text.printing import dim_text, formula_text, labelled_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -70,17 +73,12 @@ class Namer:
         """Return a dimension as text; its bounds, if it has any, are not in it."""
         if isinstance(dim, int):
             return str(dim)
-        from symbcast.text.printing import labelled_text
-
         return labelled_text(self._rename(dim))
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""
         if isinstance(dim, int):
             return str(dim)
-        from symbcast.algebra.symbols import Unknown
-        from symbcast.text.printing import dim_text
-
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim))
         bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
@@ -103,18 +101,12 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
-        from symbcast.text.printing import formula_text
-
         return formula_text(self.renamed_formula(formula))
 
     def _rename(self, dim: Dim) -> Dim:
-        from symbcast.algebra.arithmetic import replaced
-
         return replaced(dim, self._renamed) if self._renamed else dim
 
 
 def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
     """Return symbols of the given names for those that are called otherwise than their own name."""
-    from symbcast.algebra.symbols import Unknown, symbol
-
     return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

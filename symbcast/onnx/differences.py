@@ -1,7 +1,7 @@
 """What ONNX Runtime does otherwise than the documents of ONNX, each difference by its name.
 
-Operators ask with `Call.does`. Each was seen with ONNX Runtime 1.31, in a run that `tests/data/onnx` keeps: without the
-difference that run is answered wrongly (`tests/onnx/test_differences.py`).
+Operators ask with `NodeCall.does`. Each was seen with ONNX Runtime 1.31, in a run that `tests/data/onnx` keeps: without
+the difference that run is answered wrongly (`tests/onnx/test_differences.py`).
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.value import Value
 
-Operator: TypeAlias = Callable[[Call], "Value | Sequence[Value]"]
+Operator: TypeAlias = Callable[[NodeCall], "Value | Sequence[Value]"]
 
 OPERATORS: dict[tuple[str, str], Operator] = {}
 

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.call import Call, UnknownShapeError
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import sizes_of
 from symbcast.onnx.values.value import UNKNOWN, Constant, Value
 
@@ -32,7 +32,7 @@ _MAX_HANDED = 1024
 _INTEGERS = (6, 7)
 
 
-def infer(call: Call) -> Sequence[Value]:
+def infer(call: NodeCall) -> Sequence[Value]:
     """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
     schema = _schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
@@ -56,7 +56,7 @@ def _schema(op_type: str, version: int, domain: str) -> Any:
         return None
 
 
-def _body(call: Call, schema: Any) -> Any:
+def _body(call: NodeCall, schema: Any) -> Any:
     """Return the definition of an operator by others, for the version at hand, where it has one."""
     from onnx import FunctionProto
 
@@ -87,7 +87,7 @@ def _with_defaults(node: Any, schema: Any) -> Any:
     return made
 
 
-def _inferred(call: Call, schema: Any) -> Sequence[Value]:
+def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:
     from onnx import helper, shape_inference
 
     tokens: dict[Dim, str] = {}
@@ -134,7 +134,7 @@ def _tensor_of(value: Value | None) -> Any:
     return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 
 
-def _value(call: Call, name: str, found: Any, dims: dict[str, Dim]) -> Value:
+def _value(call: NodeCall, name: str, found: Any, dims: dict[str, Dim]) -> Value:
     if found is None or found.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
         return UNKNOWN
     tensor = getattr(found, found.WhichOneof("value"))

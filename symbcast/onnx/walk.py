@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import symbcast.onnx.operators  # noqa: F401 - each of its modules offers its operators
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import negate
-from symbcast.onnx.call import Call, RefusedError, UnknownShapeError
 from symbcast.onnx.functions import body_of
-from symbcast.onnx.operators import operators
+from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.onnx.registry import OPERATORS
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
@@ -47,7 +48,7 @@ class Walk:
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
         self.top = GraphScope(_versions(model.opset_import))
-        self._operators = operators()
+        self._operators = OPERATORS
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
         self.fork: Fork | None = None
@@ -139,7 +140,7 @@ class Walk:
                 return self.function(function, node, inputs, scope)
             operator = self._operators.get((domain, node.op_type))
             version = scope.versions.get(domain, 1)
-            call = Call(place, version, self, scope)
+            call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
             return _as_sequence(operator(call))
@@ -160,7 +161,7 @@ class Walk:
         self._names[name] = 2
         return Place(name, node.op_type, node, inputs)
 
-    def _other(self, call: Call, domain: str) -> Sequence[Value]:
+    def _other(self, call: NodeCall, domain: str) -> Sequence[Value]:
         if domain not in DOMAINS:
             call.give_up(f"the operator is of {domain}, and not known")
         return infer(call)

@@ -31,13 +31,20 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 
 
 class Assumption:
-    """One assumption: its formula, and how it was written."""
+    """One assumption: its formula, and how it was written; where nobody wrote it, as the formula is."""
 
-    __slots__ = ("formula", "text")
+    __slots__ = ("_text", "formula")
 
-    def __init__(self, formula: Formula, text: str) -> None:
+    def __init__(self, formula: Formula, text: str | None = None) -> None:
         self.formula = formula
-        self.text = text
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """How it was written."""
+        if self._text is None:
+            self._text = formula_text(self.formula)
+        return self._text
 
     def __repr__(self) -> str:
         return f"<Assumption {visible(self.text)}>"

@@ -100,13 +100,13 @@ def _own_bounds(result: Call) -> list[Formula]:
 
 
 def _never(session: object, formulas: list[Formula]) -> Proof:
-    from symbcast.solver.z3_solver import Answer, Session
+    from symbcast.solver.z3_solver import Satisfiability, Session
 
     assert isinstance(session, Session)
     answer = session.check(formulas)
-    if answer is Answer.UNSATISFIABLE:
+    if answer is Satisfiability.UNSATISFIABLE:
         return Proof.PROVED
-    return Proof.REFUTED if answer is Answer.SATISFIABLE else Proof.UNDECIDED
+    return Proof.REFUTED if answer is Satisfiability.SATISFIABLE else Proof.UNDECIDED
 
 
 def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:

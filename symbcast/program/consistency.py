@@ -121,9 +121,9 @@ class Groups:
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)
-        from symbcast.solver.z3_solver import Answer  # z3 is loaded with it, and most programs ask it nothing
+        from symbcast.solver.z3_solver import Satisfiability  # z3 is loaded with it, and most programs ask it nothing
 
-        if growing.can_hold() is Answer.UNSATISFIABLE:
+        if growing.can_hold() is Satisfiability.UNSATISFIABLE:
             growing.shrink(length)
             return False
         self._tied.update(symbols)

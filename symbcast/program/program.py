@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 from symbcast.algebra.sizes import check_size
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.logic.formulas import all_of
 from symbcast.program.operation import Kind, Op
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
 from symbcast.verdicts import Verdict
@@ -304,8 +305,6 @@ class Program:
 
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition; with the assumptions, all that holds where the program is valid."""
-        from symbcast.logic.formulas import all_of
-
         return all_of([*(self._assumed() if with_assumptions else ()), *self.clauses])
 
     def _assumed(self) -> list[Formula]:

@@ -11,7 +11,6 @@ from symbcast.program.names import Names
 from symbcast.program.premises import knowledge
 from symbcast.shapes import Shape
 from symbcast.solver.normal_form import symbols_in
-from symbcast.text.printing import formula_text
 
 
 class Scope:
@@ -39,7 +38,7 @@ class Scope:
         names.prefer(given)
         self.shapes = tuple(names.bind(shape, is_fresh) for shape, is_fresh in zip(shapes, fresh, strict=True))
         bound = [Assumption(names.bind_formula(a.formula), a.text) for a in assumptions]
-        self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f, formula_text(f)) for f in names.taken())]
+        self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)
         self.knowledge = knowledge(self.symbols, self.assumptions, min_size)

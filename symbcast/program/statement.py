@@ -16,10 +16,12 @@ from symbcast.program.premises import own_set
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
 from symbcast.shapes import shape_of
+from symbcast.solver.compiler import predicate
 from symbcast.solver.decision import Decision
 from symbcast.solver.knowledge import Knowledge
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.solver.simplification import simplified
+from symbcast.text import parse_formula
 from symbcast.text.printing import formula_text
 from symbcast.verdicts import Verdict
 
@@ -143,8 +145,6 @@ class Statement:
         >>> Statement("N % 8 == 0 or N == 1").holds(N=24)
         True
         """
-        from symbcast.solver.compiler import predicate
-
         found = read_sizes({s: s.name for s in self._asked}, sizes, named)
         missing = [s.name for s in self._symbols if s.name not in found]
         if missing:
@@ -220,8 +220,6 @@ def _formula(value: ConditionLike) -> Formula:
     if isinstance(value, (Call, Program)):
         return put_in(all_of(value.clauses), {s: n for s, n in _named(value).items() if s is not n})
     if isinstance(value, str):
-        from symbcast.text import parse_formula
-
         return with_values(parse_formula(value))
     if isinstance(value, FORMULA_KINDS):
         return _by_name(value)

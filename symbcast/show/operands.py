@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.symbols import Unknown
 from symbcast.algebra.terms import Dim
 from symbcast.characters import cut
 from symbcast.explanation.alignment import Alignment, Mark
@@ -126,8 +127,6 @@ class _Operands:
         """Return what is set as mathematics: an unknown's bounds are not."""
         if isinstance(dim, int):
             return dim
-        from symbcast.algebra.symbols import Unknown
-
         return self._namer.bounded(dim) if is_bounded and isinstance(dim, Unknown) else self._namer.renamed(dim)
 
     def _chosen(self) -> list[tuple[int | None, str]]:

@@ -3,7 +3,7 @@
 from enum import Enum
 
 
-class Answer(Enum):
+class Satisfiability(Enum):
     """Whether some formulas can hold together."""
 
     SATISFIABLE = "satisfiable"

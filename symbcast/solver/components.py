@@ -15,6 +15,7 @@ from symbcast.solver.relations import Axis, EitherOne, Node, Onto, Relation, Sam
 from symbcast.solver.set_formulas import describe, shortest
 from symbcast.solver.size_sets import EMPTY, PeriodTooLongError, SizeSet
 from symbcast.solver.smallest import smallest
+from symbcast.solver.univariate import NotPeriodicError, solve
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -125,8 +126,6 @@ class Alone:
 
     def covers(self, data: Dim, target: Dim) -> bool:
         """Decide by the set that is wanted."""
-        from symbcast.solver.univariate import NotPeriodicError, solve
-
         try:
             return self.wanted <= solve(one_or_equal(data, target))
         except NotPeriodicError:

@@ -425,9 +425,9 @@ class Cases:
             if self._asked > _MOST_QUESTIONS:
                 return None
             answer, sizes = z3_solver.check(self.symbols, [*self.known, fixed, any_of(left)])
-            if answer is z3_solver.Answer.UNKNOWN:
+            if answer is z3_solver.Satisfiability.UNKNOWN:
                 return None
-            if answer is z3_solver.Answer.UNSATISFIABLE:
+            if answer is z3_solver.Satisfiability.UNSATISFIABLE:
                 break
             found.append(tuple(sizes[s] for s in self.symbols))
             kept = [piece for piece in left if not holds_at(piece, sizes)]

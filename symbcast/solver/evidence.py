@@ -10,7 +10,7 @@ from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.solver import elimination
 from symbcast.solver import smallest as search
-from symbcast.solver.answer import Answer
+from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
 from symbcast.solver.compiler import may_be_undefined
 from symbcast.solver.components import cost, least_size
@@ -19,6 +19,7 @@ from symbcast.solver.integers import NODES, NotLinearError, smallest_point
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.samples import bits
 from symbcast.solver.satisfiability import Questions
+from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
 
 if TYPE_CHECKING:
@@ -86,13 +87,13 @@ class Evidence:
         from symbcast.solver.least_sizes import smallest_model
 
         answer, sizes = smallest_model(symbols, formulas, self.weights)
-        if answer is Answer.UNSATISFIABLE:
+        if answer is Satisfiability.UNSATISFIABLE:
             return None
-        if answer is Answer.UNKNOWN:
+        if answer is Satisfiability.UNKNOWN:
             with suppress(OutOfStepsError, NotLinearError):
                 return smallest_point(symbols, formulas, self.weights, NODES)
         right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
-        if answer is Answer.SATISFIABLE and right:
+        if answer is Satisfiability.SATISFIABLE and right:
             return sizes
         if len(symbols) <= _FEW_SYMBOLS:
             found, is_least = self._by_levels(symbols, wanted)
@@ -106,8 +107,6 @@ class Evidence:
         return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
 
     def _described(self, symbols: Sequence[Symbol]) -> list[Formula]:
-        from symbcast.solver.set_formulas import describe
-
         found = (describe(s, self.domains.get(s, ALL)) for s in symbols)
         return [f for f in found if f != AllOf(())]
 
@@ -120,14 +119,14 @@ class Evidence:
                 found = Smallest(symbols, self.domains, wanted, self.weights).at_level(weight)
             except OutOfStepsError:
                 answer, found = self._least_at(level, symbols, wanted)
-                is_least = is_least and answer is not Answer.UNKNOWN
+                is_least = is_least and answer is not Satisfiability.UNKNOWN
             if found is not None:
                 return found, is_least
         return None, is_least
 
     def _least_at(
         self, level: search.Level, symbols: Sequence[Symbol], wanted: Sequence[Formula]
-    ) -> tuple[Answer, dict[Symbol, int] | None]:
+    ) -> tuple[Satisfiability, dict[Symbol, int] | None]:
         from symbcast.solver.least_sizes import least_model
 
         choices = (
@@ -135,12 +134,12 @@ class Evidence:
         )
         formulas = [*self._described(symbols), *wanted, any_of(choices)]
         if elimination.refuted(formulas):
-            return Answer.UNSATISFIABLE, None
+            return Satisfiability.UNSATISFIABLE, None
         found = least_model(symbols, formulas, self.weights)
         if not isinstance(found, dict):
             return found, None
         right = all(holds_at(f, found) for f in formulas)
-        return (Answer.SATISFIABLE, found) if right else (Answer.UNKNOWN, None)
+        return (Satisfiability.SATISFIABLE, found) if right else (Satisfiability.UNKNOWN, None)
 
     def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[dict[Symbol, int]]:
         """Yield the samples at which formulas hold: there may be smaller sizes, for that was not decided."""

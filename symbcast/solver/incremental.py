@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.logic.formulas import Formula, equal
-from symbcast.solver.answer import Answer
+from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, some_sizes
 from symbcast.solver.budget import was_stopped
 from symbcast.solver.equations import solved_for
@@ -76,31 +76,31 @@ class Growing:
         for symbol in self._network.shrink(length):
             self._sizes.pop(symbol, None)
 
-    def can_hold(self) -> Answer:
+    def can_hold(self) -> Satisfiability:
         """Return whether all formulas can hold, as `check` does."""
         return self._settle()
 
-    def check(self, extra: Iterable[Formula] = ()) -> tuple[Answer, dict[Symbol, int]]:
+    def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
 
         A formula that once left the answer open is not asked about again: the answer stays open until sizes are
         found at which it holds, the others are proved to clash, or it is taken out.
         """
         answer = self._settle()
-        if answer is Answer.SATISFIABLE:
+        if answer is Satisfiability.SATISFIABLE:
             return self.beside(extra)
-        if answer is Answer.UNSATISFIABLE:
+        if answer is Satisfiability.UNSATISFIABLE:
             return answer, {}
         length = len(self)
         try:
             for formula in extra:
                 self._network.add(formula)
             answer = self._settle()
-            return answer, dict(self._sizes) if answer is Answer.SATISFIABLE else {}
+            return answer, dict(self._sizes) if answer is Satisfiability.SATISFIABLE else {}
         finally:
             self.shrink(length)
 
-    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Answer, dict[Symbol, int]]:
+    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether some formulas can hold beside all others but those put aside, and sizes at which they do.
 
         That all others can hold was found by the last `check`.
@@ -114,31 +114,31 @@ class Growing:
                 sizes.setdefault(symbol, 1)
             broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
             if not broken:
-                return Answer.SATISFIABLE, sizes
+                return Satisfiability.SATISFIABLE, sizes
             found = self._network.repaired(broken, aside, sizes)
-            return found.answer, {**sizes, **found.changed} if found.answer is Answer.SATISFIABLE else {}
+            return found.answer, {**sizes, **found.changed} if found.answer is Satisfiability.SATISFIABLE else {}
         finally:
             self._network.shrink(length)
 
-    def _settle(self) -> Answer:
+    def _settle(self) -> Satisfiability:
         """Make the formulas hold at the known sizes, as far as can be told."""
         if self._clashing is not None:
-            return Answer.UNSATISFIABLE
+            return Satisfiability.UNSATISFIABLE
         formulas, sizes = self._network.formulas, self._sizes
         new = range(self._holding, len(self))
         for position in new:
             for symbol in self._network.symbols[position]:
                 sizes.setdefault(symbol, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
-        if self._repair(broken) is Answer.UNSATISFIABLE:
+        if self._repair(broken) is Satisfiability.UNSATISFIABLE:
             self._clashing = len(self)
-            return Answer.UNSATISFIABLE
+            return Satisfiability.UNSATISFIABLE
         self._holding = len(self)
         if was_stopped():
             # What the caller's clock stopped is asked again the next time.
             self._holding = min(self._open, default=len(self))
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
-        return Answer.UNKNOWN if self._open else Answer.SATISFIABLE
+        return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
 
     def _is_met_alone(self, number: int) -> bool:
         """Return whether a formula says what a symbol of its own equals; that size is given to it then."""
@@ -153,15 +153,15 @@ class Growing:
                 return True
         return False
 
-    def _repair(self, broken: Sequence[int]) -> Answer:
+    def _repair(self, broken: Sequence[int]) -> Satisfiability:
         """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""
         if not broken:
-            return Answer.SATISFIABLE
+            return Satisfiability.SATISFIABLE
         aside = self._open.union(broken)
         found = self._network.repaired(broken, aside, self._sizes)
-        if found.answer is Answer.SATISFIABLE:
+        if found.answer is Satisfiability.SATISFIABLE:
             self._sizes.update(found.changed)
-        if found.answer is not Answer.UNKNOWN:
+        if found.answer is not Satisfiability.UNKNOWN:
             return found.answer
         if len(broken) == 1:
             self._open.update(broken)
@@ -171,13 +171,13 @@ class Growing:
         self._open.update(broken[half:])
         first = self._repair(broken[:half])
         self._open.difference_update(broken[half:])
-        return first if first is Answer.UNSATISFIABLE else self._repair(broken[half:])
+        return first if first is Satisfiability.UNSATISFIABLE else self._repair(broken[half:])
 
 
 class Repair(NamedTuple):
     """What came of a repair: the answer, the sizes that change, and of a clash the formulas that were asked about."""
 
-    answer: Answer
+    answer: Satisfiability
     changed: dict[Symbol, int]
     asked: list[int]
 
@@ -251,22 +251,22 @@ class Network:
 
     def _ask(
         self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
-    ) -> tuple[Answer | None, dict[Symbol, int]]:
+    ) -> tuple[Satisfiability | None, dict[Symbol, int]]:
         """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
         formulas = [self.formulas[n] for n in asked]
         symbols = tuple(around)
         if not kept:
             return _can_hold(symbols, formulas, NODES)
         answer, sizes = _can_hold(symbols, [*formulas, *kept], is_short=True)
-        if answer is Answer.SATISFIABLE:
+        if answer is Satisfiability.SATISFIABLE:
             return answer, sizes
         answer, _ = _can_hold(symbols, formulas, is_short=True)
-        return (answer if answer is Answer.UNSATISFIABLE else None), {}
+        return (answer if answer is Satisfiability.UNSATISFIABLE else None), {}
 
 
 def _can_hold(
     symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, *, is_short: bool = False
-) -> tuple[Answer, dict[Symbol, int]]:
+) -> tuple[Satisfiability, dict[Symbol, int]]:
     """Return whether formulas can hold, and sizes at which they do; ``nodes`` are tried where z3 gives up."""
     reduced = substituted(formulas)
     left = remaining(symbols, reduced)
@@ -276,11 +276,13 @@ def _can_hold(
     from symbcast.solver import z3_solver
 
     answer, sizes = z3_solver.check(left, reduced.formulas, z3_solver.SHORT_LIMIT if is_short else None)
-    if answer is Answer.UNKNOWN and nodes:
+    if answer is Satisfiability.UNKNOWN and nodes:
         with suppress(OutOfStepsError, NotLinearError):
             return _found(reduced, some_point(left, reduced.formulas, nodes))
-    return _found(reduced, sizes) if answer is Answer.SATISFIABLE else (answer, {})
+    return _found(reduced, sizes) if answer is Satisfiability.SATISFIABLE else (answer, {})
 
 
-def _found(reduced: Substituted, sizes: dict[Symbol, int] | None) -> tuple[Answer, dict[Symbol, int]]:
-    return (Answer.UNSATISFIABLE, {}) if sizes is None else (Answer.SATISFIABLE, reduced.completed(sizes))
+def _found(reduced: Substituted, sizes: dict[Symbol, int] | None) -> tuple[Satisfiability, dict[Symbol, int]]:
+    return (
+        (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, reduced.completed(sizes))
+    )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import Formula
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -22,23 +22,23 @@ def least_model(
     symbols: Sequence[Symbol],
     formulas: Sequence[Formula],
     weights: Mapping[Symbol, int],
-) -> dict[Symbol, int] | Answer:
+) -> dict[Symbol, int] | Satisfiability:
     """Return the sizes that satisfy the formulas with least weighted sum, then first in order.
 
-    Returns an `Answer` where there are none, or where it could not be decided.
+    Returns an `Satisfiability` where there are none, or where it could not be decided.
     """
     answer, sizes = _run(symbols, formulas, weights, few_zeros=False)
-    return sizes if answer is Answer.SATISFIABLE else answer
+    return sizes if answer is Satisfiability.SATISFIABLE else answer
 
 
 def smallest_model(
     symbols: Sequence[Symbol],
     formulas: Sequence[Formula],
     weights: Mapping[Symbol, int],
-) -> tuple[Answer, dict[Symbol, int]]:
+) -> tuple[Satisfiability, dict[Symbol, int]]:
     """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
 
-    With `Answer.UNKNOWN`, the smallest that were found, if any were.
+    With `Satisfiability.UNKNOWN`, the smallest that were found, if any were.
     """
     return _run(symbols, formulas, weights, few_zeros=True)
 
@@ -49,8 +49,8 @@ def _run(
     weights: Mapping[Symbol, int],
     *,
     few_zeros: bool,
-) -> tuple[Answer, dict[Symbol, int]]:
-    def run() -> tuple[Answer, dict[Symbol, int]]:
+) -> tuple[Satisfiability, dict[Symbol, int]]:
+    def run() -> tuple[Satisfiability, dict[Symbol, int]]:
         found = _Least(Session(symbols, formulas), weights, few_zeros=few_zeros)
         return found.answer, found.sizes
 
@@ -67,7 +67,7 @@ class _Least:
         self._lowest = 0
         self._gave_up = 0
         self.answer = session.check()
-        if self.answer is not Answer.SATISFIABLE:
+        if self.answer is not Satisfiability.SATISFIABLE:
             return
         self.sizes = session.model()
         if few_zeros:
@@ -122,9 +122,9 @@ class _Least:
     def _better(self, wanted: Any) -> bool:
         """Take sizes at which something more holds, if z3 finds any."""
         answer = self.session.check_beside(wanted)
-        if answer is Answer.SATISFIABLE:
+        if answer is Satisfiability.SATISFIABLE:
             self.sizes = self.session.model()
-        elif answer is Answer.UNKNOWN:
+        elif answer is Satisfiability.UNKNOWN:
             self.answer = answer
             self._gave_up += 1
-        return answer is Answer.SATISFIABLE
+        return answer is Satisfiability.SATISFIABLE

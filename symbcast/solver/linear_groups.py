@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.logic.formulas import Formula, equal, negate, one_or_equal
+from symbcast.solver.compiler import value_function
 from symbcast.solver.definitions import Definition, completed, set_aside
 from symbcast.solver.evidence import Evidence
 from symbcast.solver.irredundance import Reduction, filtered
@@ -84,8 +85,6 @@ class Compound:
 
     def constant(self, dim: Dim) -> int | None:
         """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
-        from symbcast.solver.compiler import value_function
-
         point = self.samples.first(self._valid())
         if point is None:
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import Operation, Term
 from symbcast.logic.formulas import Formula, literals
-from symbcast.solver.answer import Answer
+from symbcast.solver.answer import Satisfiability
 from symbcast.solver.components import least_size
 from symbcast.solver.equations import can_fall_below_0, solved_for
 from symbcast.solver.evaluation import holds_at
@@ -52,10 +52,10 @@ class Near:
     def ask(self, extra: Sequence[Formula], without: Formula | None = None) -> tuple[bool | None, dict[Symbol, int]]:
         """Return the same, and the sizes that were found."""
         answer, sizes = self.growing.check(extra if without is None else ())
-        if without is not None and answer is Answer.SATISFIABLE:
+        if without is not None and answer is Satisfiability.SATISFIABLE:
             answer, sizes = self.growing.beside(extra, self._aside(without))
-        if answer is not Answer.SATISFIABLE:
-            return (False if answer is Answer.UNSATISFIABLE else None), {}
+        if answer is not Satisfiability.SATISFIABLE:
+            return (False if answer is Satisfiability.UNSATISFIABLE else None), {}
         sizes = self.least | sizes
         if not all(holds_at(f, sizes) for f in extra or self.numbers):
             return None, {}  # a term without a value may have any for z3

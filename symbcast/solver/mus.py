@@ -20,7 +20,7 @@ from symbcast.solver.incremental import Network, Repair
 from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def smallest_clash(
     return best or ()
 
 
-_NOTHING = Repair(Answer.SATISFIABLE, {}, [])
+_NOTHING = Repair(Satisfiability.SATISFIABLE, {}, [])
 
 
 class _Groups:
@@ -112,11 +112,11 @@ class _Groups:
         if not broken:
             return dict(self.sizes)
         found = self._repaired(broken, set(range(len(self.groups))) - chosen, self.sizes)
-        if found.answer is Answer.SATISFIABLE:
+        if found.answer is Satisfiability.SATISFIABLE:
             sizes = {**self.sizes, **found.changed}
             if not self._broken(sorted(chosen), sizes):
                 return sizes
-        return found.answer is Answer.UNSATISFIABLE or self.refuted(chosen)
+        return found.answer is Satisfiability.UNSATISFIABLE or self.refuted(chosen)
 
     def refuted(self, chosen: Iterable[int]) -> bool:
         """Return whether groups are proved to clash by all the means there are."""
@@ -144,10 +144,10 @@ class _Groups:
             out.update(max(clash - chosen) for clash in self.clashes if clash.isdisjoint(out))
             broken = self._broken([n for n in broken if n not in out], sizes)
             found = self._repaired(broken, out.union(broken), sizes) if broken else _NOTHING
-            if found.answer is Answer.SATISFIABLE:
+            if found.answer is Satisfiability.SATISFIABLE:
                 sizes.update(found.changed)
                 return set(self._broken({*out, *broken}, sizes))  # some may hold all the same
-            if found.answer is Answer.UNKNOWN:
+            if found.answer is Satisfiability.UNKNOWN:
                 return self._one_by_one(broken, out, sizes)
         return set()  # what is known clashes by itself
 
@@ -155,7 +155,7 @@ class _Groups:
         aside = out.union(broken)
         for number in broken:
             found = self._repaired([number], aside, sizes)
-            if found.answer is Answer.SATISFIABLE:
+            if found.answer is Satisfiability.SATISFIABLE:
                 changed = {**sizes, **found.changed}
                 if not self._broken([number], changed):
                     sizes.update(changed)
@@ -169,7 +169,7 @@ class _Groups:
         """Return how to make the broken groups hold beside all that is not put aside."""
         self.questions += 1
         found = self.network.repaired(broken, aside, sizes)
-        if found.answer is Answer.UNSATISFIABLE:
+        if found.answer is Satisfiability.UNSATISFIABLE:
             self._learn(found.asked)
         return found
 

@@ -68,8 +68,8 @@ class Questions:
 
         limit = z3_solver.SHORT_LIMIT if self._undecided else None
         answer, sizes = z3_solver.check(self.symbols, together, limit)
-        if answer is not z3_solver.Answer.UNKNOWN:
-            return self._learned(sizes if answer is z3_solver.Answer.SATISFIABLE else None)
+        if answer is not z3_solver.Satisfiability.UNKNOWN:
+            return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
         try:
             return self._learned(some_point(self.symbols, together, NODES))
         except (OutOfStepsError, NotLinearError):

@@ -20,14 +20,14 @@ from symbcast.algebra.terms import Operation, Term, term
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
 from symbcast.solver import budget
 from symbcast.solver.all_different import crowds
-from symbcast.solver.answer import Answer
+from symbcast.solver.answer import Satisfiability
 from symbcast.solver.lattice_reduction import reduced_basis
 from symbcast.solver.z3_worker import end_if_cancelled, on_worker, running
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
 
-__all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Answer", "Session", "check", "on_worker"]
+__all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Satisfiability", "Session", "check", "on_worker"]
 
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
@@ -159,16 +159,16 @@ class Translator:
 
 def check(
     symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
-) -> tuple[Answer, dict[Symbol, int]]:
+) -> tuple[Satisfiability, dict[Symbol, int]]:
     """Return whether some formulas can hold together, and sizes at which they do.
 
     The same question gets the same answer whatever was asked before.
     """
 
-    def run() -> tuple[Answer, dict[Symbol, int]]:
+    def run() -> tuple[Satisfiability, dict[Symbol, int]]:
         session = Session(symbols, formulas, limit=limit)
         answer = session.check()
-        return answer, session.model() if answer is Answer.SATISFIABLE else {}
+        return answer, session.model() if answer is Satisfiability.SATISFIABLE else {}
 
     return on_worker(run)
 
@@ -223,7 +223,7 @@ class Session:
             else:
                 self.solver.add(self.weighted(dict.fromkeys(symbols, 1)) >= least)
 
-    def check(self, formulas: Sequence[Formula] = ()) -> Answer:
+    def check(self, formulas: Sequence[Formula] = ()) -> Satisfiability:
         """Return whether the formulas can hold beside those asserted."""
         if not formulas:
             return self._check()
@@ -235,7 +235,7 @@ class Session:
         finally:
             self.solver.pop()
             self._define()
-        if answer is Answer.UNKNOWN and not self.is_reduced:
+        if answer is Satisfiability.UNKNOWN and not self.is_reduced:
             again = Session(self.symbols, [*self.given, *formulas], limit=self.limit)
             if again.is_reduced:  # by rows of those formulas
                 answer = again.check()
@@ -243,7 +243,7 @@ class Session:
             running(self.translator.context)
         return answer
 
-    def check_beside(self, wanted: Any) -> Answer:
+    def check_beside(self, wanted: Any) -> Satisfiability:
         """Return whether something that z3 was told in its own language can hold beside what is asserted."""
         self.solver.push()
         try:
@@ -253,12 +253,12 @@ class Session:
             self.solver.pop()
             self._define()
 
-    def _check(self, *marks: Any) -> Answer:
+    def _check(self, *marks: Any) -> Satisfiability:
         limit = budget.current()
         if limit is not None:
             if limit.over():
                 self.reason = limit.reason
-                return Answer.UNKNOWN
+                return Satisfiability.UNKNOWN
             self.solver.set("timeout", limit.milliseconds)
         answer = self.solver.check(*marks)
         end_if_cancelled()
@@ -266,13 +266,13 @@ class Session:
             self.reason = self.solver.reason_unknown()
             if limit is not None and limit.over():
                 self.reason = limit.reason
-            return Answer.UNKNOWN
+            return Satisfiability.UNKNOWN
         if answer == z3.unsat:
-            return Answer.UNSATISFIABLE
+            return Satisfiability.UNSATISFIABLE
         model = self.solver.model()
         values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
         self._sizes = {s: value.as_long() for s, value in values}
-        return Answer.SATISFIABLE
+        return Satisfiability.SATISFIABLE
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
         """Return the positions of some of the formulas that clash with those asserted, each of them needed.
@@ -283,7 +283,7 @@ class Session:
         kept = self._tracked(formulas)
         for position in reversed(kept):
             fewer = [n for n in kept if n != position]
-            if self.check([formulas[n] for n in fewer]) is Answer.UNSATISFIABLE:
+            if self.check([formulas[n] for n in fewer]) is Satisfiability.UNSATISFIABLE:
                 kept = fewer
         return kept
 
@@ -293,7 +293,7 @@ class Session:
         self.solver.push()
         try:
             self._add(formulas, marks)
-            if self._check(*marks) is not Answer.UNSATISFIABLE:
+            if self._check(*marks) is not Satisfiability.UNSATISFIABLE:
                 return list(range(len(formulas)))
             return sorted(int(mark.decl().name().removeprefix("mark#")) for mark in self.solver.unsat_core())
         finally:

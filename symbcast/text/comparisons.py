@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.terms import Dim
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, negate
-from symbcast.text.dimensions import DimBuilder, Term
+from symbcast.text.dimensions import DimBuilder, PlacedDim
 
 if TYPE_CHECKING:
     from lark import Token
@@ -23,13 +23,13 @@ class FormulaBuilder(DimBuilder):
     def false(self, parts: list[Token]) -> Formula:
         return FALSE
 
-    def chain(self, parts: list[Term | Token]) -> Formula:
-        dims = [p.dim for p in parts if isinstance(p, Term)]
-        operators = [str(p) for p in parts if not isinstance(p, Term)]
+    def chain(self, parts: list[PlacedDim | Token]) -> Formula:
+        dims = [p.dim for p in parts if isinstance(p, PlacedDim)]
+        operators = [str(p) for p in parts if not isinstance(p, PlacedDim)]
         return all_of(_compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
-    def compatible(self, parts: list[Term | Token]) -> Formula:
-        return Compatible(tuple(p.dim for p in parts if isinstance(p, Term)))
+    def compatible(self, parts: list[PlacedDim | Token]) -> Formula:
+        return Compatible(tuple(p.dim for p in parts if isinstance(p, PlacedDim)))
 
     def formula_group(self, parts: list[FormulaPart]) -> FormulaPart:
         return parts[1]

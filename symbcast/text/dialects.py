@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.text.dimensions import Term, read_digits
+from symbcast.text.dimensions import PlacedDim, read_digits
 from symbcast.text.faults import UNKNOWN_RANK, Fault
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
@@ -18,7 +18,7 @@ _EINOPS_TOKEN = re.compile(r"\(|\)|\.\.\.|…|[0-9]+(?!\w)|[^\W\d]\w*|\S")
 _DOCUMENTED = re.compile(r"[^\W\d]\w*=(?=[0-9]+\Z)")
 
 
-def mlir(text: str) -> list[Term]:
+def mlir(text: str) -> list[PlacedDim]:
     """Return the dimensions of a ``tensor<2x?xf32>``."""
     head = re.compile(r"\s*tensor\s*<").match(text)
     if not head:
@@ -28,7 +28,7 @@ def mlir(text: str) -> list[Term]:
     if text[position:].lstrip().startswith("*"):
         star = text.index("*", position)
         raise Fault((star, star + 1), "unknown rank ('tensor<*x...>') is not supported yet")
-    terms: list[Term] = []
+    terms: list[PlacedDim] = []
     while size := _MLIR_SIZE.match(text, position):
         terms.append(_size(size[1], *size.span(1)))
         position = size.end()
@@ -38,17 +38,17 @@ def mlir(text: str) -> list[Term]:
     return terms
 
 
-def einops(text: str) -> list[Term]:
+def einops(text: str) -> list[PlacedDim]:
     """Return the axes of an einops pattern; axes in brackets are one axis, their product."""
-    terms: list[Term] = []
-    group: list[Term] | None = None
+    terms: list[PlacedDim] = []
+    group: list[PlacedDim] | None = None
     opened = 0
     for match in _EINOPS_TOKEN.finditer(text):
         token, span = match[0], match.span()
         if token == "(" and group is None:
             group, opened = [], match.start()
         elif token == ")" and group is not None:
-            terms.append(Term(multiply(*(t.dim for t in group)), opened, match.end()))
+            terms.append(PlacedDim(multiply(*(t.dim for t in group)), opened, match.end()))
             group = None
         elif token in ("...", "…"):
             raise Fault(span, UNKNOWN_RANK)
@@ -62,12 +62,12 @@ def einops(text: str) -> list[Term]:
     return terms
 
 
-def jaxtyping(text: str, parse: Callable[[str], Term]) -> list[Term]:
+def jaxtyping(text: str, parse: Callable[[str], PlacedDim]) -> list[PlacedDim]:
     """Return the dimensions of a jaxtyping annotation; ``parse`` reads the arithmetic within one word."""
     return [_jaxtyping_word(m[0], m.start(), parse) for m in re.finditer(r"\S+", text)]
 
 
-def _jaxtyping_word(word: str, start: int, parse: Callable[[str], Term]) -> Term:
+def _jaxtyping_word(word: str, start: int, parse: Callable[[str], PlacedDim]) -> PlacedDim:
     stop = start + len(word)
     if word.startswith(("...", "*")):
         raise Fault((start, stop), UNKNOWN_RANK)
@@ -76,7 +76,7 @@ def _jaxtyping_word(word: str, start: int, parse: Callable[[str], Term]) -> Term
     if word.startswith("?") and len(word) > 1:
         raise Fault((start, stop), "a size that varies over a tree ('?name') is not supported", "'_' or a name")
     if word.startswith("_") and word.isidentifier():
-        return Term(Unknown(), start, stop)
+        return PlacedDim(Unknown(), start, stop)
     documented = _DOCUMENTED.match(word)
     skipped = documented.end() if documented else 0
     try:
@@ -84,13 +84,12 @@ def _jaxtyping_word(word: str, start: int, parse: Callable[[str], Term]) -> Term
     except Fault as fault:
         first, last = fault.span
         raise Fault((first + start + skipped, last + start + skipped), fault.problem, fault.expected) from None
-    term.start, term.stop = start, stop
-    return term
+    return term._replace(start=start, stop=stop)
 
 
-def _size(text: str, start: int, stop: int) -> Term:
+def _size(text: str, start: int, stop: int) -> PlacedDim:
     if text == "?":
-        return Term(Unknown(), start, stop)
+        return PlacedDim(Unknown(), start, stop)
     if text[0].isdigit():
-        return Term(read_digits(text, (start, stop)), start, stop)
-    return Term(symbol(text), start, stop)
+        return PlacedDim(read_digits(text, (start, stop)), start, stop)
+    return PlacedDim(symbol(text), start, stop)

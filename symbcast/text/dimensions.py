@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
 from symbcast.algebra.sizes import MAX_SIZE
@@ -29,8 +28,7 @@ FITS = "a size that fits in 64 bits"
 Bounds: TypeAlias = tuple[Unknown, int, int | None]
 
 
-@dataclass(slots=True)
-class Term:
+class PlacedDim(NamedTuple):
     """A dimension and where it stands in the text.
 
     ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents, ``literal``
@@ -50,7 +48,7 @@ class Term:
         return self.start, self.stop
 
 
-Part: TypeAlias = "Term | Token"
+Part: TypeAlias = "PlacedDim | Token"
 
 
 @lru_cache(maxsize=1024)
@@ -59,9 +57,9 @@ def placeholder(label: str) -> Unknown:
     return Unknown(label)
 
 
-def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> Term:
+def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
     """Return the term for ``dim`` made from ``parts``, ``nesting`` levels deeper than the deepest of them."""
-    terms = [p for p in parts if isinstance(p, Term)]
+    terms = [p for p in parts if isinstance(p, PlacedDim)]
     start, stop = _start(parts[0]), _stop(parts[-1])
     depth = max(t.depth for t in terms) + nesting
     if depth > _MAX_NESTING:
@@ -69,10 +67,10 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> Term:
     if isinstance(dim, int) and dim.bit_length() > _MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
-    return Term(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
+    return PlacedDim(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
 
 
-def divide(operator: str, left: Term, right: Term) -> Term:
+def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
     """Return ``left // right`` or ``left % right``; the constant 0 is no divisor."""
     if right.dim == 0:
         raise Fault(right.span, "division by zero", "a divisor other than 0")
@@ -82,54 +80,53 @@ def divide(operator: str, left: Term, right: Term) -> Term:
 class DimBuilder:
     """The callbacks of dims.lark and shape.lark, each called with the children of its rule."""
 
-    def integer(self, parts: list[Token]) -> Term:
+    def integer(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        return Term(read_integer(token), *_span(token), literal=True)
+        return PlacedDim(read_integer(token), *_span(token), literal=True)
 
-    def name(self, parts: list[Token]) -> Term:
+    def name(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        return Term(symbol(str(token)), *_span(token))
+        return PlacedDim(symbol(str(token)), *_span(token))
 
-    def quoted(self, parts: list[Token]) -> Term:
+    def quoted(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
         name = _unescape(token)
         if not name:
             raise Fault(_span(token), "a name is not empty")
-        return Term(symbol(name), *_span(token))
+        return PlacedDim(symbol(name), *_span(token))
 
-    def unknown(self, parts: list[Token]) -> Term:
+    def unknown(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        return Term(Unknown(), *_span(token))
+        return PlacedDim(Unknown(), *_span(token))
 
-    def labelled(self, parts: list[Token]) -> Term:
+    def labelled(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        return Term(placeholder(str(token)), *_span(token))
+        return PlacedDim(placeholder(str(token)), *_span(token))
 
-    def group(self, parts: list[Part]) -> Term:
+    def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
-        assert isinstance(inner, Term)
-        return replace(inner, start=_start(parts[0]), stop=_stop(parts[-1]))
+        assert isinstance(inner, PlacedDim)
+        return inner._replace(start=_start(parts[0]), stop=_stop(parts[-1]))
 
-    def minus(self, parts: list[Part]) -> Term:
+    def minus(self, parts: list[Part]) -> PlacedDim:
         inner = parts[-1]
-        assert isinstance(inner, Term)
+        assert isinstance(inner, PlacedDim)
         odd = len(parts) % 2 == 0
         term = over(parts, multiply(-1, inner.dim) if odd else inner.dim)
-        term.literal = inner.literal
-        return term
+        return term._replace(literal=inner.literal)
 
-    def power(self, parts: list[Part]) -> Term:
+    def power(self, parts: list[Part]) -> PlacedDim:
         base, _, exponent_token = parts
-        assert isinstance(base, Term)
+        assert isinstance(base, PlacedDim)
         exponent = read_integer(exponent_token)
         if exponent > MAX_EXPONENT:
             raise Fault(_span(exponent_token), f"an exponent is at most {MAX_EXPONENT}")
         raised = base.power * max(1, exponent)
         if raised > _MAX_POWER:
             raise Fault(_span(exponent_token), f"exponents upon exponents multiply to more than {_MAX_POWER}")
-        return replace(over(parts, multiply(*[base.dim] * exponent)), power=raised)
+        return over(parts, multiply(*[base.dim] * exponent))._replace(power=raised)
 
-    def product(self, parts: list[Part]) -> Term:
+    def product(self, parts: list[Part]) -> PlacedDim:
         # `*` is gathered and multiplied at once; `//` and `%` apply to all that stands left of them.
         first, *rest = parts
         gathered = [_term(first)]
@@ -140,7 +137,7 @@ class DimBuilder:
                 gathered = [divide(str(operator), _product(gathered), factor)]
         return _product(gathered)
 
-    def sum(self, parts: list[Part]) -> Term:
+    def sum(self, parts: list[Part]) -> PlacedDim:
         first, *rest = parts
         signed = (
             term.dim if operator == "+" else multiply(-1, term.dim)
@@ -148,9 +145,9 @@ class DimBuilder:
         )
         return over(parts, add(_term(first).dim, *signed))
 
-    def call(self, parts: list[Part]) -> Term:
+    def call(self, parts: list[Part]) -> PlacedDim:
         function = str(parts[0])
-        arguments = [p for p in parts if isinstance(p, Term)]
+        arguments = [p for p in parts if isinstance(p, PlacedDim)]
         span = _start(parts[0]), _stop(parts[-1])
         if function in ("mod", "floordiv"):
             if len(arguments) != 2:
@@ -162,26 +159,26 @@ class DimBuilder:
         except DimensionError as error:
             raise Fault(span, error.problem) from None
 
-    def range(self, parts: list[Token]) -> Term:
+    def range(self, parts: list[Token]) -> PlacedDim:
         first, last = parts[0], parts[-1]
         lower = read_size(first) if first.type == "INT" else 0
         upper = read_size(last) if last.type == "INT" else None
         span = _start(first), _stop(last)
         if upper is not None and lower > upper:
             raise Fault(span, f"the lower bound {lower} is above the upper bound {upper}")
-        return Term(Unknown("?", lower, upper), *span)
+        return PlacedDim(Unknown("?", lower, upper), *span)
 
-    def bounded(self, parts: list[Part]) -> Term:
+    def bounded(self, parts: list[Part]) -> PlacedDim:
         label, _, bounds = parts
-        assert isinstance(bounds, Term) and isinstance(bounds.dim, Unknown)
+        assert isinstance(bounds, PlacedDim) and isinstance(bounds.dim, Unknown)
         unknown = placeholder(str(label))
         found = (unknown, bounds.dim.lower, bounds.dim.upper)
-        return Term(unknown, _start(label), bounds.stop, bounds=(found,))
+        return PlacedDim(unknown, _start(label), bounds.stop, bounds=(found,))
 
-    def shape(self, parts: list[Part]) -> list[Term]:
-        return [p for p in parts if isinstance(p, Term)]
+    def shape(self, parts: list[Part]) -> list[PlacedDim]:
+        return [p for p in parts if isinstance(p, PlacedDim)]
 
-    def dim(self, parts: list[Part]) -> Term:
+    def dim(self, parts: list[Part]) -> PlacedDim:
         return _term(parts[0])
 
 
@@ -223,28 +220,28 @@ def _unescape(token: Token) -> str:
     return _ESCAPE.sub(character, token[1:-1])
 
 
-def _product(terms: list[Term]) -> Term:
+def _product(terms: list[PlacedDim]) -> PlacedDim:
     return terms[0] if len(terms) == 1 else over(terms, multiply(*(t.dim for t in terms)))
 
 
-def _term(part: Part) -> Term:
-    assert isinstance(part, Term)
+def _term(part: Part) -> PlacedDim:
+    assert isinstance(part, PlacedDim)
     return part
 
 
 def _start(part: Part) -> int:
-    return part.start if isinstance(part, Term) else part.start_pos or 0
+    return part.start if isinstance(part, PlacedDim) else part.start_pos or 0
 
 
 def _stop(part: Part) -> int:
-    return part.stop if isinstance(part, Term) else part.end_pos or 0
+    return part.stop if isinstance(part, PlacedDim) else part.end_pos or 0
 
 
 def _span(part: Part) -> tuple[int, int]:
     return _start(part), _stop(part)
 
 
-def all_bounds(terms: Iterable[Term]) -> dict[Unknown, tuple[int, int | None]]:
+def all_bounds(terms: Iterable[PlacedDim]) -> dict[Unknown, tuple[int, int | None]]:
     """Return the bounds of each labelled unknown; two different ones for one label are an error."""
     found: dict[Unknown, tuple[int, int | None]] = {}
     for term in terms:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE
@@ -17,7 +15,7 @@ from symbcast.errors import ShapeSyntaxError
 from symbcast.logic.formulas import Formula, dims_of, with_dims
 from symbcast.text import dialects
 from symbcast.text.comparisons import FormulaBuilder
-from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, Term, all_bounds
+from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.text.faults import Fault, at_character, at_token
 
 if TYPE_CHECKING:
@@ -35,8 +33,7 @@ _BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Template(Generic[_Value]):
+class Template(NamedTuple, Generic[_Value]):
     """A parsed value with a placeholder for each unknown: its label and bounds."""
 
     value: _Value
@@ -111,7 +108,7 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
 def _dim_template(text: str) -> Template[Dim]:
     try:
         _check_limits(text)
-        term: Term = run("dim", text)
+        term: PlacedDim = run("dim", text)
         dim = _checked(term)
         return Template(dim, _unknowns((dim,), all_bounds((term,))))
     except Fault as fault:
@@ -128,11 +125,11 @@ def _formula_template(text: str) -> Template[Formula]:
         raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
 
 
-def _shape_terms(text: str, dialect: str | None) -> list[Term]:
+def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
     if dialect is None or dialect == "default":
         if text.lstrip().startswith("tensor<"):
             return dialects.mlir(text)
-        shape: list[Term] = run("shape", text)
+        shape: list[PlacedDim] = run("shape", text)
         return shape
     if dialect == "mlir":
         return dialects.mlir(text)
@@ -160,6 +157,8 @@ def run(start: str, text: str) -> Any:
 
 @cache
 def _parser(start: str) -> Lark:
+    from pathlib import Path
+
     from lark import Lark
 
     own = "formula" if start == "formula" else "shape"
@@ -182,7 +181,7 @@ def _check_limits(text: str) -> None:
             raise Fault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")
 
 
-def _checked(term: Term) -> Dim:
+def _checked(term: PlacedDim) -> Dim:
     """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
     dim = term.dim
     if not isinstance(dim, int) or 0 <= dim <= MAX_SIZE:

@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 import z3
+from exchange import consumers
 from exchange.meaning import meaning, table
-from export import consumers
 from hypothesis import given, settings
 from solver.expressions import NAMES, SYMBOLS, expressions, statements
 

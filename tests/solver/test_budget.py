@@ -8,7 +8,7 @@ import symbcast as sb
 from symbcast.algebra.symbols import symbol
 from symbcast.solver import budget
 from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
-from symbcast.solver.z3_solver import Answer, check
+from symbcast.solver.z3_solver import Satisfiability, check
 from symbcast.text import parse_formula
 
 SYMBOLS = tuple(map(symbol, "xyz"))
@@ -21,11 +21,11 @@ def ask():
 
 def test_a_spent_budget_stops_the_searches():
     with budget.within(0) as limit:
-        assert check(SYMBOLS, [parse_formula("x + y == z")]) == (Answer.UNKNOWN, {})
+        assert check(SYMBOLS, [parse_formula("x + y == z")]) == (Satisfiability.UNKNOWN, {})
         with pytest.raises(OutOfStepsError):
             Smallest(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1)).least()
     assert limit.spent
-    assert check(SYMBOLS, [parse_formula("x + y == z")])[0] is Answer.SATISFIABLE
+    assert check(SYMBOLS, [parse_formula("x + y == z")])[0] is Satisfiability.SATISFIABLE
 
 
 def test_only_a_budget_names_the_clock():
@@ -48,7 +48,7 @@ def test_an_ample_budget_changes_nothing():
 
 def test_an_outer_budget_stays_in_force():
     with budget.within(0) as outer, budget.within(60) as inner:
-        assert check(SYMBOLS, FOURTH_POWERS)[0] is Answer.UNKNOWN
+        assert check(SYMBOLS, FOURTH_POWERS)[0] is Satisfiability.UNKNOWN
     assert inner.spent
     assert outer.spent
     assert budget.current() is None

@@ -19,7 +19,7 @@ from symbcast.logic.formulas import FALSE, all_of, at_most, equal
 from symbcast.solver.compiler import predicate
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.incremental import Growing
-from symbcast.solver.z3_solver import Answer
+from symbcast.solver.z3_solver import Satisfiability
 
 SMALL = points(3, 5)
 bounded = all_of(at_most(s, 4) for s in SYMBOLS)
@@ -35,8 +35,8 @@ def satisfiable(formulas):
 
 def check(growing, formulas, extra=()):
     answer, sizes = growing.check(extra)
-    assert answer is (Answer.SATISFIABLE if satisfiable([*formulas, *extra]) else Answer.UNSATISFIABLE)
-    if answer is Answer.SATISFIABLE:
+    assert answer is (Satisfiability.SATISFIABLE if satisfiable([*formulas, *extra]) else Satisfiability.UNSATISFIABLE)
+    if answer is Satisfiability.SATISFIABLE:
         assert all(holds_at(f, sizes) for f in [*formulas, *extra])
 
 
@@ -65,12 +65,12 @@ def test_all_at_once(statements_given):
 def test_a_long_chain_is_repaired_from_end_to_end():
     sizes = [symbol(f"n{n}") for n in range(300)]
     growing = Growing(equal(b, a + 1) for a, b in itertools.pairwise(sizes))
-    assert growing.check()[0] is Answer.SATISFIABLE
+    assert growing.check()[0] is Satisfiability.SATISFIABLE
     answer, found = growing.check([equal(sizes[-1], 1000)])
-    assert answer is Answer.SATISFIABLE
+    assert answer is Satisfiability.SATISFIABLE
     assert found[sizes[0]] == 701
-    assert growing.check([equal(sizes[-1], 100)])[0] is Answer.UNSATISFIABLE
-    assert growing.check()[0] is Answer.SATISFIABLE
+    assert growing.check([equal(sizes[-1], 100)])[0] is Satisfiability.UNSATISFIABLE
+    assert growing.check()[0] is Satisfiability.SATISFIABLE
 
 
 def test_a_check_costs_what_is_near():
@@ -80,7 +80,7 @@ def test_a_check_costs_what_is_near():
         formula = equal(b, 2 * a - a + modulo(c, 2))
         with calls() as check, z3_checks() as checks:
             growing.add(formula)
-            assert growing.check()[0] is Answer.SATISFIABLE
+            assert growing.check()[0] is Satisfiability.SATISFIABLE
         taken.append(check.count + 1_000 * checks.count)
     assert sum(taken[-100:]) < 3 * sum(taken[100:200])
 
@@ -88,26 +88,26 @@ def test_a_check_costs_what_is_near():
 def test_what_is_left_open_is_not_asked_again():
     x, y, z, n = map(symbol, "xyzn")
     growing = Growing([sb.Condition(HARD).formula])
-    assert growing.check() == (Answer.UNKNOWN, {})
+    assert growing.check() == (Satisfiability.UNKNOWN, {})
     with z3_checks() as checks:
         for size in range(50):
             growing.add(at_most(size, n))
-            assert growing.check() == (Answer.UNKNOWN, {})
-        assert growing.check([FALSE]) == (Answer.UNSATISFIABLE, {})
-        assert growing.check([equal(n, 3)]) == (Answer.UNSATISFIABLE, {})
+            assert growing.check() == (Satisfiability.UNKNOWN, {})
+        assert growing.check([FALSE]) == (Satisfiability.UNSATISFIABLE, {})
+        assert growing.check([equal(n, 3)]) == (Satisfiability.UNSATISFIABLE, {})
     assert checks.count == 0
     growing.shrink(0)
-    assert growing.check([equal(x, y), equal(y, z)])[0] is Answer.SATISFIABLE
+    assert growing.check([equal(x, y), equal(y, z)])[0] is Satisfiability.SATISFIABLE
 
 
 def test_what_is_left_open_hides_no_clash():
     n = symbol("n")
     together = [sb.Condition(HARD).formula, equal(n, 3), sb.Condition("n + m == 2").formula]
-    assert Growing(together).check()[0] is Answer.UNSATISFIABLE
+    assert Growing(together).check()[0] is Satisfiability.UNSATISFIABLE
 
 
 def test_nothing_clashes_with_nothing():
-    assert Growing().check() == (Answer.SATISFIABLE, {})
+    assert Growing().check() == (Satisfiability.SATISFIABLE, {})
 
 
 INTERRUPTED = """

@@ -18,7 +18,7 @@ from symbcast.solver.evaluation import holds_at
 from symbcast.solver.lattice_reduction import reduce_lattice, reduced_basis
 from symbcast.solver.least_sizes import least_model, smallest_model
 from symbcast.solver.symmetry import classes
-from symbcast.solver.z3_solver import Answer, Session, check, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, check, on_worker
 from symbcast.text import parse_formula
 
 MOST = 7
@@ -63,7 +63,7 @@ def test_the_smallest_sizes_are_those_of_exhaustive_search(system, weights):
     search.steps = 10**6
     assert search.least() == expected
     answer, sizes = smallest_model(SYMBOLS[:3], formulas, weighted)
-    assert (answer is Answer.SATISFIABLE, sizes or None) == (expected is not None, expected)
+    assert (answer is Satisfiability.SATISFIABLE, sizes or None) == (expected is not None, expected)
 
 
 @settings(max_examples=40)
@@ -74,7 +74,7 @@ def test_some_sizes_are_right(system):
         found = some_sizes(SYMBOLS[:3], formulas)
     except OutOfStepsError:
         return
-    assert (check(SYMBOLS[:3], formulas)[0] is Answer.SATISFIABLE) == (found is not None)
+    assert (check(SYMBOLS[:3], formulas)[0] is Satisfiability.SATISFIABLE) == (found is not None)
     assert found is None or all(holds_at(f, found) for f in formulas)
 
 
@@ -91,12 +91,12 @@ def test_rows_with_large_coefficients(row, sizes, off):
             if not rest and (best is None or smallness((a, b, c), (1, 1, 1)) < smallness(best, (1, 1, 1))):
                 best = (a, b, c)
     answer, found = smallest_model(SYMBOLS[:3], [formula], ONES)
-    assert answer is not Answer.UNKNOWN
+    assert answer is not Satisfiability.UNKNOWN
     if best is not None:
         assert smallness(tuple(found.values()), (1, 1, 1)) <= smallness(best, (1, 1, 1))
         assert holds_at(formula, found)
     elif max(target // row[0], target // row[1]) < 200:
-        assert answer is Answer.UNSATISFIABLE
+        assert answer is Satisfiability.UNSATISFIABLE
 
 
 @given(st.lists(st.lists(st.integers(-50, 50), min_size=3, max_size=3), min_size=3, max_size=3))
@@ -150,13 +150,13 @@ def test_too_many_sizes_that_all_differ():
     formulas = [parse_formula(text) for text in all_different(8, 7)]
     names = [symbol(f"x{n}") for n in range(8)]
     assert Smallest(names, {}, formulas, dict.fromkeys(names, 1)).least() is None
-    assert check(names, formulas)[0] is Answer.UNSATISFIABLE
-    assert check(names, formulas[:-1])[0] is Answer.SATISFIABLE
+    assert check(names, formulas)[0] is Satisfiability.UNSATISFIABLE
+    assert check(names, formulas[:-1])[0] is Satisfiability.SATISFIABLE
     tight = [
         *(parse_formula(text) for text in all_different(8, 10)),
         parse_formula(" + ".join(map(str, names)) + " <= 27"),
     ]
-    assert check(names, tight)[0] is Answer.UNSATISFIABLE
+    assert check(names, tight)[0] is Satisfiability.UNSATISFIABLE
 
 
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda p: p[0] < p[1]), max_size=10))
@@ -221,6 +221,6 @@ def test_cubes_end_by_counted_units():
         return session.check(), [key for key, _ in session.solver.statistics() if "nra" in key or "nlsat" in key]
 
     answer, uncounted = on_worker(check)
-    assert answer is not Answer.SATISFIABLE
+    assert answer is not Satisfiability.SATISFIABLE
     assert not uncounted
     assert least_model(SYMBOLS[:3], cubes, ONES) is answer

@@ -36,7 +36,7 @@ from symbcast.solver.linear_groups import Compound
 from symbcast.solver.literals import in_clauses
 from symbcast.solver.local_search import can_be_met
 from symbcast.solver.size_sets import ALL, NOT_ONE, SizeSet
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
@@ -137,7 +137,7 @@ def test_every_clause_is_needed_or_unproven(group):
     for clause in made.clauses:
         others = [other for other in made.clauses if other is not clause]
         if clause not in made.unproven:
-            assert possible(group, [*others, negate(clause)]) is not Answer.UNSATISFIABLE, clause
+            assert possible(group, [*others, negate(clause)]) is not Satisfiability.UNSATISFIABLE, clause
 
 
 @st.composite
@@ -162,11 +162,11 @@ def test_of_many_formulas_those_needed_are_left(group):
         assert made.violable is bool(made.clauses)
     for clause in made.clauses if made.satisfiable else ():
         others = [other for other in made.clauses if other is not clause]
-        assert possible(group, [*others, negate(clause)]) is Answer.SATISFIABLE
+        assert possible(group, [*others, negate(clause)]) is Satisfiability.SATISFIABLE
         rest = [any_of(x for x in literals(clause) if x is not y) for y in literals(clause)]
         for y, fewer in zip(literals(clause), rest, strict=True):
             if fewer != FALSE:
-                assert possible(group, [*others, y, negate(fewer)]) is Answer.SATISFIABLE, (clause, y)
+                assert possible(group, [*others, y, negate(fewer)]) is Satisfiability.SATISFIABLE, (clause, y)
 
 
 @given(crowds(products))
@@ -227,10 +227,10 @@ def test_what_is_left_is_what_a_pass_from_the_last_leaves(statements_given, firs
     """Of conjuncts without alternatives, which are not sharpened, each goes that all others left imply."""
     group = {"domains": {a: first, b: second}, "assumed": [], "asked": statements_given}
     kept = list(dict.fromkeys(c for s in statements_given for c in in_clauses(s.formula)))
-    assume(all(len(literals(c)) == 1 for c in kept) and possible(group, kept) is Answer.SATISFIABLE)
+    assume(all(len(literals(c)) == 1 for c in kept) and possible(group, kept) is Satisfiability.SATISFIABLE)
     for clause in list(reversed(kept)):
         others = [c for c in kept if c is not clause]
-        if possible(group, [*others, negate(clause)]) is Answer.UNSATISFIABLE:
+        if possible(group, [*others, negate(clause)]) is Satisfiability.UNSATISFIABLE:
             kept = others
     assert compound(group).clauses == kept
 

@@ -22,7 +22,7 @@ from symbcast.algebra.symbols import symbol
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
 from symbcast.solver.least_sizes import least_model
-from symbcast.solver.z3_solver import Answer, Session, on_worker
+from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 3), (5, 2), (6, 4), (7, 7), (4, 9), (2**40, 3), (3, 2**62)]
@@ -55,8 +55,8 @@ def test_a_term_has_the_value_that_python_gives_it(expression):
             yield sizes, value, agrees, differs
 
     for sizes, value, agrees, differs in on_worker(lambda: list(answers())):
-        assert agrees is Answer.SATISFIABLE, (sizes, value)
-        assert differs is Answer.UNSATISFIABLE, (sizes, value)
+        assert agrees is Satisfiability.SATISFIABLE, (sizes, value)
+        assert differs is Satisfiability.UNSATISFIABLE, (sizes, value)
 
 
 @given(statements(expressions(3, divisors=(2, 3), functions=("min", "max")), most=4))
@@ -67,7 +67,7 @@ def test_a_formula_holds_where_python_says(statement):
             yield sizes, session.check([*fixed(sizes), statement.formula])
 
     for sizes, answer in on_worker(lambda: list(answers())):
-        assert answer is (Answer.SATISFIABLE if statement.at(sizes) else Answer.UNSATISFIABLE), sizes
+        assert answer is (Satisfiability.SATISFIABLE if statement.at(sizes) else Satisfiability.UNSATISFIABLE), sizes
 
 
 @given(st.lists(st.integers(0, 3), min_size=3, max_size=8))
@@ -77,21 +77,23 @@ def test_joins_of_many(sizes):
     known = [equal(m, size) for m, size in zip(members, sizes, strict=True)]
     for formula in (Compatible(members), Clashing(members)):
         expected = holds(type(formula)(tuple(sizes)))
-        assert asked([*known, formula], members) is (Answer.SATISFIABLE if expected else Answer.UNSATISFIABLE)
+        assert asked([*known, formula], members) is (
+            Satisfiability.SATISFIABLE if expected else Satisfiability.UNSATISFIABLE
+        )
 
 
 @pytest.mark.parametrize("count", range(3, 9))
 def test_a_join_and_its_negation_exclude_each_other(count):
     members = tuple(symbol(f"m{n}") for n in range(count))
-    assert asked([Compatible(members), Clashing(members)], members) is Answer.UNSATISFIABLE
-    assert asked([Compatible(members)], members) is Answer.SATISFIABLE
-    assert asked([Clashing(members)], members) is Answer.SATISFIABLE
+    assert asked([Compatible(members), Clashing(members)], members) is Satisfiability.UNSATISFIABLE
+    assert asked([Compatible(members)], members) is Satisfiability.SATISFIABLE
+    assert asked([Clashing(members)], members) is Satisfiability.SATISFIABLE
 
 
 def test_truth_and_falsehood():
-    assert asked([TRUE]) is Answer.SATISFIABLE
-    assert asked([FALSE]) is Answer.UNSATISFIABLE
-    assert asked([at_most(SYMBOLS[0], -1)]) is Answer.UNSATISFIABLE, "sizes are not negative"
+    assert asked([TRUE]) is Satisfiability.SATISFIABLE
+    assert asked([FALSE]) is Satisfiability.UNSATISFIABLE
+    assert asked([at_most(SYMBOLS[0], -1)]) is Satisfiability.UNSATISFIABLE, "sizes are not negative"
 
 
 @given(st.lists(st.tuples(*[st.integers(1, 5)] * 3), min_size=1, max_size=5), st.tuples(*[st.integers(1, 3)] * 3))
@@ -105,7 +107,7 @@ def test_the_least_model_is_the_least_of_those_there_are(models, weights):
 
 
 def test_no_model():
-    assert least_model(SYMBOLS, [FALSE], dict.fromkeys(SYMBOLS, 1)) is Answer.UNSATISFIABLE
+    assert least_model(SYMBOLS, [FALSE], dict.fromkeys(SYMBOLS, 1)) is Satisfiability.UNSATISFIABLE
 
 
 HARD = "x*x*x*x + y*y*y*y == z*z*z*z and x >= 1 and y >= 1"
@@ -116,8 +118,8 @@ def test_what_z3_cannot_decide_is_unknown_and_soon():
     x, y, z = map(symbol, "xyz")
     hard = sb.Condition(HARD).formula
     with calls() as steps, z3_checks() as checks:
-        assert asked([hard], (x, y, z)) is Answer.UNKNOWN
-        assert least_model((x, y, z), [hard], dict.fromkeys((x, y, z), 1)) is Answer.UNKNOWN
+        assert asked([hard], (x, y, z)) is Satisfiability.UNKNOWN
+        assert least_model((x, y, z), [hard], dict.fromkeys((x, y, z), 1)) is Satisfiability.UNKNOWN
     assert steps.count < 20_000
     assert checks.count == 2
 
@@ -189,11 +191,11 @@ def test_an_error_on_the_worker_reaches_the_caller():
     n = sympy.Symbol("n")
     with pytest.raises(DimensionError, match="expo"):
         on_worker(lambda: from_sympy(n**n))
-    assert asked([TRUE]) is Answer.SATISFIABLE
+    assert asked([TRUE]) is Satisfiability.SATISFIABLE
 
 
 def test_a_function_on_the_worker_may_ask_again():
-    assert on_worker(lambda: asked([TRUE])) is Answer.SATISFIABLE
+    assert on_worker(lambda: asked([TRUE])) is Satisfiability.SATISFIABLE
 
 
 def run(script, *, seed="0", timeout=60):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
-from symbcast.logic.formulas import Formula
+from symbcast.logic.formulas import AnyOf, Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.bindings import Sizes, read_size
 from symbcast.shapes import ShapeLike
+from symbcast.text.printing import formula_text, labelled_text
 
 if TYPE_CHECKING:
     import sympy
@@ -76,8 +79,6 @@ def question_of(result: Result) -> Question:
     texts = _attribute_texts(result.rule)
     if result.scope is None:
         return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
-    from symbcast.algebra.arithmetic import replaced
-
     renamed = _readable(result.scope.names)
     shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims]) for shape in result.operands)
     assume = " and ".join(_assumed(result, renamed))
@@ -120,19 +121,15 @@ def _attribute_text(value: Any) -> str:
 
 
 def _shape_text(dims: Sequence[Dim]) -> str:
-    from symbcast.text.printing import labelled_text
-
     return ", ".join(str(d) if isinstance(d, int) else labelled_text(d) for d in dims) or "()"
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
-    from symbcast.logic.formulas import AnyOf
     from symbcast.program.premises import own_set
     from symbcast.solver.normal_form import put_in
     from symbcast.solver.set_formulas import describe
     from symbcast.solver.size_sets import ALL
-    from symbcast.text.printing import formula_text
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
@@ -143,8 +140,6 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
     """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
-    from symbcast.algebra.symbols import Unknown, symbol
-
     taken = set(names.values())
     labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
     found: dict[Symbol, Symbol] = {}

@@ -1,4 +1,4 @@
-"""The operators that are known. Each module here offers its own; a new one is imported below."""
+"""The operators that are known. Each module here offers its own to the registry; a new one is imported below."""
 
 from symbcast.onnx.operators import attention as attention
 from symbcast.onnx.operators import attention_contrib as attention_contrib
@@ -27,9 +27,3 @@ from symbcast.onnx.operators import selection as selection
 from symbcast.onnx.operators import signals as signals
 from symbcast.onnx.operators import slices as slices
 from symbcast.onnx.operators import texts as texts
-from symbcast.onnx.registry import OPERATORS, Operator
-
-
-def operators() -> dict[tuple[str, str], Operator]:
-    """Return all operators by domain and name; the domain of ONNX itself is empty."""
-    return OPERATORS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect, known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import Dims, Value
@@ -29,7 +29,7 @@ class _Operand(NamedTuple):
 
 
 @operator("Attention")
-def attention(call: Call) -> Sequence[Value]:
+def attention(call: NodeCall) -> Sequence[Value]:
     """What each query finds among the keys and values; the keys and values with those before them; the scores."""
     rank = len(call.rank(0, (3, 4), "Q"))
     queries = _operand(call, 0, "Q", "q_num_heads", rank)
@@ -59,7 +59,7 @@ def attention(call: Call) -> Sequence[Value]:
     ]
 
 
-def _operand(call: Call, position: int, name: str, heads: str, rank: int) -> _Operand:
+def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) -> _Operand:
     """Return what an operand holds; of three axes, the heads are an attribute, side by side on the last axis."""
     dims = call.rank(position, (rank,), name)
     count = call.integer(heads)
@@ -73,7 +73,7 @@ def _operand(call: Call, position: int, name: str, heads: str, rank: int) -> _Op
     return _Operand(dims[0], count, dims[1], floor_divide(dims[2], count))
 
 
-def _check_alike(call: Call, queries: _Operand, keys: _Operand, values: _Operand) -> None:
+def _check_alike(call: NodeCall, queries: _Operand, keys: _Operand, values: _Operand) -> None:
     for other in (keys, values):
         call.equal(queries.batch, other.batch, "Q, K and V must have one batch")
     call.equal(keys.heads, values.heads, "K and V must have as many heads")
@@ -87,7 +87,7 @@ def _check_alike(call: Call, queries: _Operand, keys: _Operand, values: _Operand
             call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
 
 
-def _check_mask(call: Call, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
+def _check_mask(call: NodeCall, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
     """Ask that the mask can be broadcast onto the scores; ONNX Runtime does so with the batch and the heads alone."""
     mask = known_shape(call, _MASK, "attn_mask")
     if mask is None:
@@ -107,7 +107,7 @@ def _check_mask(call: Call, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
 
 
 @operator("RotaryEmbedding")
-def rotary_embedding(call: Call) -> Value:
+def rotary_embedding(call: NodeCall) -> Value:
     """The vectors turned by angles, which lie in caches: for each position, or for each place in the input."""
     dims = call.rank(0, (3, 4), "X")
     heads, width = _head_width(call, dims)
@@ -126,7 +126,7 @@ def rotary_embedding(call: Call) -> Value:
     return Value(dims, call.dtype())
 
 
-def _head_width(call: Call, dims: Dims) -> tuple[Dim | None, Dim]:
+def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
     """Return how many heads there are, and how wide one is."""
     if len(dims) == 4:
         return dims[1], dims[3]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.logic.formulas import Formula, all_of, any_of, at_most, equal
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -20,7 +20,7 @@ _DEVICES = "that the device has this layout, which the processor has not, was no
 
 
 @operator("Attention", domain=MICROSOFT)
-def attention(call: Call) -> Sequence[Value]:
+def attention(call: NodeCall) -> Sequence[Value]:
     """What each place finds among all places; queries, keys and values are one product with the weights."""
     found, scores = _self_attention(call, mask=3, past=4)
     _check_added(call, 5, scores)
@@ -28,14 +28,14 @@ def attention(call: Call) -> Sequence[Value]:
 
 
 @operator("QAttention", domain=MICROSOFT)
-def quantized_attention(call: Call) -> Sequence[Value]:
+def quantized_attention(call: NodeCall) -> Sequence[Value]:
     """Attention with quantized input and weights."""
     expect_numbers(call, 3, 6)
     call.note("that scale and zero point of the weights fit was not looked at")
     return _self_attention(call, mask=5, past=8)[0]
 
 
-def _self_attention(call: Call, *, mask: int, past: int) -> tuple[list[Value], Dims]:
+def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value], Dims]:
     """Return the outputs, and the shape of the scores."""
     batch, length, features = call.rank(0, (3,), "the input")
     heads = call.integer("num_heads")
@@ -63,7 +63,7 @@ def _self_attention(call: Call, *, mask: int, past: int) -> tuple[list[Value], D
     return found, (batch, heads, length, total)
 
 
-def _hidden_sizes(call: Call, columns: Dim, heads: int) -> tuple[Dim, Dim]:
+def _hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     """Return how wide keys and values are, of all heads together."""
     given = call.integers("qkv_hidden_sizes")
     if given:
@@ -76,7 +76,7 @@ def _hidden_sizes(call: Call, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     return hidden, hidden
 
 
-def _check_mask(call: Call, position: int, batch: Dim, length: Dim, total: Dim) -> None:
+def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: Dim) -> None:
     """Ask that a mask have one of the shapes that it may have."""
     found = known_shape(call, position, "the mask")
     if found is None:
@@ -104,7 +104,7 @@ def _is_one_of(found: Dims, allowed: Sequence[Dims]) -> Formula:
     return any_of(all_of(equal(a, b) for a, b in zip(found, shape, strict=True)) for shape in allowed)
 
 
-def _check_added(call: Call, position: int, scores: Dims) -> None:
+def _check_added(call: NodeCall, position: int, scores: Dims) -> None:
     """Ask that what is added to the scores fit them; batch and heads may be one for all."""
     found = known_shape(call, position, "attention_bias")
     if found is None:
@@ -115,7 +115,7 @@ def _check_added(call: Call, position: int, scores: Dims) -> None:
 
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
-def multi_head_attention(call: Call) -> Sequence[Value]:
+def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     """What each query finds among keys and values, which come packed in one tensor, or side by side."""
     query = call.rank(0, (3, 5), "the query")
     heads = call.integer("num_heads")
@@ -144,12 +144,12 @@ def multi_head_attention(call: Call) -> Sequence[Value]:
     ]
 
 
-def _width(call: Call, size: Dim, heads: int) -> Dim:
+def _width(call: NodeCall, size: Dim, heads: int) -> Dim:
     call.require(equal(modulo(size, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
     return floor_divide(size, heads)
 
 
-def _keys_and_values(call: Call, query: Dims, heads: int, width: Dim) -> tuple[Dim, Dim]:
+def _keys_and_values(call: NodeCall, query: Dims, heads: int, width: Dim) -> tuple[Dim, Dim]:
     """Return how many keys there are, and how wide a value is in one head; ask that keys and values fit."""
     batch = query[0]
     if not call.has(1):
@@ -176,7 +176,7 @@ def _keys_and_values(call: Call, query: Dims, heads: int, width: Dim) -> tuple[D
     return key[2], width
 
 
-def _past(call: Call, position: int, sizes: tuple[Dim, Dim, Dim]) -> Dim:
+def _past(call: NodeCall, position: int, sizes: tuple[Dim, Dim, Dim]) -> Dim:
     """Return how many keys there were before; ask that they fit, and the values with them."""
     batch, heads, width = sizes
     if call.has(position) != call.has(position + 1):
@@ -190,7 +190,7 @@ def _past(call: Call, position: int, sizes: tuple[Dim, Dim, Dim]) -> Dim:
     return call.fresh("past", "how many keys there were before") if before is None else before
 
 
-def _check_padding(call: Call, batch: Dim, length: Dim, total: Dim) -> None:
+def _check_padding(call: NodeCall, batch: Dim, length: Dim, total: Dim) -> None:
     found = known_shape(call, 4, "key_padding_mask")
     if found is None:
         return
@@ -205,7 +205,7 @@ def _check_padding(call: Call, batch: Dim, length: Dim, total: Dim) -> None:
 
 
 @operator("GroupQueryAttention", domain=MICROSOFT)
-def group_query_attention(call: Call) -> Sequence[Value]:
+def group_query_attention(call: NodeCall) -> Sequence[Value]:
     """What each query finds among keys and values, in fewer heads; they join those of a cache."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
@@ -236,7 +236,7 @@ def group_query_attention(call: Call) -> Sequence[Value]:
 _CACHE_KINDS = ("kv_cache_bit_width", "k_quant_type", "v_quant_type", "sliding_window_cache")
 
 
-def _grouped_keys(call: Call, heads: int, width: Dim) -> Dim:
+def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
     """Return how many keys are added to the cache; ask that they fit."""
     batch, length = call.shape(0)[:2]
     if not call.has(1):
@@ -249,7 +249,7 @@ def _grouped_keys(call: Call, heads: int, width: Dim) -> Dim:
     return key[1]
 
 
-def _check_total(call: Call, total: Dim, before: Dim, added: Dim, width: Dim) -> None:
+def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim) -> None:
     batch, length, _ = call.shape(0)
     call.at_most(added, total, "total_sequence_length must not be less than the keys that are added")
     fits = any_of([at_most(total, before), equal(total, add(before, added))])
@@ -266,7 +266,7 @@ def _check_total(call: Call, total: Dim, before: Dim, added: Dim, width: Dim) ->
 
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
-def rotary_embedding(call: Call) -> Value:
+def rotary_embedding(call: NodeCall) -> Value:
     """The vectors turned by angles, which lie in caches for each position."""
     dims = call.rank(0, (3, 4), "the input")
     batch, length = dims[0], dims[1] if len(dims) == 3 else dims[2]
@@ -281,7 +281,7 @@ def rotary_embedding(call: Call) -> Value:
     return Value(dims, call.dtype())
 
 
-def _check_angles(call: Call, dims: Dims, angles: Dim) -> None:
+def _check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     """Ask that there be an angle for each pair of numbers that is turned."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
     reason = "the width of cos_cache must be half of what is turned"

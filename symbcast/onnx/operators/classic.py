@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
@@ -18,13 +18,13 @@ ML = "ai.onnx.ml"
 
 
 @operator("Normalizer", domain=ML)
-def normalizer(call: Call) -> Value:
+def normalizer(call: NodeCall) -> Value:
     """Each line by its length."""
     return Value(call.rank(0, (1, 2), "the input"), FLOAT)
 
 
 @operator("Scaler", domain=ML)
-def scaler(call: Call) -> Value:
+def scaler(call: NodeCall) -> Value:
     """Each feature moved and scaled by numbers of its own, or all by one."""
     dims = call.shape(0)
     counts = {len(found.floats) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
@@ -36,7 +36,7 @@ def scaler(call: Call) -> Value:
 
 
 @operator("LabelEncoder", "CategoryMapper", domain=ML)
-def mapper(call: Call) -> Value:
+def mapper(call: NodeCall) -> Value:
     """Something else for each element."""
     found = STRING if call.dtype() == INT64 else INT64
     kinds = {"values_int64s": INT64, "values_floats": FLOAT, "values_strings": STRING}
@@ -48,14 +48,14 @@ def mapper(call: Call) -> Value:
 
 
 @operator("OneHotEncoder", domain=ML)
-def one_hot(call: Call) -> Value:
+def one_hot(call: NodeCall) -> Value:
     """A new last axis for the categories."""
     categories = call.integers("cats_int64s") or _texts(call, "cats_strings")
     return Value((*call.shape(0), len(categories)), FLOAT)
 
 
 @operator("ArrayFeatureExtractor", domain=ML)
-def extractor(call: Call) -> Value:
+def extractor(call: NodeCall) -> Value:
     """Some of the features."""
     dims, places = call.shape(0), call.shape(1)
     call.note("that the features are there was not looked at")
@@ -64,7 +64,7 @@ def extractor(call: Call) -> Value:
 
 
 @operator("FeatureVectorizer", domain=ML)
-def vectorizer(call: Call) -> Value:
+def vectorizer(call: NodeCall) -> Value:
     """The features of several tensors side by side, each made as long as ``inputdimensions`` says."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     if any(len(shape) not in (1, 2) for shape in shapes):
@@ -79,14 +79,14 @@ def vectorizer(call: Call) -> Value:
 
 
 @operator("ZipMap", "CastMap", "DictVectorizer", domain=ML)
-def of_maps(call: Call) -> Value:
+def of_maps(call: NodeCall) -> Value:
     """Maps are not followed."""
     call.note("maps are not followed")
     return UNKNOWN
 
 
 @operator("LinearRegressor", domain=ML)
-def linear_regressor(call: Call) -> Value:
+def linear_regressor(call: NodeCall) -> Value:
     """A number for each target."""
     targets = call.integer("targets", 1)
     batch, features = _lines(call)
@@ -97,7 +97,7 @@ def linear_regressor(call: Call) -> Value:
 
 
 @operator("SVMRegressor", domain=ML)
-def vector_regressor(call: Call) -> Value:
+def vector_regressor(call: NodeCall) -> Value:
     """One number."""
     batch, features = _lines(call)
     _check_vectors(call, features, call.integer("n_supports"))
@@ -105,14 +105,14 @@ def vector_regressor(call: Call) -> Value:
 
 
 @operator("TreeEnsembleRegressor", "TreeEnsemble", domain=ML)
-def tree_regressor(call: Call) -> Value:
+def tree_regressor(call: NodeCall) -> Value:
     """A number for each target."""
     dtype = call.dtype() if call.node.op_type == "TreeEnsemble" else FLOAT
     return Value((_of_trees(call), call.integer("n_targets", 1)), dtype)
 
 
 @operator("LinearClassifier", domain=ML)
-def linear_classifier(call: Call) -> Sequence[Value]:
+def linear_classifier(call: NodeCall) -> Sequence[Value]:
     """The class of each line, and a score for each class."""
     batch, features = _lines(call)
     needed = multiply(features, _count(call, "intercepts") or 1)
@@ -121,13 +121,13 @@ def linear_classifier(call: Call) -> Sequence[Value]:
 
 
 @operator("TreeEnsembleClassifier", domain=ML)
-def tree_classifier(call: Call) -> Sequence[Value]:
+def tree_classifier(call: NodeCall) -> Sequence[Value]:
     """The class of each line, and a score for each class."""
     return _classified(call, _of_trees(call), _classes(call))
 
 
 @operator("SVMClassifier", domain=ML)
-def vector_classifier(call: Call) -> Sequence[Value]:
+def vector_classifier(call: NodeCall) -> Sequence[Value]:
     """The class of each line, and a score for each class, or for each pair of them, on which the vectors vote."""
     batch, features = _lines(call)
     held = call.integers("vectors_per_class")
@@ -137,23 +137,23 @@ def vector_classifier(call: Call) -> Sequence[Value]:
     return _classified(call, batch, classes * (classes - 1) // 2 if is_vote else classes)
 
 
-def _classified(call: Call, batch: Dim, scores: int) -> Sequence[Value]:
+def _classified(call: NodeCall, batch: Dim, scores: int) -> Sequence[Value]:
     kind = STRING if call.attribute("classlabels_strings") is not None else INT64
     return Value((batch,), kind), Value((batch, scores), FLOAT)
 
 
-def _classes(call: Call) -> int:
+def _classes(call: NodeCall) -> int:
     numbers = call.integers("classlabels_int64s") or call.integers("classlabels_ints") or ()
     return len(_texts(call, "classlabels_strings") or numbers)
 
 
-def _lines(call: Call) -> tuple[Dim, Dim]:
+def _lines(call: NodeCall) -> tuple[Dim, Dim]:
     """Return how many lines there are, and of how many features; one axis is one line."""
     dims: Dims = call.rank(0, (1, 2), "the input")
     return (dims[0], dims[1]) if len(dims) == 2 else (1, dims[0])
 
 
-def _of_trees(call: Call) -> Dim:
+def _of_trees(call: NodeCall) -> Dim:
     batch, features = call.rank(0, (2,), "the input")
     places = call.integers("nodes_featureids")
     if places:
@@ -161,7 +161,7 @@ def _of_trees(call: Call) -> Dim:
     return batch
 
 
-def _check_vectors(call: Call, features: Dim, count: int) -> None:
+def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:
     """Ask that the features be as many as a support vector has."""
     held = _count(call, "support_vectors")
     if count and held:
@@ -170,11 +170,11 @@ def _check_vectors(call: Call, features: Dim, count: int) -> None:
         call.note("that there are as many features as it knows was not looked at")
 
 
-def _count(call: Call, name: str) -> int:
+def _count(call: NodeCall, name: str) -> int:
     found = call.attribute(name)
     return 0 if found is None else len(found.floats)
 
 
-def _texts(call: Call, name: str) -> list[bytes]:
+def _texts(call: NodeCall, name: str) -> list[bytes]:
     found = call.attribute(name)
     return [] if found is None else list(found.strings)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 @operator("Concat")
-def concat_(call: Call) -> Value:
+def concat_(call: NodeCall) -> Value:
     """Tensors one behind the other along ``axis``; their other sizes are equal."""
     shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
     values = [call.value(n) for n in range(len(call.inputs))]
     return Value(shape, call.dtype(), _contents_joined(values, axis, shape))
 
 
-def joined_shape(call: Call, shapes: Sequence[Dims]) -> tuple[Dims, int]:
+def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
     axis = call.integer("axis", 1 if call.version < 4 else 0)
     skipping = partial(join_skipping_empty, call) if call.does(differences.CONCAT_EMPTY) else None
@@ -77,7 +77,7 @@ def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
 
 
 @operator("Split")
-def split(call: Call) -> Sequence[Value]:
+def split(call: NodeCall) -> Sequence[Value]:
     """A tensor taken apart along ``axis``: in parts of given sizes, or of one size, the last one the smaller."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
@@ -96,7 +96,7 @@ def split(call: Call) -> Sequence[Value]:
     return values
 
 
-def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
+def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     if call.version >= 13:
         expect_line(call, 1)
     if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
@@ -121,32 +121,32 @@ def _part_sizes(call: Call, size: Dim, count: int) -> list[Dim]:
 
 
 @operator("SplitToSequence", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceMap")
-def sequence(call: Call) -> Value:
+def sequence(call: NodeCall) -> Value:
     """A sequence of tensors: it has no shape."""
     call.note("sequences are not followed")
     return UNKNOWN
 
 
 @operator("ConcatFromSequence", "SequenceAt")
-def from_sequence(call: Call) -> Value:
+def from_sequence(call: NodeCall) -> Value:
     """A tensor out of a sequence."""
     call.note("sequences are not followed")
     return UNKNOWN
 
 
 @operator("SequenceLength")
-def sequence_length(call: Call) -> Value:
+def sequence_length(call: NodeCall) -> Value:
     """How many tensors a sequence holds."""
     return Value((), 7)
 
 
 @operator("Optional", "OptionalGetElement")
-def optional(call: Call) -> Value:
+def optional(call: NodeCall) -> Value:
     """What may be there, taken as what it is where it is."""
     return call.value(0) if call.has(0) else UNKNOWN
 
 
 @operator("OptionalHasElement")
-def has_element(call: Call) -> Value:
+def has_element(call: NodeCall) -> Value:
     """Whether something is there."""
     return Value((), 9)

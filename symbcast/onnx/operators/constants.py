@@ -6,7 +6,7 @@ from math import prod
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import Content, Elements, Ramp, from_array, is_size
@@ -17,7 +17,7 @@ FLOAT, INT64, STRING = 1, 7, 8
 
 
 @operator("Constant")
-def constant(call: Call) -> Value:
+def constant(call: NodeCall) -> Value:
     """A tensor, or numbers, that the node holds."""
     for name, dtype in (("value_int", INT64), ("value_ints", INT64), ("value_float", FLOAT), ("value_floats", FLOAT)):
         found = call.attribute(name)
@@ -46,7 +46,7 @@ def constant(call: Call) -> Value:
 
 
 @operator("Shape")
-def shape(call: Call) -> Value:
+def shape(call: NodeCall) -> Value:
     """The sizes of the axes from ``start`` to ``end``."""
     dims = call.shape(0)
     rank = len(dims)
@@ -57,13 +57,13 @@ def shape(call: Call) -> Value:
 
 
 @operator("Size")
-def size(call: Call) -> Value:
+def size(call: NodeCall) -> Value:
     """The number of elements."""
     return Value((), INT64, Elements((multiply(*call.shape(0)),)))
 
 
 @operator("ConstantOfShape")
-def constant_of_shape(call: Call) -> Value:
+def constant_of_shape(call: NodeCall) -> Value:
     """One number, everywhere."""
     if call.value(0).shape == ():
         call.refuse(f"{call.input_name(0)} must have an axis")
@@ -90,7 +90,7 @@ def filled(element: object, dims: Dims) -> Content | None:
 _LISTED = 64
 
 
-def asked_shape(call: Call, position: int) -> Dims:
+def asked_shape(call: NodeCall, position: int) -> Dims:
     """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own."""
     items = call.elements(position)
     if items is None:
@@ -113,7 +113,7 @@ def asked_shape(call: Call, position: int) -> Dims:
 
 
 @operator("Range")
-def range_(call: Call) -> Value:
+def range_(call: NodeCall) -> Value:
     """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
     expect_numbers(call, 0, 1, 2)
     items = [(call.elements(n) or (None,))[0] for n in range(3)]
@@ -133,20 +133,20 @@ def range_(call: Call) -> Value:
 
 
 @operator("RandomNormal", "RandomUniform")
-def random(call: Call) -> Value:
+def random(call: NodeCall) -> Value:
     """Numbers in a shape that the node holds."""
     return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
 
 
 @operator("Multinomial")
-def multinomial(call: Call) -> Value:
+def multinomial(call: NodeCall) -> Value:
     """Samples for each line of the input."""
     rows = call.rank(0, (2,), "the input")[0]
     return Value((rows, call.integer("sample_size", 1)), call.integer("dtype", 6))
 
 
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")
-def window(call: Call) -> Value:
+def window(call: NodeCall) -> Value:
     """A window as long as the input says."""
     sizes = call.sizes(0)
     length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds")

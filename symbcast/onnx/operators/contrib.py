@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import floor_divide, modulo
 from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import OPERATORS, operator
@@ -21,7 +21,7 @@ INT32 = 6
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
-def split_activation(call: Call) -> Value:
+def split_activation(call: NodeCall) -> Value:
     """One half of the last axis, times what is made of the other."""
     dims = call.rank(0, (3,), "the input")
     expect(call, 1, "the bias", (dims[-1],))
@@ -30,7 +30,7 @@ def split_activation(call: Call) -> Value:
 
 
 @operator("BiasAdd", domain=MICROSOFT)
-def bias_add(call: Call) -> Value:
+def bias_add(call: NodeCall) -> Value:
     """The input, a bias for its channels, and what is skipped, added up."""
     dims = call.rank(0, (3,), "the input")
     expect(call, 1, "the bias", (dims[-1],))
@@ -39,7 +39,7 @@ def bias_add(call: Call) -> Value:
 
 
 @operator("GroupNorm", "SkipGroupNorm", domain=MICROSOFT)
-def group_norm(call: Call) -> Sequence[Value]:
+def group_norm(call: NodeCall) -> Sequence[Value]:
     """Groups of channels normalised; scale and bias have one number for each channel."""
     dims = call.rank(0, (4,), "the input")
     channels = dims[-1] if call.integer("channels_last", 1) else dims[1]
@@ -53,7 +53,7 @@ def group_norm(call: Call) -> Sequence[Value]:
 
 
 @operator("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
-def fused_matmul(call: Call) -> Value:
+def fused_matmul(call: NodeCall) -> Value:
     """A product of matrices, each transposed first where an attribute says so."""
     left, right = call.shape(0), call.shape(1)
     is_batch_moved = call.integer("transBatchA") or call.integer("transBatchB")
@@ -63,7 +63,7 @@ def fused_matmul(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _transposed(call: Call, dims: Dims, name: str) -> Dims:
+def _transposed(call: NodeCall, dims: Dims, name: str) -> Dims:
     """Return the shape of an operand as it is multiplied; the batch may lie between its rows and its columns."""
     if len(dims) < 2:
         return dims
@@ -73,13 +73,13 @@ def _transposed(call: Call, dims: Dims, name: str) -> Dims:
 
 
 @operator("FusedGemm", domain=MICROSOFT)
-def fused_gemm(call: Call) -> Value:
+def fused_gemm(call: NodeCall) -> Value:
     """A product of two matrices, a third one broadcast onto it, and an activation."""
     return Value(gemm_product(call, 0, 1, 2), call.dtype())
 
 
 @operator("FusedConv", domain=MICROSOFT)
-def fused_conv(call: Call) -> Value:
+def fused_conv(call: NodeCall) -> Value:
     """A convolution, what is added to it, and an activation."""
     convolution = OPERATORS.get(("", "Conv"))
     found = None if convolution is None else convolution(call)
@@ -90,7 +90,7 @@ def fused_conv(call: Call) -> Value:
 
 
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
-def skip_layer_normalization(call: Call) -> Sequence[Value]:
+def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The input and what is skipped, added up and normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
@@ -104,7 +104,7 @@ def skip_layer_normalization(call: Call) -> Sequence[Value]:
     return Value(dims, call.dtype()), kept, kept, Value(dims, call.dtype())
 
 
-def _check_skip(call: Call, dims: Dims) -> None:
+def _check_skip(call: NodeCall, dims: Dims) -> None:
     """Ask that skip have the input's shape; it may be one for the batch, which ONNX Runtime does not ask."""
     skip = call.rank(1, (2, 3), "skip")
     if len(skip) > len(dims):
@@ -118,7 +118,7 @@ def _check_skip(call: Call, dims: Dims) -> None:
 
 
 @operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
-def embed_layer_normalization(call: Call) -> Sequence[Value]:
+def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The embeddings of words, positions and segments, added up and normalised; and how long each line is."""
     ids = call.rank(0, (2,), "input_ids")
     hidden = call.rank(2, (2,), "word_embedding")[1]
@@ -136,7 +136,7 @@ def embed_layer_normalization(call: Call) -> Sequence[Value]:
     return Value(shape, call.dtype(2)), Value((ids[0],), INT32), Value(shape, call.dtype(2))
 
 
-def _check_positions(call: Call, ids: Dims) -> None:
+def _check_positions(call: NodeCall, ids: Dims) -> None:
     """Ask that there be a position for each id, or without position_ids, an embedding for each place."""
     given = known_shape(call, 8, "position_ids")
     if given is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import Formula, at_most, equal, negate
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.value import NEVER, Value
@@ -14,7 +14,7 @@ from symbcast.onnx.walker import Fork, either
 
 
 @operator("If")
-def if_(call: Call) -> Sequence[Value]:
+def if_(call: NodeCall) -> Sequence[Value]:
     """The outputs of one branch or the other; what each of them asks holds where it is taken."""
     branches = {name: call.attribute(name).g for name in ("then_branch", "else_branch")}
     chosen = _condition(call)
@@ -34,7 +34,7 @@ def _rank(value: Value) -> int | None:
     return None if value.shape is None else len(value.shape)
 
 
-def _condition(call: Call) -> Formula:
+def _condition(call: NodeCall) -> Formula:
     """Return when the then-branch is taken: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
     shape = call.value(0).shape
     if shape is not None:

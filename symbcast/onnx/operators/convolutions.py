@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, numbers, one_for_each, windows
 from symbcast.onnx.registry import operator
@@ -37,13 +37,13 @@ INT32 = 6
 
 
 @operator("Conv")
-def convolution(call: Call) -> Value:
+def convolution(call: NodeCall) -> Value:
     """One element for each position of the weights, in as many channels as there are weights."""
     return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
 
 
 @operator("ConvInteger")
-def integer_convolution(call: Call) -> Value:
+def integer_convolution(call: NodeCall) -> Value:
     """A convolution of small integers; a zero point is one number, or one for each of the weights."""
     weights = call.shape(1)
     if call.does(differences.CONV_INTEGER_POINT):
@@ -55,7 +55,7 @@ def integer_convolution(call: Call) -> Value:
 
 
 @operator("QLinearConv")
-def quantized_convolution(call: Call) -> Value:
+def quantized_convolution(call: NodeCall) -> Value:
     """A convolution of quantized numbers."""
     weights = call.shape(3)
     _ask_of_points(call, (1, 2, 6, 7))
@@ -63,7 +63,7 @@ def quantized_convolution(call: Call) -> Value:
     return Value(_convolved(call, call.shape(0), weights, 8), call.dtype(7))
 
 
-def _ask_of_points(call: Call, positions: Sequence[int]) -> None:
+def _ask_of_points(call: NodeCall, positions: Sequence[int]) -> None:
     """Ask that scales and zero points be one number each."""
     for n in positions:
         if call.has(n):
@@ -71,7 +71,7 @@ def _ask_of_points(call: Call, positions: Sequence[int]) -> None:
                 call.equal(size, 1, f"{call.input_name(n)} must be one number")
 
 
-def _ask_of_channel_points(call: Call, positions: Sequence[int], channels: Dim) -> None:
+def _ask_of_channel_points(call: NodeCall, positions: Sequence[int], channels: Dim) -> None:
     """Ask that scales and zero points be one number each, or one for each output channel."""
     for n in positions:
         if call.has(n):
@@ -80,7 +80,7 @@ def _ask_of_channel_points(call: Call, positions: Sequence[int], channels: Dim) 
                 call.require(needs, f"{call.input_name(n)} must be one number, or one for each output channel")
 
 
-def _convolved(call: Call, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
+def _convolved(call: NodeCall, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
     spatial_axes(call, dims)
     weights_of_rank(call, weights, len(dims))
     convolved_channels(call, dims, weights, _group(call))
@@ -89,13 +89,13 @@ def _convolved(call: Call, dims: Dims, weights: Dims, bias: int | None = None) -
     return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call))
 
 
-def _group(call: Call) -> int:
+def _group(call: NodeCall) -> int:
     group = call.integer("group", 1)
     groups_of(call, group)
     return group
 
 
-def _windows(call: Call, kernel: Dims) -> list[Window]:
+def _windows(call: NodeCall, kernel: Dims) -> list[Window]:
     """Return the windows of weights, whose sizes the node may repeat."""
     repeated = call.integers("kernel_shape")
     if repeated is not None:
@@ -108,7 +108,7 @@ def _windows(call: Call, kernel: Dims) -> list[Window]:
     return windows(call, kernel)
 
 
-def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
+def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
     if auto_pad(call) not in SAME:
         return (
             fitting(call, size, window) if call.does(differences.CONV_WINDOW_FITS) else rounded_down(call, size, window)
@@ -121,7 +121,7 @@ def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
 
 
 @operator("ConvTranspose")
-def transposed_convolution(call: Call) -> Value:
+def transposed_convolution(call: NodeCall) -> Value:
     """Each element becomes a window; they lie a stride apart, over one another."""
     dims, weights = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
@@ -135,7 +135,7 @@ def transposed_convolution(call: Call) -> Value:
     return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
 
 
-def _asked_for(call: Call, rank: int) -> list[int | None]:
+def _asked_for(call: NodeCall, rank: int) -> list[int | None]:
     """Return the sizes of the output that a node asks for, if it does."""
     found = call.integers("output_shape")
     if not found:
@@ -145,7 +145,7 @@ def _asked_for(call: Call, rank: int) -> list[int | None]:
     return [*found]
 
 
-def _undone(call: Call, size: Dim, window: Window, extra: int, asked: int | None) -> Dim:
+def _undone(call: NodeCall, size: Dim, window: Window, extra: int, asked: int | None) -> Dim:
     """Return the size of the output along an axis."""
     stride = window.stride
     if call.does(differences.CONV_TRANSPOSE_EXTRA):
@@ -168,7 +168,7 @@ def _undone(call: Call, size: Dim, window: Window, extra: int, asked: int | None
     return length
 
 
-def _ask_of_extra(call: Call, size: Dim, stride: int, extra: int) -> None:
+def _ask_of_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
     """Ask, as the runtime does, that the convolution of the output be as long as the input."""
     if extra >= stride:
         call.refuse("output_padding must be smaller than the stride")
@@ -177,7 +177,7 @@ def _ask_of_extra(call: Call, size: Dim, stride: int, extra: int) -> None:
 
 
 @operator("DeformConv")
-def deformed_convolution(call: Call) -> Value:
+def deformed_convolution(call: NodeCall) -> Value:
     """A convolution whose window is bent at each position, by an offset for each of its elements."""
     dims, weights = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
@@ -199,13 +199,13 @@ def deformed_convolution(call: Call) -> Value:
     return Value((dims[0], weights[0], *out), call.dtype())
 
 
-def _ask_for_each_position(call: Call, position: int, expected: Dims) -> None:
+def _ask_for_each_position(call: NodeCall, position: int, expected: Dims) -> None:
     shape = call.rank(position, (len(expected),), call.input_name(position))
     for left, right in zip(shape, expected, strict=True):
         call.equal(left, right, "there must be numbers for each element of the window at each position of it")
 
 
-def _ask_for_elements(call: Call, dims: Dims, out: Sequence[Dim]) -> None:
+def _ask_for_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
     """Ask that no axis to slide along be empty, unless the output is."""
     is_empty = [equal(d, 0) for d in (dims[0], *out) if not call.bounds.is_at_least(d, 1)]
     for size in dims[2:]:
@@ -214,7 +214,7 @@ def _ask_for_elements(call: Call, dims: Dims, out: Sequence[Dim]) -> None:
 
 
 @operator("Col2Im")
-def columns_to_image(call: Call) -> Value:
+def columns_to_image(call: NodeCall) -> Value:
     """Puts the blocks of an image, which are columns, where they belong, and adds them up where they overlap."""
     batch, rows, columns = call.rank(0, (3,), "the input")
     image, block = asked_shape(call, 1), asked_shape(call, 2)

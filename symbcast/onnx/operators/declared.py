@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.onnx.call import Call
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.elementwise import pair_broadcast
 from symbcast.onnx.operators.expected_shapes import expect_numbers, known_shape
 from symbcast.onnx.operators.reductions import reduced, reduced_content
@@ -62,7 +62,7 @@ def _pattern(text: str) -> Pattern:
 class _Sizes:
     """The sizes that a call has by the names of a signature."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: NodeCall) -> None:
         self.call = call
         self.named: dict[str, Dim] = {}
         self.shapes: dict[str, Dims | None] = {}
@@ -111,7 +111,7 @@ class _Sizes:
         return tuple(found)
 
 
-def _follow(declaration: Declaration, signature: Signature, call: Call) -> Value:
+def _follow(declaration: Declaration, signature: Signature, call: NodeCall) -> Value:
     """Return the output of a call by its operator's declaration."""
     sizes = _Sizes(call)
     for position, pattern in enumerate(signature.inputs):
@@ -125,7 +125,7 @@ def _follow(declaration: Declaration, signature: Signature, call: Call) -> Value
     return Value(shape, dtype, content)
 
 
-def _dtype(call: Call, declaration: Declaration) -> int:
+def _dtype(call: NodeCall, declaration: Declaration) -> int:
     found = declaration.dtype
     if isinstance(found, int):
         return found
@@ -134,16 +134,16 @@ def _dtype(call: Call, declaration: Declaration) -> int:
     return call.integer(found, call.dtype() if found == "dtype" else 0)
 
 
-def _each(call: Call, _: Dims | None, dtype: int) -> Content | None:
+def _each(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
     step, content = UNARY.get(call.node.op_type), call.value(0).content
     return mapped(content, partial(step, call.bounds)) if step and content is not None else None
 
 
-def _cast(call: Call, _: Dims | None, dtype: int) -> Content | None:
+def _cast(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
     return cast(call.value(0), dtype, call.asker)
 
 
-def _pairs(call: Call, shape: Dims | None, dtype: int) -> Content | None:
+def _pairs(call: NodeCall, shape: Dims | None, dtype: int) -> Content | None:
     step, values = BINARY.get(call.node.op_type), [call.value(0), call.value(1)]
     if step is None or shape is None or any(v.content is None for v in values):
         return None
@@ -152,7 +152,7 @@ def _pairs(call: Call, shape: Dims | None, dtype: int) -> Content | None:
     return combined(values, shape, partial(step, call.asker, call.dtype()))
 
 
-_CONTENTS: dict[str, Callable[[Call, Dims | None, int], Content | None]] = {
+_CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {
     "each": _each,
     "cast": _cast,
     "pairs": _pairs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import Value
@@ -12,7 +12,7 @@ INT64 = 7
 
 
 @operator("NonMaxSuppression")
-def suppression(call: Call) -> Value:
+def suppression(call: NodeCall) -> Value:
     """The batch, the class and the place of each box that is kept: how many is data's to say.
 
     ONNX Runtime takes the first of several thresholds.

@@ -7,7 +7,7 @@ from functools import partial, reduce
 
 from symbcast.logic.formulas import any_of, different, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import Element, Elements, Numbers, is_size
@@ -18,13 +18,13 @@ from symbcast.onnx.values.value import Dims, Value
 
 
 @operator("Identity")
-def identity(call: Call) -> Value:
+def identity(call: NodeCall) -> Value:
     """The same."""
     return call.value(0)
 
 
 @operator("Hardmax", "LogSoftmax", "Softmax")
-def along_axis(call: Call) -> Value:
+def along_axis(call: NodeCall) -> Value:
     """Each line along an axis becomes another one."""
     dims = call.shape(0)
     axis = call.integer("axis", 1 if call.version < 13 else -1)
@@ -35,7 +35,7 @@ def along_axis(call: Call) -> Value:
 
 
 @operator("CumProd", "CumSum")
-def cumulated(call: Call) -> Value:
+def cumulated(call: NodeCall) -> Value:
     """Each line along an axis, which is an input, summed or multiplied up."""
     dims = call.shape(0)
     expect_numbers(call, 1)
@@ -48,7 +48,7 @@ def cumulated(call: Call) -> Value:
 
 
 @operator("Clip")
-def clip(call: Call) -> Value:
+def clip(call: NodeCall) -> Value:
     """Each element, or a bound where it lies beyond it."""
     value, dims = call.value(0), call.shape(0)
     content = None
@@ -60,7 +60,7 @@ def clip(call: Call) -> Value:
     return Value(dims, value.dtype, content)
 
 
-def _clipped(call: Call, low: Sequence[Element], high: Sequence[Element], element: Element) -> Element:
+def _clipped(call: NodeCall, low: Sequence[Element], high: Sequence[Element], element: Element) -> Element:
     for name, bounds in (("Max", low), ("Min", high)):
         for bound in bounds:
             element = BINARY[name](call.asker, call.dtype(), element, bound)
@@ -68,13 +68,13 @@ def _clipped(call: Call, low: Sequence[Element], high: Sequence[Element], elemen
 
 
 @operator("Dropout")
-def dropout(call: Call) -> Sequence[Value]:
+def dropout(call: NodeCall) -> Sequence[Value]:
     """The output and the mask have the shape of the input."""
     value = call.value(0)
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 
-def pair_broadcast(call: Call) -> Dims:
+def pair_broadcast(call: NodeCall) -> Dims:
     """Return two operands broadcast together; before opset 7 by the attributes ``broadcast`` and ``axis``."""
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
@@ -84,7 +84,7 @@ def pair_broadcast(call: Call) -> Dims:
     return shape
 
 
-def _ask_for_divisor(call: Call, shape: Dims) -> None:
+def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
     """Ask that no integer be divided by 0, which ONNX Runtime refuses."""
     divisor = call.value(1).content
     items = divisor.items if isinstance(divisor, Elements) else None
@@ -101,7 +101,7 @@ def _ask_for_divisor(call: Call, shape: Dims) -> None:
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
 
 
-def _legacy(call: Call) -> Dims:
+def _legacy(call: NodeCall) -> Dims:
     axis = call.attribute("axis")
     attributes = {} if axis is None else {"axis": int(axis.i)}
     return call.broadcast(
@@ -110,7 +110,7 @@ def _legacy(call: Call) -> Dims:
 
 
 @operator("Max", "Min", "Sum", "Mean")
-def variadic(call: Call) -> Value:
+def variadic(call: NodeCall) -> Value:
     """Any number of operands, broadcast together; before opset 8 their shapes are equal."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     shape = shapes[0]
@@ -133,7 +133,7 @@ def _folded(step: Callable[[Element, Element], Element], *elements: Element) -> 
 
 
 @operator("Where")
-def where(call: Call) -> Value:
+def where(call: NodeCall) -> Value:
     """Elements of one tensor or the other, as a third says; all three are broadcast together."""
     shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
     values = [call.value(n) for n in range(3)]
@@ -143,12 +143,12 @@ def where(call: Call) -> Value:
     return Value(shape, call.dtype(1) or call.dtype(2), content)
 
 
-def _select(call: Call, *elements: Element) -> Element:
+def _select(call: NodeCall, *elements: Element) -> Element:
     return selected(call.asker, call.place.name, *elements)
 
 
 @operator("PRelu")
-def prelu(call: Call) -> Value:
+def prelu(call: NodeCall) -> Value:
     """The slope is broadcast onto the data; ONNX Runtime broadcasts both ways."""
     data, slope = call.shape(0), call.shape(1)
     if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:

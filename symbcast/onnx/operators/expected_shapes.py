@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ MICROSOFT = "com.microsoft"
 """The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""
 
 
-def known_shape(call: Call, position: int, what: str) -> Dims | None:
+def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
     """Return the shape of an operand; None where it is not given, and where it is not known, which is noted."""
     if not call.has(position):
         return None
@@ -27,7 +27,7 @@ def known_shape(call: Call, position: int, what: str) -> Dims | None:
     return found
 
 
-def expect(call: Call, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
+def expect(call: NodeCall, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
     """Ask that an operand, where it is given, have a shape; None stands for a size that is not asked about."""
     found = known_shape(call, position, what)
     if found is None:
@@ -39,7 +39,7 @@ def expect(call: Call, position: int, what: str, wanted: Sequence[Dim | None]) -
             call.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
 
 
-def expect_numbers(call: Call, *positions: int) -> None:
+def expect_numbers(call: NodeCall, *positions: int) -> None:
     """Ask that operands, where they are given, be one number each, in no axis or in one."""
     for position in positions:
         name = call.input_name(position)
@@ -50,7 +50,7 @@ def expect_numbers(call: Call, *positions: int) -> None:
             call.equal(found[0], 1, f"{name} must be one number")
 
 
-def expect_line(call: Call, *positions: int) -> None:
+def expect_line(call: NodeCall, *positions: int) -> None:
     """Ask that operands, where they are given, be lines of numbers: tensors of one axis."""
     for position in positions:
         found = known_shape(call, position, call.input_name(position))
@@ -58,7 +58,7 @@ def expect_line(call: Call, *positions: int) -> None:
             call.refuse(f"{call.input_name(position)} must have one axis, and has {len(found)}")
 
 
-def expect_number_or_line(call: Call, position: int, what: str, size: Dim) -> None:
+def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -> None:
     """Ask that an operand, where it is given, be one number, or a line of as many as there are columns."""
     found = known_shape(call, position, what)
     if found:

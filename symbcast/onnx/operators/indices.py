@@ -9,7 +9,7 @@ from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import TRUE, all_of, at_most
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
 from symbcast.onnx.values.value import Dims, Value
@@ -22,7 +22,7 @@ INT64, BOOL = 7, 9
 
 
 @operator("Gather")
-def gather_(call: Call) -> Value:
+def gather_(call: NodeCall) -> Value:
     """Slices of the data along ``axis``, as the indices say."""
     data, indices = call.shape(0), call.shape(1)
     axis = call.axis(call.integer("axis"), len(data))
@@ -31,7 +31,7 @@ def gather_(call: Call) -> Value:
     return Value(shape, call.dtype(), _gathered(call, axis))
 
 
-def _gathered(call: Call, axis: int) -> Content | None:
+def _gathered(call: NodeCall, axis: int) -> Content | None:
     data = call.value(0)
     if data.content is None:
         return None
@@ -65,7 +65,7 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 
 
-def _gathered_ramp(call: Call, axis: int) -> Content | None:
+def _gathered_ramp(call: NodeCall, axis: int) -> Content | None:
     """Return a ramp indexed by a ramp that is never negative: a ramp again."""
     data, indices = call.value(0), call.value(1)
     inner = as_ramp(indices.content, indices.shape)
@@ -79,11 +79,11 @@ def _gathered_ramp(call: Call, axis: int) -> Content | None:
     return Ramp(add(data.content.start, multiply(stride, inner.start)), strides)
 
 
-def _is_never_negative(call: Call, ramp: Ramp) -> bool:
+def _is_never_negative(call: NodeCall, ramp: Ramp) -> bool:
     return all(call.bounds.is_at_least(d, 0) for d in (ramp.start, *ramp.strides))
 
 
-def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None:
+def _check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
     """Ask that indices which are known lie within an axis; say so of those that are not."""
     content, shape = indices.content, indices.shape
     if isinstance(content, Elements) and all(map(is_size, content.items)):
@@ -101,7 +101,7 @@ def _check_indices(call: Call, position: int, indices: Value, size: Dim) -> None
     call.note(reason, is_about_data=True)
 
 
-def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
+def extent(call: NodeCall, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
     """Return the least and the greatest element of a ramp over a shape of no empty axis."""
     low, high = ramp.start, ramp.start
     for size, stride in zip(shape, ramp.strides, strict=True):
@@ -118,7 +118,7 @@ def extent(call: Call, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
 
 
 @operator("GatherElements")
-def gather_elements_(call: Call) -> Value:
+def gather_elements_(call: NodeCall) -> Value:
     """One element of the data for each index."""
     data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
     shape = gather_elements(call, data, indices, axis)
@@ -127,7 +127,7 @@ def gather_elements_(call: Call) -> Value:
 
 
 @operator("GatherND")
-def gather_nd_(call: Call) -> Value:
+def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, each at the index that a line of the indices holds."""
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
@@ -142,7 +142,7 @@ def gather_nd_(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _length(call: Call, indices: Dims) -> int:
+def _length(call: NodeCall, indices: Dims) -> int:
     """Return how many axes each line of the indices is for."""
     length = indices[-1] if indices else 0
     if not isinstance(length, int):
@@ -150,7 +150,7 @@ def _length(call: Call, indices: Dims) -> int:
     return length
 
 
-def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
+def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
     """Ask that each number in the lines of the indices is within the axis that it is for."""
     content, shape = call.value(1).content, call.shape(1)
     items = call.sizes(1)
@@ -166,7 +166,7 @@ def _check_columns(call: Call, length: int, sizes: Sequence[Dim]) -> None:
 
 
 @operator("ScatterElements", "Scatter")
-def scatter_elements_(call: Call) -> Value:
+def scatter_elements_(call: NodeCall) -> Value:
     """The data with some elements exchanged."""
     data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
     shape = scatter_elements(call, data, indices, updates, axis)
@@ -175,7 +175,7 @@ def scatter_elements_(call: Call) -> Value:
 
 
 @operator("ScatterND")
-def scatter_nd_(call: Call) -> Value:
+def scatter_nd_(call: NodeCall) -> Value:
     """The data with some slices exchanged."""
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
     length = _length(call, indices)
@@ -185,7 +185,7 @@ def scatter_nd_(call: Call) -> Value:
 
 
 @operator("TensorScatter")
-def tensor_scatter(call: Call) -> Value:
+def tensor_scatter(call: NodeCall) -> Value:
     """A cache with some lines exchanged."""
     call.note("that the update fits the cache was not looked at")
     return Value(call.shape(0), call.dtype())

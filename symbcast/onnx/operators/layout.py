@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @operator("Unsqueeze")
-def unsqueeze_(call: Call) -> Value:
+def unsqueeze_(call: NodeCall) -> Value:
     """Axes of size 1 put in."""
     data, dims = call.value(0), call.shape(0)
     if call.version >= 13 and len(call.value(1).shape or ()) > 1:
@@ -58,7 +58,7 @@ def _ramp_with_axes(ramp: Ramp, places: Sequence[int]) -> Ramp:
 
 
 @operator("Squeeze")
-def squeeze_(call: Call) -> Value:
+def squeeze_(call: NodeCall) -> Value:
     """Axes of size 1 taken out."""
     data = call.value(0)
     dims = call.shape(0)
@@ -82,7 +82,7 @@ def squeeze_(call: Call) -> Value:
 
 
 @operator("Transpose")
-def transpose_(call: Call) -> Value:
+def transpose_(call: NodeCall) -> Value:
     """The axes in another order."""
     data = call.value(0)
     dims = call.shape(0)
@@ -108,7 +108,7 @@ def _transposed(items: Sequence[Element], sizes: Sequence[int], order: Sequence[
 
 
 @operator("Expand")
-def expand_(call: Call) -> Value:
+def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
     data = call.value(0)
     shape = expand(call, call.shape(0), asked_shape(call, 1), both_ways=True)
@@ -133,7 +133,7 @@ def stretched(data: Value, shape: Dims) -> Content | None:
 
 
 @operator("Tile")
-def tile_(call: Call) -> Value:
+def tile_(call: NodeCall) -> Value:
     """The data repeated along each axis."""
     dims = call.shape(0)
     if call.version < 6:
@@ -153,14 +153,14 @@ def tile_(call: Call) -> Value:
 
 
 @operator("DepthToSpace")
-def depth_to_space_(call: Call) -> Value:
+def depth_to_space_(call: NodeCall) -> Value:
     """Blocks of the channels laid out in space."""
     dims = call.rank(0, (4,), "the input")
     return Value(depth_to_space(call, dims, call.integer("blocksize", 1)), call.dtype())
 
 
 @operator("SpaceToDepth")
-def space_to_depth_(call: Call) -> Value:
+def space_to_depth_(call: NodeCall) -> Value:
     """Blocks of space put into channels."""
     dims = call.rank(0, (4,), "the input")
     return Value(space_to_depth(call, dims, call.integer("blocksize", 1)), call.dtype())

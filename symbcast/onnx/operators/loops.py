@@ -10,7 +10,7 @@ from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -29,7 +29,7 @@ _FOREVER = 1 << 31
 
 
 @operator("Loop")
-def loop(call: Call) -> Sequence[Value]:
+def loop(call: NodeCall) -> Sequence[Value]:
     """The body, turn after turn: values are carried from one to the next, and others put together."""
     body = call.attribute("body").g
     expect_numbers(call, 0, 1)
@@ -49,7 +49,7 @@ def loop(call: Call) -> Sequence[Value]:
     return [*last, *(_put_together(call, n, trips, v, around) for n, v in enumerate(outputs[count + 1 :], count))]
 
 
-def _trip_limit(call: Call) -> Dim | None:
+def _trip_limit(call: NodeCall) -> Dim | None:
     items = call.elements(0)
     if not items or not is_size(items[0]):
         return None
@@ -59,7 +59,7 @@ def _trip_limit(call: Call) -> Dim | None:
     return call.bounds.larger(count, 0)
 
 
-def _runs(call: Call, limit: Dim | None) -> Formula:
+def _runs(call: NodeCall, limit: Dim | None) -> Formula:
     """Return when the body runs at least once, as far as the number of turns says so."""
     items = call.elements(1)
     start = truth(items[0]) if items else TRUE if not call.has(1) else None
@@ -70,7 +70,7 @@ def _runs(call: Call, limit: Dim | None) -> Formula:
     return at_most(1, limit)
 
 
-def _goes_on(call: Call, body: Any, outputs: Sequence[Value]) -> bool:
+def _goes_on(call: NodeCall, body: Any, outputs: Sequence[Value]) -> bool:
     """Return whether the loop is never ended by its condition."""
     if call.has(1):
         items = call.elements(1)
@@ -90,7 +90,7 @@ def _hands_on(body: Any, name: str, source: str) -> bool:
     return bool(name == source)
 
 
-def _steady(call: Call, body: Any, initial: Sequence[Value]) -> list[Value]:
+def _steady(call: NodeCall, body: Any, initial: Sequence[Value]) -> list[Value]:
     """Return values that stand for those carried in any turn: a new size stands for each that changes."""
     carried = [Value(v.shape, v.dtype) for v in initial]
     let_go: set[Dim] = set()
@@ -105,7 +105,7 @@ def _steady(call: Call, body: Any, initial: Sequence[Value]) -> list[Value]:
     return [Value(None, v.dtype) for v in carried]
 
 
-def _general(call: Call, position: int, before: Value, after: Value, let_go: set[Dim]) -> Value:
+def _general(call: NodeCall, position: int, before: Value, after: Value, let_go: set[Dim]) -> Value:
     """Return a value that stands for one before a turn and after it."""
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
         return Value(None, before.dtype)
@@ -128,7 +128,7 @@ def _growth(before: Value, after: Value, around: frozenset[Symbol]) -> list[Dim 
 
 
 def _after(
-    call: Call, position: int, trips: Dim, values: tuple[Value, Value, Value], steps: Sequence[Dim | None]
+    call: NodeCall, position: int, trips: Dim, values: tuple[Value, Value, Value], steps: Sequence[Dim | None]
 ) -> Value:
     """Return a carried value as it is after the last turn, or at once where there is none.
 
@@ -149,7 +149,7 @@ def _after(
     return Value(tuple(dims), dtype)
 
 
-def _grown(call: Call, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
+def _grown(call: NodeCall, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
     """Return a size that grows by a step in each turn; where there is none, the step need have no value."""
     grown = add(first, multiply(trips, step))
     has_value = all(need == at_most(0, step) for need in definedness(step))
@@ -159,7 +159,7 @@ def _grown(call: Call, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
     return call.asker.by_cases(name, text, at_most(1, trips), grown, first)
 
 
-def _put_together(call: Call, position: int, trips: Dim, value: Value, around: frozenset[Symbol]) -> Value:
+def _put_together(call: NodeCall, position: int, trips: Dim, value: Value, around: frozenset[Symbol]) -> Value:
     """Return what each turn gives, put together."""
     if any(not isinstance(d, int) and not d.symbols().keys() <= around for d in value.shape or ()):
         call.note(f"that output {position} is of one shape in every turn was not looked at")
@@ -168,7 +168,7 @@ def _put_together(call: Call, position: int, trips: Dim, value: Value, around: f
     return _stacked(trips, value, 0)
 
 
-def _unless_none(call: Call, position: int, trips: Dim, dims: Dims) -> Dims:
+def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
     """Return the sizes of what is put together.
 
     Where there is no turn, ONNX Runtime (seen with 1.31) has for each of them the number that it was able to infer, or
@@ -193,7 +193,7 @@ def _stacked(length: Dim, value: Value, axis: int) -> Value:
 
 
 @operator("Scan")
-def scan(call: Call) -> Sequence[Value]:
+def scan(call: NodeCall) -> Sequence[Value]:
     """The body for each slice of the scanned inputs, which are of one length; states keep their shapes."""
     if call.version < 9:
         call.give_up("Scan of opset 8, which has a batch, is not followed")
@@ -218,7 +218,7 @@ def scan(call: Call) -> Sequence[Value]:
     return [*last, *(_stacked(length, v, p) for v, p in zip(outputs[states:], places, strict=True))]
 
 
-def _slices(call: Call, states: int, axes: Sequence[int]) -> tuple[Dim, list[Value]]:
+def _slices(call: NodeCall, states: int, axes: Sequence[int]) -> tuple[Dim, list[Value]]:
     """Return how many slices there are, and a slice of each scanned input."""
     length: Dim | None = None
     found = []
@@ -234,7 +234,7 @@ def _slices(call: Call, states: int, axes: Sequence[int]) -> tuple[Dim, list[Val
     return length, found
 
 
-def _same_state(call: Call, position: int, before: Value, after: Value) -> Value:
+def _same_state(call: NodeCall, position: int, before: Value, after: Value) -> Value:
     """Return a state as it is after the first turn; ask that it be as before.
 
     ONNX Runtime (seen with 1.31) has it otherwise where it infers that each size is a number.
@@ -253,7 +253,7 @@ def _is_inferred(before: Dims | None, after: Dims | None) -> bool:
     return all(isinstance(b, int) and (a == b or not isinstance(a, int)) for a, b in pairs)
 
 
-def _ask_same(call: Call, position: int, before: Dims | None, after: Dims | None) -> None:
+def _ask_same(call: NodeCall, position: int, before: Dims | None, after: Dims | None) -> None:
     if before is None or after is None:
         return
     if len(before) != len(after):

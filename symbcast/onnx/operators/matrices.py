@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
 from symbcast.onnx.values.value import Dims, Value
@@ -12,7 +12,7 @@ from symbcast.operators.matmul import matmul
 from symbcast.operators.matmul import matrix_product as product_of_two
 
 
-def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
+def matrix_product(call: NodeCall, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of matrices, as ``numpy.matmul`` has it: batch axes are broadcast together."""
     if not call.does(differences.MATMUL_BATCHES):
         return matmul(call, left, right)
@@ -23,18 +23,18 @@ def matrix_product(call: Call, left: Dims, right: Dims) -> Dims:
 
 
 @operator("MatMul")
-def matmul_(call: Call) -> Value:
+def matmul_(call: NodeCall) -> Value:
     """A product of matrices, batch axes broadcast."""
     return Value(matrix_product(call, call.shape(0), call.shape(1)), call.dtype() or call.dtype(1))
 
 
 @operator("Gemm")
-def gemm(call: Call) -> Value:
+def gemm(call: NodeCall) -> Value:
     """A product of two matrices, and a third one broadcast onto it, one way."""
     return Value(gemm_product(call, 0, 1, 2), call.dtype() or call.dtype(1))
 
 
-def gemm_product(call: Call, left: int, right: int, bias: int) -> Dims:
+def gemm_product(call: NodeCall, left: int, right: int, bias: int) -> Dims:
     """Return the shape of a product of two matrices, each transposed if an attribute says so; a bias fits it."""
     a, b = call.rank(left, (2,), "A"), call.rank(right, (2,), "B")
     flipped = bool(call.integer("transA")), bool(call.integer("transB"))
@@ -47,7 +47,7 @@ def gemm_product(call: Call, left: int, right: int, bias: int) -> Dims:
 
 
 @operator("Einsum")
-def einsum_(call: Call) -> Value:
+def einsum_(call: NodeCall) -> Value:
     """Each letter is one size; letters that the output leaves out are summed over, ``...`` is broadcast."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     return Value(einsum(call, call.text("equation"), shapes), call.dtype())

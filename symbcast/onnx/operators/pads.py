@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.padding import pad_in_runtime
@@ -21,7 +21,7 @@ _IS_DATA = "that the pads, which are data, are possible was not looked at"
 
 
 @operator("Pad")
-def pad_(call: Call) -> Value:
+def pad_(call: NodeCall) -> Value:
     """Elements at the ends of axes: one number, or those within reflected, repeated at the edge or wrapped around."""
     dims = call.shape(0)
     mode = call.text("mode", "constant")
@@ -42,14 +42,14 @@ def pad_(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _axes(call: Call, rank: int) -> list[int]:
+def _axes(call: NodeCall, rank: int) -> list[int]:
     given = call.axes("axes", 3, 18) if call.version >= 18 else None
     if given is None:
         return list(range(rank))
     return call.distinct_axes(given, rank, "no axis may be padded twice")
 
 
-def _amounts(call: Call, count: int) -> list[Dim] | None:
+def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
     """Return how much is put before each axis, then after each; None where data decide."""
     if call.version < 11:
         given = call.integers("pads" if call.version > 1 else "paddings") or []
@@ -66,14 +66,14 @@ def _amounts(call: Call, count: int) -> list[Dim] | None:
     return [i if is_size(i) else call.fresh(f"pad_{n}", f"element {n} of pads") for n, i in enumerate(items)]
 
 
-def _padded_by_data(call: Call, dims: Dims, axes: Sequence[int]) -> Value:
+def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
     call.note(_IS_DATA)
     shape = [call.fresh(f"size_{n}", f"axis {n} padded") if n in axes else d for n, d in enumerate(dims)]
     return Value(tuple(shape), call.dtype())
 
 
 @operator("CenterCropPad")
-def center_crop_pad(call: Call) -> Value:
+def center_crop_pad(call: NodeCall) -> Value:
     """Axes cut, or padded, to a size at both ends."""
     dims = call.shape(0)
     given = call.integers("axes")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, nonempty, windows
 from symbcast.onnx.registry import operator
@@ -25,7 +25,7 @@ FLOAT, INT64 = 1, 7
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
-def pool_(call: Call) -> Sequence[Value]:
+def pool_(call: NodeCall) -> Sequence[Value]:
     """One element for each position of a window; ``ceil_mode`` lets the last one reach beyond the padding."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
@@ -40,14 +40,14 @@ def pool_(call: Call) -> Sequence[Value]:
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 
-def _ask_of_padding(call: Call, found: Sequence[Window]) -> None:
+def _ask_of_padding(call: NodeCall, found: Sequence[Window]) -> None:
     """Refuse what the runtime does: padding as wide as the window."""
     for w in found:
         if isinstance(w.kernel, int) and max(w.before, w.after) >= w.kernel:
             call.refuse("the padding must be smaller than the window")
 
 
-def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
+def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
     rounds_up = bool(call.integer("ceil_mode"))
     if auto_pad(call) in SAME:
         if not call.does(differences.POOL_SAME_PADDING):
@@ -62,7 +62,7 @@ def _positions(call: Call, _: Context, size: Dim, window: Window) -> Dim:
     )
 
 
-def _is_strict(call: Call) -> bool:
+def _is_strict(call: NodeCall) -> bool:
     """Return whether the runtime takes its fast kernel, which wants no padding below 0."""
     if call.dtype() != FLOAT:
         return False
@@ -72,7 +72,7 @@ def _is_strict(call: Call) -> bool:
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(call: Call) -> Value:
+def global_pool(call: NodeCall) -> Value:
     """Every axis after the channels becomes 1."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
@@ -82,7 +82,7 @@ def global_pool(call: Call) -> Value:
 
 
 @operator("MaxUnpool")
-def max_unpool(call: Call) -> Value:
+def max_unpool(call: NodeCall) -> Value:
     """Puts each element where the pool that indices come from took it; the rest is 0."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
@@ -110,7 +110,7 @@ def max_unpool(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _unpooled(call: Call, size: Dim, window: Window) -> Dim:
+def _unpooled(call: NodeCall, size: Dim, window: Window) -> Dim:
     full = add(multiply(subtract(size, 1), window.stride), window.kernel)
     length = subtract(full, window.before + window.after)
     call.at_most(1 if call.does(differences.UNPOOL_EMPTY) else 0, length, "the output must not be empty")
@@ -118,7 +118,7 @@ def _unpooled(call: Call, size: Dim, window: Window) -> Dim:
 
 
 @operator("MaxRoiPool")
-def max_roi_pool(call: Call) -> Value:
+def max_roi_pool(call: NodeCall) -> Value:
     """The maxima of a grid laid over each region."""
     dims = call.rank(0, (4,), "the input")
     regions = call.rank(1, (2,), "the regions")
@@ -131,7 +131,7 @@ def max_roi_pool(call: Call) -> Value:
 
 
 @operator("RoiAlign")
-def roi_align(call: Call) -> Value:
+def roi_align(call: NodeCall) -> Value:
     """Values of a grid laid over each region, taken between the elements."""
     dims = call.rank(0, (4,), "the input")
     regions = call.rank(1, (2,), "the regions")
@@ -145,7 +145,7 @@ def roi_align(call: Call) -> Value:
     return Value((regions[0], dims[1], *size), call.dtype())
 
 
-def _ask_for_image(call: Call, regions: Dim, batch: Dim, name: str) -> None:
+def _ask_for_image(call: NodeCall, regions: Dim, batch: Dim, name: str) -> None:
     """Ask that there be an image for regions to lie in; which one is data."""
     call.require(any_of([equal(regions, 0), at_most(1, batch)]), "regions must have an image to lie in")
     call.note(f"that the batch indices in {name}, which are data, are within the batch was not looked at")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symbcast.algebra.arithmetic import ceil_divide
 from symbcast.logic.formulas import FALSE, Formula, any_of, different, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.concatenation import joined_shape
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
 from symbcast.onnx.registry import operator
@@ -19,7 +19,7 @@ _SCALE, _ZERO = 1, 2
 
 @operator("QuantizeLinear")
 @operator("QuantizeLinear", domain=MICROSOFT)
-def quantize(call: Call) -> Value:
+def quantize(call: NodeCall) -> Value:
     """The input as small integers: one scale for all of it, for each slice on an axis, or for each block."""
     dims = call.shape(0)
     _check_parameters(call, dims)
@@ -29,14 +29,14 @@ def quantize(call: Call) -> Value:
 
 @operator("DequantizeLinear")
 @operator("DequantizeLinear", domain=MICROSOFT)
-def dequantize(call: Call) -> Value:
+def dequantize(call: NodeCall) -> Value:
     """Small integers as real numbers: one scale for all of them, for each slice on an axis, or for each block."""
     dims = call.shape(0)
     _check_parameters(call, dims)
     return Value(dims, call.integer("output_dtype") or call.dtype(_SCALE))
 
 
-def _check_parameters(call: Call, dims: Dims) -> None:
+def _check_parameters(call: NodeCall, dims: Dims) -> None:
     """Ask that scale and zero point fit the input, and each other."""
     scale = known_shape(call, _SCALE, "the scale")
     if scale is None:
@@ -52,7 +52,7 @@ def _check_parameters(call: Call, dims: Dims) -> None:
         _check_zero(call, scale)
 
 
-def _check_blocks(call: Call, dims: Dims, scale: Dims, block: int) -> None:
+def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
     axis = call.axis(call.integer("axis", 1), len(dims))
     blocks = tuple(ceil_divide(d, block) if n == axis else d for n, d in enumerate(dims))
     expect(call, _SCALE, "the scale", blocks)
@@ -60,7 +60,7 @@ def _check_blocks(call: Call, dims: Dims, scale: Dims, block: int) -> None:
         call.require(different(scale[0], 1), "ONNX Runtime has no blocks where there is one scale")
 
 
-def _check_line(call: Call, dims: Dims, scale: Dims) -> None:
+def _check_line(call: NodeCall, dims: Dims, scale: Dims) -> None:
     """Ask that there be one scale, or one for each slice on the axis."""
     if not scale or scale[0] == 1:
         return
@@ -69,7 +69,7 @@ def _check_line(call: Call, dims: Dims, scale: Dims) -> None:
     call.require(any_of([equal(scale[0], 1), is_on_axis]), "there must be one scale, or one for each slice on the axis")
 
 
-def _check_zero(call: Call, scale: Dims) -> None:
+def _check_zero(call: NodeCall, scale: Dims) -> None:
     """Ask that there be as many zero points as scales."""
     zero = known_shape(call, _ZERO, "the zero point")
     if zero is None:
@@ -80,26 +80,26 @@ def _check_zero(call: Call, scale: Dims) -> None:
 
 
 @operator("DynamicQuantizeLinear")
-def quantize_dynamically(call: Call) -> Sequence[Value]:
+def quantize_dynamically(call: NodeCall) -> Sequence[Value]:
     """The input as small integers, with the scale and the zero point that its elements ask for."""
     return Value(call.shape(0), UINT8), Value((), FLOAT), Value((), UINT8)
 
 
 @operator("QLinearAdd", "QLinearMul", domain=MICROSOFT)
-def quantized_arithmetic(call: Call) -> Value:
+def quantized_arithmetic(call: NodeCall) -> Value:
     """Two quantized operands, broadcast together."""
     expect_numbers(call, 1, 2, 4, 5, 6, 7)
     return Value(call.broadcast(call.shape(0), call.shape(3)), call.dtype())
 
 
 @operator("QLinearWhere", domain=MICROSOFT)
-def quantized_where(call: Call) -> Value:
+def quantized_where(call: NodeCall) -> Value:
     """Elements of one quantized tensor or the other, as a third says; all three are broadcast together."""
     _note_lines(call, 2, 3, 5, 6, 7, 8)
     return Value(call.broadcast(call.shape(0), call.shape(1), call.shape(4)), call.dtype(1))
 
 
-def _note_lines(call: Call, *positions: int) -> None:
+def _note_lines(call: NodeCall, *positions: int) -> None:
     """Note scales and zero points that are not known to be one number.
 
     Whether ONNX Runtime looks at them depends on their values: where they are those of the output, it does not.
@@ -111,14 +111,14 @@ def _note_lines(call: Call, *positions: int) -> None:
 
 
 @operator("QLinearSigmoid", "QLinearLeakyRelu", domain=MICROSOFT)
-def quantized_activation(call: Call) -> Value:
+def quantized_activation(call: NodeCall) -> Value:
     """The output has the shape of the input."""
     expect_numbers(call, 1, 2, 3, 4)
     return Value(call.shape(0), call.dtype())
 
 
 @operator("QLinearSoftmax", domain=MICROSOFT)
-def quantized_softmax(call: Call) -> Value:
+def quantized_softmax(call: NodeCall) -> Value:
     """The output has the shape of the input."""
     dims = call.shape(0)
     call.axis(call.integer("axis", -1), len(dims))
@@ -126,7 +126,7 @@ def quantized_softmax(call: Call) -> Value:
 
 
 @operator("QLinearGlobalAveragePool", domain=MICROSOFT)
-def quantized_global_pool(call: Call) -> Value:
+def quantized_global_pool(call: NodeCall) -> Value:
     """The axes after batch and channels become 1."""
     dims = call.shape(0)
     if len(dims) < 3:
@@ -141,7 +141,7 @@ def quantized_global_pool(call: Call) -> Value:
 
 
 @operator("QLinearReduceMean", domain=MICROSOFT)
-def quantized_mean(call: Call) -> Value:
+def quantized_mean(call: NodeCall) -> Value:
     """The axes to reduce become 1, or go."""
     dims = call.shape(0)
     expect_numbers(call, 1, 2, 3, 4)
@@ -153,7 +153,7 @@ def quantized_mean(call: Call) -> Value:
 
 
 @operator("QLinearConcat", domain=MICROSOFT)
-def quantized_concat(call: Call) -> Value:
+def quantized_concat(call: NodeCall) -> Value:
     """Quantized tensors one behind the other along ``axis``; each comes with a scale and a zero point."""
     places = range(2, len(call.inputs), 3)
     _note_lines(call, 0, 1, *(n + k for n in places for k in (1, 2)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import Formula, all_of, any_of, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import (
     MICROSOFT,
     expect,
@@ -27,7 +27,7 @@ FLOAT, UINT8, INT32 = 1, 2, 6
 
 
 @operator("MatMulInteger")
-def matmul_integer(call: Call) -> Value:
+def matmul_integer(call: NodeCall) -> Value:
     """A product of matrices of small integers."""
     left, right = call.shape(0), call.shape(1)
     _check_rows(call, left, 2)
@@ -36,13 +36,13 @@ def matmul_integer(call: Call) -> Value:
 
 
 @operator("MatMulInteger16", domain=MICROSOFT)
-def matmul_integer16(call: Call) -> Value:
+def matmul_integer16(call: NodeCall) -> Value:
     """A product of matrices of integers."""
     return Value(matrix_product(call, call.shape(0), call.shape(1)), INT32)
 
 
 @operator("QLinearMatMul")
-def quantized_matmul(call: Call) -> Value:
+def quantized_matmul(call: NodeCall) -> Value:
     """A product of quantized matrices, quantized again."""
     left, right = call.shape(0), call.shape(3)
     _check_rows(call, left, 1, 2)
@@ -53,19 +53,19 @@ def quantized_matmul(call: Call) -> Value:
 
 
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
-def matmul_integer_to_float(call: Call) -> Value:
+def matmul_integer_to_float(call: NodeCall) -> Value:
     """A product of quantized matrices, as real numbers, and a bias for each column."""
     expect_numbers(call, 4)
     return _as_reals(call, (2, 3), 5, 6)
 
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
-def quantize_and_multiply(call: Call) -> Value:
+def quantize_and_multiply(call: NodeCall) -> Value:
     """A product of a matrix that is quantized first and a quantized one, as real numbers; and a bias."""
     return _as_reals(call, (2,), 3, 4)
 
 
-def _as_reals(call: Call, scales: Sequence[int], zero: int, bias: int) -> Value:
+def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Value:
     """Return a product that is multiplied by scales, which are broadcast onto it, one way."""
     left, right = call.shape(0), call.shape(1)
     _check_columns(call, right, zero)
@@ -84,7 +84,7 @@ def _as_reals(call: Call, scales: Sequence[int], zero: int, bias: int) -> Value:
     return Value(shape, FLOAT)
 
 
-def _check_rows(call: Call, dims: Dims, *positions: int) -> None:
+def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Ask that scale and zero point be one number, or as the document has it, one for each row."""
     if call.does(differences.ROW_POINTS):
         expect_numbers(call, *positions)
@@ -95,7 +95,7 @@ def _check_rows(call: Call, dims: Dims, *positions: int) -> None:
             _check_either(call, n, found, dims, (*dims[:-1], 1), dims[-2] if len(dims) > 1 else None)
 
 
-def _check_columns(call: Call, dims: Dims, *positions: int) -> None:
+def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Ask that scale and zero point be one number, or one for each column."""
     for n in positions:
         found = known_shape(call, n, call.input_name(n))
@@ -104,7 +104,7 @@ def _check_columns(call: Call, dims: Dims, *positions: int) -> None:
             _check_either(call, n, found, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
 
-def _check_either(call: Call, position: int, found: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
+def _check_either(call: NodeCall, position: int, found: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
     """Ask that a parameter be one number, a line of so many, or of the operand's rank and a shape."""
     reason = f"{call.input_name(position)} must be one number, or one for each row or column"
     if not found:
@@ -121,7 +121,7 @@ def _check_either(call: Call, position: int, found: Dims, dims: Dims, full: Dims
 
 
 @operator("QGemm", domain=MICROSOFT)
-def quantized_gemm(call: Call) -> Value:
+def quantized_gemm(call: NodeCall) -> Value:
     """A product of two quantized matrices, and a third one broadcast onto it, one way."""
     shape = gemm_product(call, 0, 3, 6)
     expect_numbers(call, 1, 2, 7, 8)
@@ -137,7 +137,7 @@ def quantized_gemm(call: Call) -> Value:
 
 
 @operator("MatMulNBits", domain=MICROSOFT)
-def matmul_of_few_bits(call: Call) -> Value:
+def matmul_of_few_bits(call: NodeCall) -> Value:
     """A product with a matrix of K rows and N columns that is held in blocks of a few bits each."""
     dims = call.shape(0)
     rows, columns = call.integer("K"), call.integer("N")
@@ -161,7 +161,7 @@ def matmul_of_few_bits(call: Call) -> Value:
     return Value((*dims[:-1], columns), call.dtype())
 
 
-def _check_packed(call: Call, position: int, what: str, columns: int, each: int) -> None:
+def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:
     """Ask for one axis with all of them, or two."""
     found = known_shape(call, position, what)
     if found is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -46,7 +46,7 @@ class _Layer(NamedTuple):
 
 
 @operator(*_GATES)
-def recurrent(call: Call) -> Sequence[Value]:
+def recurrent(call: NodeCall) -> Sequence[Value]:
     """All hidden states, the last one, and of an LSTM the last cell state too."""
     gates = _GATES[call.node.op_type]
     layer = _layer(call)
@@ -58,7 +58,7 @@ def recurrent(call: Call) -> Sequence[Value]:
     return Value(layer.sequence, call.dtype()), state, state
 
 
-def _check_states(call: Call, layer: _Layer, rows: Dim) -> None:
+def _check_states(call: NodeCall, layer: _Layer, rows: Dim) -> None:
     """Ask that biases, lengths and first states fit."""
     expect(call, 3, "B", (layer.directions, multiply(rows, 2)))
     expect(call, _LENGTHS, "sequence_lens", (layer.batch,))
@@ -70,7 +70,7 @@ def _check_states(call: Call, layer: _Layer, rows: Dim) -> None:
 
 
 @operator("DynamicQuantizeLSTM", domain=MICROSOFT)
-def quantized_lstm(call: Call) -> Sequence[Value]:
+def quantized_lstm(call: NodeCall) -> Sequence[Value]:
     """An LSTM of quantized weights, which lie the other way round."""
     layer = _layer(call)
     rows = multiply(layer.hidden, 4)
@@ -85,7 +85,7 @@ def quantized_lstm(call: Call) -> Sequence[Value]:
     return Value(layer.sequence, call.dtype()), state, state
 
 
-def _layer(call: Call) -> _Layer:
+def _layer(call: NodeCall) -> _Layer:
     direction = call.text("direction", "forward")
     if direction not in _DIRECTIONS:
         call.refuse(f"direction {direction!r} must be one of {', '.join(_DIRECTIONS)}")
@@ -99,7 +99,7 @@ def _layer(call: Call) -> _Layer:
     return _Layer(length, batch, features, _DIRECTIONS[direction], _hidden_size(call), is_batch_first)
 
 
-def _check_empty(call: Call, length: Dim, batch: Dim, features: Dim) -> None:
+def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None:
     """Ask for what is not empty where ONNX Runtime ends its process on it (seen with 1.31)."""
     sizes = {"GRU": (length, batch, features), "LSTM": (batch,), "DynamicQuantizeLSTM": (batch,)}.get(
         call.node.op_type, ()
@@ -108,7 +108,7 @@ def _check_empty(call: Call, length: Dim, batch: Dim, features: Dim) -> None:
         call.at_most(1, size, "ONNX Runtime aborts where X is empty")
 
 
-def _hidden_size(call: Call) -> Dim:
+def _hidden_size(call: NodeCall) -> Dim:
     """Return the attribute ``hidden_size``, or where there is none, what the recurrent weights say."""
     found = call.attribute("hidden_size")
     if found is not None:
@@ -118,7 +118,7 @@ def _hidden_size(call: Call) -> Dim:
     return call.rank(2, (3,), "R")[2]
 
 
-def _check_lengths(call: Call, length: Dim) -> None:
+def _check_lengths(call: NodeCall, length: Dim) -> None:
     """Ask that the lengths of the lines of a batch be within the whole; they are data mostly."""
     if not call.has(_LENGTHS):
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import modulo
 from symbcast.logic.formulas import equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
@@ -27,7 +27,7 @@ _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
-def reduced(call: Call) -> Dims:
+def reduced(call: NodeCall) -> Dims:
     """Return the first input with the axes to reduce 1, or gone."""
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
@@ -35,7 +35,7 @@ def reduced(call: Call) -> Dims:
     return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
 
 
-def _axes(call: Call) -> list[int] | None:
+def _axes(call: NodeCall) -> list[int] | None:
     """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
     since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
     if call.version >= since:
@@ -46,7 +46,7 @@ def _axes(call: Call) -> list[int] | None:
     return axes or []
 
 
-def reduced_content(call: Call) -> Content | None:
+def reduced_content(call: NodeCall) -> Content | None:
     """Return what a tensor whose elements are all known is reduced to, as a whole."""
     dims, axes = call.shape(0), _axes(call)
     name = _STEPS.get(call.node.op_type)
@@ -60,7 +60,7 @@ def reduced_content(call: Call) -> Content | None:
 
 
 @operator("ArgMax", "ArgMin")
-def arg(call: Call) -> Value:
+def arg(call: NodeCall) -> Value:
     """The axis becomes 1, or goes; it must not be empty."""
     dims = call.shape(0)
     axis = call.integer("axis")
@@ -71,7 +71,7 @@ def arg(call: Call) -> Value:
     return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
 
 
-def _normalised(call: Call) -> tuple[Dims, int]:
+def _normalised(call: NodeCall) -> tuple[Dims, int]:
     """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
@@ -82,7 +82,7 @@ def _normalised(call: Call) -> tuple[Dims, int]:
 
 
 @operator("LayerNormalization")
-def layer_normalization(call: Call) -> Sequence[Value]:
+def layer_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale and bias are broadcast onto the input, one way."""
     dims, axis = _normalised(call)
     for n in (1, 2):
@@ -94,7 +94,7 @@ def layer_normalization(call: Call) -> Sequence[Value]:
 
 
 @operator("RMSNormalization", "SimplifiedLayerNormalization")
-def rms_normalization(call: Call) -> Sequence[Value]:
+def rms_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale is broadcast onto the input, one way."""
     dims, axis = _normalised(call)
     call.broadcast(call.shape(1), dims, rule="unidirectional")
@@ -103,7 +103,7 @@ def rms_normalization(call: Call) -> Sequence[Value]:
 
 
 @operator("BatchNormalization")
-def batch_normalization(call: Call) -> Sequence[Value]:
+def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
     dims = call.shape(0)
     per_channel = [call.shape(n) for n in range(1, 5) if call.has(n)]
@@ -113,7 +113,7 @@ def batch_normalization(call: Call) -> Sequence[Value]:
 
 
 @operator("GroupNormalization")
-def group_normalization(call: Call) -> Value | Sequence[Value]:
+def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     """The channels are in groups of one size; scale and bias have one number for each channel, or group.
 
     ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
@@ -130,7 +130,7 @@ def group_normalization(call: Call) -> Value | Sequence[Value]:
     return Value(dims, call.dtype())
 
 
-def _one_for_each(call: Call, shapes: Sequence[Dims], size: Dim, what: str) -> None:
+def _one_for_each(call: NodeCall, shapes: Sequence[Dims], size: Dim, what: str) -> None:
     for shape in shapes:
         if len(shape) != 1:
             call.refuse(f"there must be one number for each {what}, in one axis")

@@ -10,7 +10,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.logic.formulas import Formula, equal, negate
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call, RefusedError
+from symbcast.onnx.node_call import NodeCall, RefusedError
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @operator("Reshape")
-def reshape_(call: Call) -> Value:
+def reshape_(call: NodeCall) -> Value:
     """The elements in another shape of as many; a 0 keeps the size of its axis, and one -1 is worked out."""
     if call.version < 5:
         wanted: Sequence[Element] = call.integers("shape") or []
@@ -41,7 +41,7 @@ def reshape_(call: Call) -> Value:
     return Value(shape, data.dtype, _reshaped(data, shape))
 
 
-def _reshape_to_data(call: Call) -> Value:
+def _reshape_to_data(call: NodeCall) -> Value:
     """A reshape to a shape that data decide: the sizes are new ones, as many elements as there are."""
     shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
     if call.value(0).shape is not None:
@@ -49,7 +49,7 @@ def _reshape_to_data(call: Call) -> Value:
     return Value(shape, call.dtype())
 
 
-def _of_unknown(call: Call, wanted: Sequence[Element]) -> Dims:
+def _of_unknown(call: NodeCall, wanted: Sequence[Element]) -> Dims:
     """Return the shape that is asked for where that of the data is not known."""
     if list(wanted).count(-1) > 1:
         call.refuse(_ONE_UNKNOWN)
@@ -67,7 +67,7 @@ _ONE_UNKNOWN = "at most one size may be -1"
 _NOT_NEGATIVE = "a size that is asked for must not be negative"
 
 
-def _reshaped_to(call: Call, data: Dims, wanted: Sequence[Element], settled: frozenset[int] = frozenset()) -> Dims:
+def _reshaped_to(call: NodeCall, data: Dims, wanted: Sequence[Element], settled: frozenset[int] = frozenset()) -> Dims:
     """Return the shape that is asked for; the sizes at the positions ``settled`` are not -1."""
     for n, item in enumerate(wanted):
         if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
@@ -85,7 +85,7 @@ def _reshaped_to(call: Call, data: Dims, wanted: Sequence[Element], settled: fro
 
 
 def _by_unknown(
-    call: Call, is_unknown: Formula, data: Dims, choices: Sequence[Sequence[Element]], settled: frozenset[int]
+    call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[Sequence[Element]], settled: frozenset[int]
 ) -> Dims:
     """Return the shape that is asked for by a size which is -1 at some sizes, and then worked out."""
     ends: list[Dims | None] = []
@@ -107,7 +107,7 @@ def _by_unknown(
     )
 
 
-def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims) -> list[Dim | None]:
+def _dims_wanted(call: NodeCall, wanted: Sequence[Element], data: Dims) -> list[Dim | None]:
     """Return the sizes that are asked for; None for the one that is to be worked out."""
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted):
@@ -125,7 +125,7 @@ def _dims_wanted(call: Call, wanted: Sequence[Element], data: Dims) -> list[Dim 
     return dims
 
 
-def _perhaps_zero(call: Call, item: Dim, data: Dims, axis: int) -> Dim:
+def _perhaps_zero(call: NodeCall, item: Dim, data: Dims, axis: int) -> Dim:
     """Return a size that is asked for and may be 0, which keeps that of the data."""
     call.is_size(item, _NOT_NEGATIVE)
     return item if call.integer("allowzero") else copied_where_zero(call, item, data, axis)
@@ -172,7 +172,7 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
 
 
 @operator("Flatten")
-def flatten_(call: Call) -> Value:
+def flatten_(call: NodeCall) -> Value:
     """A matrix: the axes before ``axis`` in one, those from it on in the other."""
     data = call.value(0)
     dims = call.shape(0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.scales import Scale, scale, scales
 from symbcast.onnx.registry import operator
@@ -29,7 +29,7 @@ class Resized(NamedTuple):
 
 
 @operator("Resize")
-def resize(call: Call) -> Value:
+def resize(call: NodeCall) -> Value:
     """Another size for each axis, asked for itself or by a scale."""
     dims = call.shape(0)
     axes = _axes(call, len(dims))
@@ -43,7 +43,7 @@ def resize(call: Call) -> Value:
 
 
 @operator("Upsample")
-def upsample(call: Call) -> Value:
+def upsample(call: NodeCall) -> Value:
     """Each size times a scale of 1 or more."""
     dims = call.shape(0)
     if call.version < 9:
@@ -57,19 +57,19 @@ def upsample(call: Call) -> Value:
     return _resized(call, dims, {n: _scaled(call, dims[n], f, n) for n, f in enumerate(factors)})
 
 
-def _resized(call: Call, dims: Dims, found: Mapping[int, Resized]) -> Value:
+def _resized(call: NodeCall, dims: Dims, found: Mapping[int, Resized]) -> Value:
     every = [found.get(n, Resized(d, TRUE, TRUE)) for n, d in enumerate(dims)]
     if call.does(differences.RESIZE_MODES):
         _ask_of_mode(call, every)
     return Value(tuple(r.size for r in every), call.dtype())
 
 
-def _is_given(call: Call, position: int) -> bool:
+def _is_given(call: NodeCall, position: int) -> bool:
     """Return whether scales or sizes are given; an empty tensor stands for none."""
     return call.has(position) and call.value(position).shape != (0,)
 
 
-def _axes(call: Call, rank: int) -> list[int]:
+def _axes(call: NodeCall, rank: int) -> list[int]:
     given = call.integers("axes") if call.version >= 18 else None
     if given is None:
         return list(range(rank))
@@ -79,11 +79,11 @@ def _axes(call: Call, rank: int) -> list[int]:
     return axes
 
 
-def _is_crop(call: Call) -> bool:
+def _is_crop(call: NodeCall) -> bool:
     return call.text("coordinate_transformation_mode") == "tf_crop_and_resize"
 
 
-def _ask_for_region(call: Call, count: int) -> None:
+def _ask_for_region(call: NodeCall, count: int) -> None:
     """Ask that a region have two numbers for each axis."""
     if _is_crop(call) and _is_given(call, 1) and call.value(1).shape is not None:
         (length,) = call.rank(1, (1,), "roi")
@@ -93,7 +93,7 @@ def _ask_for_region(call: Call, count: int) -> None:
 # By scales.
 
 
-def _by_scales(call: Call, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
+def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
     if _keeps_ratio(call):
         call.refuse("the ratio of the axes is kept with sizes only")
     factors = _counted(call, scales(call, position), len(axes))
@@ -105,7 +105,7 @@ def _by_scales(call: Call, dims: Dims, axes: Sequence[int], position: int) -> di
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
 
 
-def _counted(call: Call, found: list[Scale | None] | None, count: int) -> list[Scale | None]:
+def _counted(call: NodeCall, found: list[Scale | None] | None, count: int) -> list[Scale | None]:
     if found is None:
         call.note("that the scales, which are data, are possible was not looked at")
         return [None] * count
@@ -116,7 +116,7 @@ def _counted(call: Call, found: list[Scale | None] | None, count: int) -> list[S
     return found
 
 
-def _scaled(call: Call, size: Dim, factor: Scale | None, axis: int) -> Resized:
+def _scaled(call: NodeCall, size: Dim, factor: Scale | None, axis: int) -> Resized:
     length = None if factor is None else factor.times(size)
     if length is None:
         length = call.fresh(f"size_{axis}", f"axis {axis} times its scale")
@@ -126,7 +126,7 @@ def _scaled(call: Call, size: Dim, factor: Scale | None, axis: int) -> Resized:
 # To sizes.
 
 
-def _to_sizes(call: Call, dims: Dims, axes: Sequence[int]) -> dict[int, Resized]:
+def _to_sizes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> dict[int, Resized]:
     (length,) = call.rank(3, (1,), "sizes")
     call.equal(length, len(axes), f"there must be {len(axes)} sizes")
     items = call.elements(3) or (None,) * len(axes)
@@ -144,11 +144,11 @@ def _to_sizes(call: Call, dims: Dims, axes: Sequence[int]) -> dict[int, Resized]
     return dict(zip(axes, found, strict=True))
 
 
-def _keeps_ratio(call: Call) -> bool:
+def _keeps_ratio(call: NodeCall) -> bool:
     return call.text("keep_aspect_ratio_policy", "stretch") != "stretch"
 
 
-def _resized_to(call: Call, size: Dim, wanted: Dim) -> Resized:
+def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
     if not call.does(differences.RESIZE_SIZES):
         call.is_size(wanted, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
@@ -159,7 +159,7 @@ def _resized_to(call: Call, size: Dim, wanted: Dim) -> Resized:
     return Resized(wanted, equal(wanted, size), at_most(size, wanted))
 
 
-def _keeping_ratio(call: Call, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[Resized]:
+def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[Resized]:
     """Return axes resized by one scale, that of the axis which needs the least, or the most."""
     for size in (*old, *wanted):
         call.at_most(1, size, "where the ratio of the axes is kept, none may be empty")
@@ -178,7 +178,7 @@ def _keeping_ratio(call: Call, old: Sequence[Dim], wanted: Sequence[Dim]) -> lis
 # What the runtime has kernels for.
 
 
-def _ask_of_mode(call: Call, axes: Sequence[Resized]) -> None:
+def _ask_of_mode(call: NodeCall, axes: Sequence[Resized]) -> None:
     """Ask for what the runtime interpolates: two axes, or three, of which none is batch or channels."""
     mode = call.text("mode", "nearest")
     if mode not in ("linear", "cubic"):
@@ -195,7 +195,7 @@ def _ask_of_mode(call: Call, axes: Sequence[Resized]) -> None:
 _ONLY = "resizes the last axes only, or those but the last; batch and channels must stay"
 
 
-def _linear(call: Call, axes: Sequence[Resized]) -> list[list[Formula | None]]:
+def _linear(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]]:
     stays = [a.stays for a in axes]
     match len(axes):
         case 2 | 3:
@@ -207,7 +207,7 @@ def _linear(call: Call, axes: Sequence[Resized]) -> list[list[Formula | None]]:
     return []
 
 
-def _cubic(call: Call, axes: Sequence[Resized]) -> list[list[Formula | None]]:
+def _cubic(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]]:
     stays = [a.stays for a in axes]
     grows = [] if call.integer("antialias") else [a.grows for a in axes[1:3]]
     match len(axes):
@@ -222,7 +222,7 @@ def _cubic(call: Call, axes: Sequence[Resized]) -> list[list[Formula | None]]:
 
 
 @operator("GridSample")
-def grid_sample(call: Call) -> Value:
+def grid_sample(call: NodeCall) -> Value:
     """One element for each place of a grid, where that says."""
     dims, grid = call.shape(0), call.shape(1)
     rank = len(dims)
@@ -239,7 +239,7 @@ def grid_sample(call: Call) -> Value:
 
 
 @operator("AffineGrid")
-def affine_grid(call: Call) -> Value:
+def affine_grid(call: NodeCall) -> Value:
     """A grid for a tensor of some size, moved by a matrix."""
     theta = call.rank(0, (3,), "theta")
     size = asked_shape(call, 1)

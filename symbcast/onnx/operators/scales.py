@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import Element, Ratio, is_size
 from symbcast.onnx.values.value import Constant
@@ -50,7 +50,7 @@ class Scale(NamedTuple):
         return floor_divide(multiply(size, self.above), self.below) if self.exact else None
 
 
-def scales(call: Call, position: int) -> list[Scale | None] | None:
+def scales(call: NodeCall, position: int) -> list[Scale | None] | None:
     """Return the scales that an input holds; None for each that is not known, and where there may be any number."""
     value = call.value(position)
     if isinstance(value, Constant):
@@ -61,7 +61,7 @@ def scales(call: Call, position: int) -> list[Scale | None] | None:
     return None if items is None else [_scale_of(call, item) for item in items]
 
 
-def _scale_of(call: Call, element: Element) -> Scale | None:
+def _scale_of(call: NodeCall, element: Element) -> Scale | None:
     if is_size(element):
         return Scale(element, 1, True)
     if not isinstance(element, Ratio):
@@ -73,7 +73,7 @@ def _scale_of(call: Call, element: Element) -> Scale | None:
     return Scale(above, below, is_power_of_two or not call.does(differences.FLOAT_SCALES))
 
 
-def scale(call: Call, number: float) -> Scale:
+def scale(call: NodeCall, number: float) -> Scale:
     """Return a 32-bit float as a scale."""
     return rounded_scale(number) if call.does(differences.FLOAT_SCALES) else exact_scale(number)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -16,7 +16,7 @@ INT64 = 7
 
 
 @operator("NonZero")
-def non_zero(call: Call) -> Value:
+def non_zero(call: NodeCall) -> Value:
     """The indices of the elements that are not 0: how many is data's to say."""
     dims = call.shape(0)
     count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
@@ -24,7 +24,7 @@ def non_zero(call: Call) -> Value:
 
 
 @operator("Compress")
-def compress(call: Call) -> Value:
+def compress(call: NodeCall) -> Value:
     """The slices that a condition selects: how many is data's to say."""
     dims = call.shape(0)
     count = call.fresh("count", f"how many {call.input_name(1)} selects")
@@ -36,7 +36,7 @@ def compress(call: Call) -> Value:
 
 
 @operator("Unique")
-def unique(call: Call) -> Sequence[Value]:
+def unique(call: NodeCall) -> Sequence[Value]:
     """The different elements, or slices: how many is data's to say."""
     dims = call.shape(0)
     count = call.fresh("count", f"how many different ones {call.input_name(0)} holds")
@@ -49,7 +49,7 @@ def unique(call: Call) -> Sequence[Value]:
 
 
 @operator("OneHot")
-def one_hot(call: Call) -> Value:
+def one_hot(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
     expect_numbers(call, 1)
@@ -65,7 +65,7 @@ def one_hot(call: Call) -> Value:
 
 
 @operator("TopK")
-def top_k(call: Call) -> Sequence[Value]:
+def top_k(call: NodeCall) -> Sequence[Value]:
     """The k greatest along an axis, which must have as many."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
@@ -82,7 +82,7 @@ def top_k(call: Call) -> Sequence[Value]:
 
 
 @operator("ReverseSequence")
-def reverse_sequence(call: Call) -> Value:
+def reverse_sequence(call: NodeCall) -> Value:
     """Each line of a batch turned around for a length of its own."""
     dims = call.shape(0)
     lengths = call.rank(1, (1,), "sequence_lens")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx import differences
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
 from symbcast.onnx.values.value import Value
@@ -19,7 +19,7 @@ FLOAT = 1
 
 
 @operator("DFT")
-def transform(call: Call) -> Value:
+def transform(call: NodeCall) -> Value:
     """The frequencies along an axis; the last axis holds real parts alone, or imaginary ones too."""
     dims = call.shape(0)
     rank = len(dims)
@@ -44,7 +44,7 @@ def transform(call: Call) -> Value:
     return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
 
 
-def _axis(call: Call) -> int:
+def _axis(call: NodeCall) -> int:
     if call.version < 20:
         return call.integer("axis", 1)
     if not call.has(2):
@@ -55,7 +55,7 @@ def _axis(call: Call) -> int:
     return found[0]
 
 
-def _number(call: Call, position: int, label: str) -> Dim | None:
+def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     """Return the number that an input holds, a size of its own where it is not known; None where it is not given."""
     if not call.has(position):
         return None
@@ -66,7 +66,7 @@ def _number(call: Call, position: int, label: str) -> Dim | None:
 
 
 @operator("STFT")
-def short_transform(call: Call) -> Value:
+def short_transform(call: NodeCall) -> Value:
     """The frequencies of one frame after another."""
     # ONNX Runtime takes real numbers without an axis of their own.
     batch, whole, *parts = call.rank(0, (2, 3) if call.does(differences.STFT_REAL) else (3,), "the signal")
@@ -90,7 +90,7 @@ def short_transform(call: Call) -> Value:
 
 
 @operator("MelWeightMatrix")
-def mel_matrix(call: Call) -> Value:
+def mel_matrix(call: NodeCall) -> Value:
     """A row for each frequency, a column for each band."""
     bands = _number(call, 0, "bands")
     length = _number(call, 1, "length")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.operators.indices import gathered_listed
 from symbcast.onnx.registry import operator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @operator("Slice")
-def slice_(call: Call) -> Value:
+def slice_(call: NodeCall) -> Value:
     """A part of the data: from a start to an end, in steps, on some axes."""
     data = call.value(0)
     dims = list(call.shape(0))
@@ -56,7 +56,7 @@ def slice_(call: Call) -> Value:
     return Value(tuple(dims), data.dtype, content)
 
 
-def _bounds_given(call: Call, position: int) -> list[Dim | None] | None:
+def _bounds_given(call: NodeCall, position: int) -> list[Dim | None] | None:
     items = call.elements(position)
     if items is None:
         lengths = call.shape(position)
@@ -64,7 +64,7 @@ def _bounds_given(call: Call, position: int) -> list[Dim | None] | None:
     return [item if is_size(item) else None for item in items]
 
 
-def _cut(call: Call, size: Dim, start: Dim | None, end: Dim | None, step: int) -> tuple[Dim | None, Dim | None]:
+def _cut(call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: int) -> tuple[Dim | None, Dim | None]:
     """Return where a part begins and how long it is; None where that is not known.
 
     Starts and ends are clamped, as in Python: see the ONNX document of Slice.
@@ -80,7 +80,7 @@ def _cut(call: Call, size: Dim, start: Dim | None, end: Dim | None, step: int) -
 _END = 1 << 30
 
 
-def _from_front(call: Call, size: Dim, place: Dim) -> Dim | None:
+def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim | None:
     """Return a start or an end counted from the front; a huge one is written for "to the end"."""
     if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
         return size if place > 0 else -1

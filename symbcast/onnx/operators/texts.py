@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.numbers import BOOL
 from symbcast.onnx.values.value import Value
@@ -13,19 +13,19 @@ FLOAT, INT64, STRING = 1, 7, 8
 
 
 @operator("StringConcat")
-def concat(call: Call) -> Value:
+def concat(call: NodeCall) -> Value:
     """Texts one behind the other; the operands are broadcast together."""
     return Value(call.broadcast(call.shape(0), call.shape(1)), STRING)
 
 
 @operator("RegexFullMatch")
-def match(call: Call) -> Value:
+def match(call: NodeCall) -> Value:
     """A truth value for each text."""
     return Value(call.shape(0), BOOL)
 
 
 @operator("StringSplit")
-def split(call: Call) -> Sequence[Value]:
+def split(call: NodeCall) -> Sequence[Value]:
     """The parts of each text, on a new axis that is as long as the most parts; and how many each has."""
     dims = call.shape(0)
     count = call.fresh("parts", f"the most parts that a text of {call.input_name(0)} has")
@@ -33,7 +33,7 @@ def split(call: Call) -> Sequence[Value]:
 
 
 @operator("StringNormalizer")
-def normalizer(call: Call) -> Value:
+def normalizer(call: NodeCall) -> Value:
     """The texts that are left when some words are dropped; one that is empty where none is left."""
     dims = call.rank(0, (1, 2), "the input")
     if len(dims) == 2:
@@ -43,7 +43,7 @@ def normalizer(call: Call) -> Value:
 
 
 @operator("TfIdfVectorizer")
-def vectorizer(call: Call) -> Value:
+def vectorizer(call: NodeCall) -> Value:
     """How often each of some sequences occurs in a line."""
     dims = call.rank(0, (1, 2), "the input")
     places = call.integers("ngram_indexes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import any_of, at_most, equal
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.value import Dims
 from symbcast.operators.windows import Window
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 
 
-def auto_pad(call: Call) -> str:
+def auto_pad(call: NodeCall) -> str:
     """Return how the padding is to be found; empty where the node says it itself."""
     found = call.text("auto_pad", "NOTSET")
     if found not in (*SAME, "VALID", "NOTSET"):
@@ -23,7 +23,7 @@ def auto_pad(call: Call) -> str:
     return "" if found == "NOTSET" else found
 
 
-def windows(call: Call, kernel: Dims) -> list[Window]:
+def windows(call: NodeCall, kernel: Dims) -> list[Window]:
     """Return the windows of a node along each axis; what it says of them must fit their number, and be positive."""
     rank = len(kernel)
     for size in kernel:
@@ -36,7 +36,7 @@ def windows(call: Call, kernel: Dims) -> list[Window]:
     return [Window(*all_) for all_ in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)]
 
 
-def numbers(call: Call, name: str, default: int, count: int, least: int) -> list[int]:
+def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> list[int]:
     """Return an attribute of numbers, of which there must be ``count``, none below ``least``."""
     found = call.integers(name)
     if found is None:
@@ -48,7 +48,7 @@ def numbers(call: Call, name: str, default: int, count: int, least: int) -> list
     return found
 
 
-def nonempty(call: Call, dims: Dims, reason: str) -> None:
+def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
     """Ask that no size be 0, unless that of the batch is."""
     wanted = [d for d in dims if not call.bounds.is_at_least(d, 1)]
     if not wanted:
@@ -59,7 +59,7 @@ def nonempty(call: Call, dims: Dims, reason: str) -> None:
             call.require(any_of([*is_empty, at_most(1, size)]), reason)
 
 
-def one_for_each(call: Call, position: int, size: Dim, what: str) -> None:
+def one_for_each(call: NodeCall, position: int, size: Dim, what: str) -> None:
     """Ask that an input, where it is given, have one number for each of something."""
     if call.has(position):
         shape = call.rank(position, (1,), f"{call.input_name(position)}, which has one number for each {what},")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
+from symbcast.algebra.terms import symbols_of
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
@@ -72,7 +73,6 @@ class ModelAnswer:
     @property
     def data_sizes(self) -> dict[str, str]:
         """The sizes that no input's shape determines, by name, and what each of them is."""
-        from symbcast.algebra.terms import symbols_of
         from symbcast.solver.normal_form import symbols_in
 
         env, walk = self._checked.env, self._checked.walk

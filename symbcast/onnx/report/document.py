@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.characters import clipped, cut, listed, sizes_text, visible
 from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import FALSE
+from symbcast.logic.formulas import FALSE, all_of
 from symbcast.show.document import (
     NOTHING,
     Conjunction,
@@ -99,8 +99,6 @@ def summary(report: ModelAnswer) -> str:
 
 def condition_text(report: ModelAnswer) -> str:
     """Return the condition as text that parses back."""
-    from symbcast.logic.formulas import all_of
-
     env = report._env
     if env.verdict is Verdict.NEVER:
         return "False"

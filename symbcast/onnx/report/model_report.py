@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from symbcast.logic.formulas import all_of
 from symbcast.onnx.report.answer import ModelAnswer
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ class ModelReport(ModelAnswer):
     def guard(self) -> Guard:
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
         from symbcast.guards import python_guard
-        from symbcast.logic.formulas import all_of
 
         names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
         return python_guard(all_of(self._env.clauses), names)

@@ -11,7 +11,6 @@ from symbcast.onnx.requirements.projection import project
 from symbcast.program.assumptions import Assumption
 from symbcast.solver.budget import asked
 from symbcast.solver.normal_form import symbols_in
-from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
@@ -59,7 +58,7 @@ class Conditions:
                 inputs.named(s.name)
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
         for clause in found.inputs:
-            inputs.require(Assumption(clause, formula_text(clause)))
+            inputs.require(Assumption(clause))
         return inputs, found.data
 
     @property

@@ -32,7 +32,6 @@ from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_aske
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.shapes import Shape, shape_of
-from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim, Operation
@@ -93,7 +92,7 @@ class Asker:
             return
         self.places[place.name] = place
         self.reasons[place.name, asked] = reason, code
-        self.env.require(Assumption(asked, formula_text(asked)), origin=place.name)
+        self.env.require(Assumption(asked), origin=place.name)
         self._learn(asked)
 
     def _learn(self, asked: Formula) -> None:
@@ -209,7 +208,7 @@ class Asker:
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
-        self.env.assume(Assumption(formula, formula_text(formula)))
+        self.env.assume(Assumption(formula))
 
     def is_positive(self, dims: Iterable[Dim]) -> bool:
         """Return whether sizes are all known to be at least 1."""

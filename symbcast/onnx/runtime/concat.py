@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import FALSE, Formula, any_of, equal, negate
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joins import off_axis_reason
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-def join_skipping_empty(call: Call, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
+def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
     """Return the sizes that all tensors have but for one axis.
 
     The runtime does not look at those of tensors that hold nothing; where all do, the first one's are taken.
@@ -37,7 +37,7 @@ def join_skipping_empty(call: Call, _: Context, shapes: Sequence[Dims], axis: in
     return dims
 
 
-def _by_emptiness(call: Call, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
+def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
     """Return the size of the first tensor that holds something, or else of the first one."""
     what = f"axis {axis}, of the first of them that holds something"
     name = f"{call.place.name}_dim_{axis}"

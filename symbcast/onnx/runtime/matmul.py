@@ -7,14 +7,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, at_most, different, equal
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.value import Dims
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-def joined_batch(call: Call, left: Dims, right: Dims) -> Dims:
+def joined_batch(call: NodeCall, left: Dims, right: Dims) -> Dims:
     """Return the batch axes of a product of two operands of two axes or more.
 
     What is summed over decides: where that is empty, the runtime does not look at the right operand's batch.
@@ -37,7 +37,7 @@ def joined_batch(call: Call, left: Dims, right: Dims) -> Dims:
     return tuple(x if x == y else call.asker.by_cases(name, text, something, y, x) for x, y in kept)
 
 
-def _strictly_broadcast(call: Call, left: Dims, right: Dims) -> Dims:
+def _strictly_broadcast(call: NodeCall, left: Dims, right: Dims) -> Dims:
     """Return batch axes broadcast as ONNX Runtime does it (seen with 1.31): a 1 is not stretched to 0.
 
     Where all axes of the right operand are 1, and the left one has as many, it does not look at them. Where what is
@@ -51,12 +51,12 @@ def _strictly_broadcast(call: Call, left: Dims, right: Dims) -> Dims:
     return batch
 
 
-def _refuse_one_beside_none(call: Call, one: Dim, none: Dim, unless: Formula) -> None:
+def _refuse_one_beside_none(call: NodeCall, one: Dim, none: Dim, unless: Formula) -> None:
     if not call.bounds.is_at_least(none, 1):
         call.require(any_of([different(one, 1), different(none, 0), unless]), "a batch of 1 beside one of 0")
 
 
-def refuse_no_rows(call: Call, rows: Dims) -> None:
+def refuse_no_rows(call: NodeCall, rows: Dims) -> None:
     """Refuse matrices without rows beside a vector: ONNX Runtime takes their rows for a batch."""
     for size in rows:
         if not call.bounds.is_at_least(size, 1):

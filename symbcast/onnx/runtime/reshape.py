@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import any_of, equal, negate
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-def infer_size_beside_zero(call: Call, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
     """Return the size at a -1 where others may be 0: the runtime leaves sizes of 0 out on both sides."""
     empty = call.empty(given)
     if call.is_known(empty) is False:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
-from symbcast.onnx.call import Call
+from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context
 from symbcast.operators.windows import NOT_NEGATIVE, Window, covering
 
@@ -51,7 +51,7 @@ def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up
     return _divided(context, room, window.stride)
 
 
-def transposed_positions(call: Call, size: Dim, window: Window, asked: int) -> None:
+def transposed_positions(call: NodeCall, size: Dim, window: Window, asked: int) -> None:
     """Require as many elements at least as there are windows in an output that is asked for."""
     needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
     call.at_most(needed, size, "the output that is asked for is too large for the input")

@@ -14,7 +14,7 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.algebra.bounds import numbers_of
+from symbcast.algebra.bounds import exact_quotient, numbers_of
 from symbcast.algebra.terms import Term
 
 if TYPE_CHECKING:
@@ -205,8 +205,6 @@ def as_ratio(element: Element) -> Ratio | None:
 
 def ratio(above: Dim, below: Dim) -> Element:
     """Return a quotient, as a dimension where it is one; the divisor is positive."""
-    from symbcast.algebra.bounds import exact_quotient
-
     whole = exact_quotient((above,), (below,))
     return Ratio(above, below) if whole is None else whole
 

@@ -30,7 +30,7 @@ class RefusedError(UnknownShapeError):
     """A node can run at no sizes, as was asked: what comes of it never is."""
 
 
-class Call(Context):
+class NodeCall(Context):
     """A node with its inputs.
 
     What it asks of sizes is told with `equal`, `at_most`, `require` and `broadcast`, each with a reason for people: a

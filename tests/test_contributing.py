@@ -1,0 +1,48 @@
+"""The documents of the repository: every path and link in them is real, and the walks in CONTRIBUTING.md are walked."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(p for top in ("symbcast", "tests") for p in (ROOT / top).rglob("README.md")),
+]
+WALK = re.compile(r"\*\*(?P<name>[^*]+)\*\* \((?P<count>\d+) files\): (?P<files>[^\n]+)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\(([^)#\s]+)\)", document.read_text("utf-8")):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.relative_to(ROOT).as_posix())
+def test_paths_are_real(document):
+    text = document.read_text("utf-8")
+    for path in re.findall(r"`((?:symbcast|tests|notebooks)/[\w./-]*)`", text):
+        assert (ROOT / path).exists(), path
+    if document.parent != ROOT:
+        beside = (document.parent, ROOT, ROOT / "tests", ROOT / "symbcast")
+        for path in re.findall(r"`([\w/-]+\.(?:py|md|lark|json))`", text):
+            found = any((folder / path).exists() for folder in (*beside, *document.parent.iterdir()))
+            assert found, path
+
+
+def test_the_walks_are_walked():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    told = {m["name"]: re.findall(r"`([^`]+)`", m["files"]) for m in WALK.finditer(text)}
+    # In a process of its own, where nothing was asked before.
+    lines = "import walks\nfor name, ask in walks.WALKS.items(): print(name, *walks.files_of(ask), sep=';')"
+    said = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=True, cwd=ROOT / "tests"
+    ).stdout
+    walked = {name: files for name, *files in (line.split(";") for line in said.splitlines())}
+    assert {name: [f"symbcast/{f}" for f in files] for name, files in told.items()} == walked
+    assert [int(m["count"]) for m in WALK.finditer(text)] == [len(files) for files in walked.values()]
