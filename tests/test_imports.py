@@ -22,6 +22,8 @@ ASKED = {
     "html": "a._repr_html_()",
     "latex": "a._repr_latex_()",
     "to_dict": "a.to_dict()",
+    "findings": "getattr(a, 'findings', tuple)()",
+    "report": "getattr(a, 'report', str)()",
 }
 ABOUT = {
     "call": 'a = sb.broadcast("N, 3", "M, 1")',

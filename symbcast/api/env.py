@@ -10,6 +10,8 @@ from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
 if TYPE_CHECKING:
     from symbcast.exchange.programs import ProgramData
     from symbcast.guards import Guard
+    from symbcast.report.findings import Finding
+    from symbcast.report.formats import Format
 
 
 class ShapeEnv(ShapeFunctions):
@@ -49,6 +51,44 @@ class ShapeEnv(ShapeFunctions):
         from symbcast.show import latex, program
 
         return latex.render(program.document(self))
+
+    # Findings: each conjunct of the condition with where it comes from, for tools.
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the program requires, the operation first that requires first.
+
+        There is one finding for each conjunct of the condition, with why it is required and the smallest sizes at
+        which it fails. Where no sizes are valid, there is one for each of the operations that clash.
+
+        >>> env = ShapeEnv()
+        >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
+        >>> (found,) = env.findings()
+        >>> found.operation, found.text, found.code, found.counterexample, found.sizes_there
+        ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) beside (2, 64)')
+        """
+        from symbcast.report.findings import findings_of
+
+        return findings_of(self)
+
+    def report(self, format: Format = "text", source: str = "") -> str:
+        """Return the findings for those who show or gather them.
+
+        ``format`` is ``"text"``, a line for each finding as compilers have it, with its evidence below; ``"json"``,
+        which `symbcast.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
+        commands of GitHub's workflows that annotate a file. ``source`` is the program's file, or what it is called.
+        Raises `ShapeTypeError` for another format.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> print(env.report("text", "net.py"))
+        net.py: warning: mask (numpy): the program is valid only when T and S are equal, or one of them is 1
+            numpy asks: on axis 1 (-1), sizes must be equal or 1
+            operands: A (batch, T), B (batch, S)
+            fails at batch=1, T=2, S=3: (1, 2) beside (1, 3)
+        """
+        from symbcast.report.formats import report
+
+        return report(self, format, source)
 
     # Guards: the condition in the words of those who check it.
 

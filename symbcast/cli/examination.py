@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.cli.outcomes import Confirmed, FileOutcome
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
-from symbcast.onnx.report.formats.outcomes import Confirmed, Outcome, Problem, disagreements, notices_of
+from symbcast.report.outcomes import Problem
 
 if TYPE_CHECKING:
+    from symbcast.onnx.report.confirmation import Confirmation
     from symbcast.onnx.report.model_report import ModelReport
     from symbcast.onnx.requirements.recorder import Runtime
     from symbcast.program.assumptions import Assumption
@@ -31,7 +34,7 @@ class Job(NamedTuple):
     target: str | None
 
 
-def examine(job: Job) -> Outcome:
+def examine(job: Job) -> FileOutcome:
     """Return what becomes of a file; whatever is wrong with it is told, and stops nothing else."""
     start = perf_counter()
     names: tuple[str, ...] = ()
@@ -41,18 +44,18 @@ def examine(job: Job) -> Outcome:
     except MissingExtraError:
         raise
     except ModelError as error:
-        found = Outcome(job.path, names=names, problem=Problem(error.problem, error.hint))
+        found = FileOutcome(job.path, names=names, problem=Problem(error.problem, error.hint))
     except (SymbcastError, OSError) as error:
-        found = Outcome(job.path, names=names, problem=Problem(" ".join(str(error).split())))
+        found = FileOutcome(job.path, names=names, problem=Problem(" ".join(str(error).split())))
     except Exception as error:
-        found = Outcome(job.path, names=names, problem=_fault(error))
-    return found._replace(seconds=perf_counter() - start)
+        found = FileOutcome(job.path, names=names, problem=_fault(error))
+    return replace(found, seconds=perf_counter() - start)
 
 
-def died(job: Job, status: int | None) -> Outcome:
+def died(job: Job, status: int | None) -> FileOutcome:
     """Return what became of a file on which the process came to its end."""
     how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
-    return Outcome(job.path, problem=Problem(f"the process that checked it ended with {how}", "is it too large?"))
+    return FileOutcome(job.path, problem=Problem(f"the process that checked it ended with {how}", "is it too large?"))
 
 
 def _fault(error: Exception) -> Problem:
@@ -68,7 +71,7 @@ def _names_in(assumption: str) -> set[str]:
     return {*ShapeEnv(assumption).names.values()}
 
 
-def _examined(job: Job, names: tuple[str, ...]) -> Outcome:
+def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
     from symbcast.onnx import check
 
     if Path(job.path).is_dir():
@@ -80,26 +83,28 @@ def _examined(job: Job, names: tuple[str, ...]) -> Outcome:
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
         report = check(job.path, [*taken, *later, *bound], job.min_size, runtime=job.runtime)
-    found = Outcome(
+    confirmed = report.confirm() if job.confirm else ()
+    found = FileOutcome(
         job.path,
         report.verdict.value,
         names=(*names, *report.data_sizes) if job.assume else names,
         findings=len(report.findings),
         unanalysed=len({left.node for left in report.unanalysed}),
+        confirmed=tuple(map(_told, confirmed)),
     )
-    if job.confirm:
-        found = found._replace(confirmed=_confirmed(report))
     if job.target is not None:
         found = _written(found, report, Path(job.target))
     match job.format:
         case "text":
             from symbcast.onnx.report.document import document
 
-            return found._replace(document=document(report))
+            return replace(found, document=document(report))
         case "json":
-            return found._replace(data=report.to_dict())
+            return replace(found, data=report.to_dict())
         case _:
-            return found._replace(notices=(*notices_of(report.to_dict()), *disagreements(found.confirmed)))
+            from symbcast.onnx.report.notices import disagreements, notices_of
+
+            return replace(found, notices=(*notices_of(report), *disagreements(confirmed)))
 
 
 def _names(job: Job) -> tuple[str, ...]:
@@ -122,11 +127,11 @@ def _sizes(job: Job, names: tuple[str, ...]) -> list[Assumption]:
     return [Assumption(equal(symbol(n), size), f"{n} == {size}") for n, size in job.bound if n in names]
 
 
-def _confirmed(report: ModelReport) -> tuple[Confirmed, ...]:
-    return tuple(Confirmed(c.sizes, c.expected, c.happened, c.agrees, c.reason, str(c)) for c in report.confirm())
+def _told(run: Confirmation) -> Confirmed:
+    return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, str(run))
 
 
-def _written(found: Outcome, report: ModelReport, target: Path) -> Outcome:
+def _written(found: FileOutcome, report: ModelReport, target: Path) -> FileOutcome:
     """Write the annotated model, whole or not at all."""
     model = report.annotate()
     draft = target.with_name(f".{target.name}.part")
@@ -136,11 +141,11 @@ def _written(found: Outcome, report: ModelReport, target: Path) -> Outcome:
         draft.replace(target)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return found._replace(problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
+        return replace(found, problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return found._replace(remarks=tuple(_moved(model, Path(found.source), target)))
+    return replace(found, remarks=tuple(_moved(model, Path(found.source), target)))
 
 
 def _moved(model: Any, source: Path, target: Path) -> list[str]:

@@ -14,7 +14,7 @@ from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from symbcast.cli.examination import Job
-    from symbcast.onnx.report.formats.outcomes import Outcome
+    from symbcast.cli.outcomes import FileOutcome
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
@@ -114,7 +114,7 @@ def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     yield from ShapeEnv(list(texts), min_size).names.values()
 
 
-def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format) -> list[Outcome]:
+def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format) -> list[FileOutcome]:
     """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
     from symbcast.cli.outcome_texts import TELLERS
     from symbcast.cli.progress import Bar
@@ -130,7 +130,7 @@ def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format
     return done
 
 
-def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[Outcome, None, None]:
+def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[FileOutcome, None, None]:
     from symbcast.cli.examination import died, examine
 
     if processes > 1 and len(asked) > 1:
@@ -145,14 +145,14 @@ def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None])
         yield outcome
 
 
-def _known(outcomes: Iterator[Outcome], wanted: set[str]) -> Iterator[Outcome]:
+def _known(outcomes: Iterator[FileOutcome], wanted: set[str]) -> Iterator[FileOutcome]:
     """Yield the outcomes once every name that was spoken of was met in a model.
 
     Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
     """
     missing = set(wanted)
     names: dict[str, None] = {}
-    held: list[Outcome] = []
+    held: list[FileOutcome] = []
     for outcome in outcomes:
         missing.difference_update(outcome.names)
         names.update(dict.fromkeys(outcome.names))
@@ -176,7 +176,7 @@ def _unknown(name: str, names: Sequence[str]) -> str:
     return f"no size in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
 
 
-def _status(outcomes: Sequence[Outcome], fail_on: FailOn) -> Exit:
+def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
     """Return the exit status: of several, that a file could not be read is worst, and then that a model fails."""
     failing = {"never": {"never"}, "sometimes": {"never", "sometimes"}}.get(fail_on, {"never", "sometimes", "unknown"})
     if any(o.problem is not None for o in outcomes):

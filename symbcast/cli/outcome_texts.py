@@ -13,7 +13,7 @@ from symbcast.cli.output import harmless, print_json, print_text, show
 from symbcast.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
 
 if TYPE_CHECKING:
-    from symbcast.onnx.report.formats.outcomes import Outcome
+    from symbcast.cli.outcomes import FileOutcome
 
 _WORDS = {"always": "always", "sometimes": "sometimes", "never": "never", "unknown": "undecided", "": "broken"}
 _TONES = {
@@ -33,20 +33,20 @@ class Teller:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: FileOutcome) -> None:
         """Tell what became of a file, in its turn."""
         if outcome.problem is not None:
             print_text(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
         remark(outcome)
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Tell what is to be told of all of them."""
 
 
 class Text(Teller):
     """Tells in words; of several files there is a table at the end."""
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: FileOutcome) -> None:
         """Print a report, or why there is none."""
         if outcome.document is not None:
             show(_report(outcome, outcome.document), _WIDTH)
@@ -58,7 +58,7 @@ class Text(Teller):
         print_text("")
         remark(outcome)
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the table."""
         if self.count > 1:
             show(_summary(outcomes), indent=0)
@@ -67,7 +67,7 @@ class Text(Teller):
 class Json(Teller):
     """Tells in one JSON document: the reports, and what could not be checked."""
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the document."""
         reports = [_data(o) for o in outcomes if o.data is not None]
         errors = [{"source": o.source, **o.problem._asdict()} for o in outcomes if o.problem is not None]
@@ -77,9 +77,9 @@ class Json(Teller):
 class Sarif(Teller):
     """Tells in one SARIF log."""
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the log."""
-        from symbcast.onnx.report.formats.sarif import document
+        from symbcast.report.sarif import document
 
         print_json(document(outcomes))
 
@@ -87,9 +87,9 @@ class Sarif(Teller):
 class GitHub(Teller):
     """Tells in workflow commands."""
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: FileOutcome) -> None:
         """Print the commands for a file."""
-        from symbcast.onnx.report.formats.github import commands
+        from symbcast.report.github import commands
 
         for command in commands(outcome):
             print_text(command)
@@ -99,19 +99,19 @@ class GitHub(Teller):
 TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sarif, "github": GitHub}
 
 
-def remark(outcome: Outcome) -> None:
+def remark(outcome: FileOutcome) -> None:
     """Print what is for whoever started the command."""
     for text in outcome.remarks:
         print_text(harmless(f"symbcast: {text}"), sys.stderr)
 
 
-def _report(outcome: Outcome, document: Document) -> Document:
+def _report(outcome: FileOutcome, document: Document) -> Document:
     """Return a report, with what the real runtime did at its end."""
     runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
     return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
 
-def _summary(outcomes: Sequence[Outcome]) -> Document:
+def _summary(outcomes: Sequence[FileOutcome]) -> Document:
     """Return a row for each file, and their sum."""
     heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
     rows = (Row("model", heads, Part.HEAD), *map(_row, outcomes))
@@ -122,13 +122,13 @@ def _summary(outcomes: Sequence[Outcome]) -> Document:
     )
 
 
-def _row(outcome: Outcome) -> Row:
+def _row(outcome: FileOutcome) -> Row:
     word = _WORDS[outcome.verdict]
     counts = (outcome.findings or "-", outcome.unanalysed or "-", f"{1000 * outcome.seconds:.0f}")
     cells = tuple(Span(str(count)) for count in counts) if outcome.verdict else ()
     return Row(cut(outcome.source, _NAME), (Span(word, tone=_TONES[word]), *cells))
 
 
-def _data(outcome: Outcome) -> dict[str, Any]:
+def _data(outcome: FileOutcome) -> dict[str, Any]:
     runs = [{key: value for key, value in c._asdict().items() if key != "text"} for c in outcome.confirmed]
     return {**(outcome.data or {}), **({"confirmations": runs} if runs else {})}

@@ -31,10 +31,17 @@ def rule_text(rule: Rule) -> str:
 
 def operand_names(result: Call) -> list[str]:
     """Return what each operand is called: by the rule where it names them all, else by number."""
-    count = len(result.operands)
-    if count > len(result.rule.operands):
-        return [f"operand {n}" for n in range(count)]
-    return [result.rule.operand_name(n) for n in range(count)]
+    return names_of_operands(result.rule, len(result.operands))
+
+
+def names_of_operands(rule: Rule | None, count: int) -> list[str]:
+    """Return what the operands of a rule are called, as many as there are; without a rule they are A and B.
+
+    >>> names_of_operands(None, 2), names_of_operands(None, 3)
+    (['A', 'B'], ['operand 0', 'operand 1', 'operand 2'])
+    """
+    names = ("A", "B") if rule is None else rule.operands
+    return [names[n] if count <= len(names) else f"operand {n}" for n in range(count)]
 
 
 def axis_text(axis: int, rank: int) -> str:

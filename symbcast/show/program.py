@@ -9,6 +9,7 @@ from symbcast.characters import clipped, listed, sizes_text, visible
 from symbcast.explanation.names import Namer, axis_text, rule_text
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import FALSE, all_of, dims_of
+from symbcast.report.failures import broken, dims_at
 from symbcast.show.call import VERDICTS
 from symbcast.show.document import (
     LONGEST,
@@ -170,26 +171,20 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:
-        for constraint in op.constraints:
-            if not holds_at(constraint.requirement, bound):
-                origin = constraint.origin
-                where = f", {axis_text(origin.axis, origin.rank)}" if origin.axis is not None and origin.rank else ""
-                return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
+        constraint = broken(op, bound)
+        if constraint is not None:
+            origin = constraint.origin
+            where = f", {axis_text(origin.axis, origin.rank)}" if origin.axis is not None and origin.rank else ""
+            return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
     return "an operation is not valid"
 
 
 def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[Any, int]) -> str:
     """Return the sizes that meet where a constraint fails."""
-    from symbcast.solver.compiler import UndefinedError
-    from symbcast.solver.evaluation import size_at
-
-    try:
-        values = [str(size_at(d, bound)) for d in dims_of(constraint.requirement)]
-    except (UndefinedError, ZeroDivisionError):
+    values = dims_at(dims_of(constraint.requirement), bound)
+    if op.kind == "require" or None in values:
         return ""
-    if op.kind == "require":
-        return ""
-    distinct = list(dict.fromkeys(values))
+    distinct = list(dict.fromkeys(map(str, values)))
     clashing = [v for v in distinct if v != "1"]
     shown = clashing if len(clashing) > 1 else distinct
     return f", {' beside '.join(shown)}" if len(shown) > 1 else ""

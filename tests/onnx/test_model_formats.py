@@ -14,8 +14,13 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.onnx.report.formats import github, sarif
-from symbcast.onnx.report.formats.outcomes import Confirmed, Outcome, disagreements, notices_of
+from symbcast.explanation.names import Namer
+from symbcast.logic.formulas import at_most
+from symbcast.onnx.report.confirmation import Confirmation
+from symbcast.onnx.report.findings import Finding
+from symbcast.onnx.report.notices import disagreements, notice_of
+from symbcast.report import github, sarif
+from symbcast.report.outcomes import Outcome
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz"
 
@@ -89,18 +94,24 @@ def test_github_annotates_the_files(models, capsys):
 
 
 def test_what_is_about_data_and_what_the_runtime_denies_has_its_place_in_each_format():
-    told = {"words": "K is at most N", "reason": "", "counterexample": {"N": 1, "K": 2}, "sizes_there": "", "fix": ""}
-    operands = [
-        {"name": "a", "shape": None, "content": None},
-        {"name": "b", "shape": ["N"], "content": None},
-        {"name": "c", "shape": [2], "content": ["N", -1]},
-    ]
-    finding = {"node": "n", "op_type": "TopK", "operands": operands, "shown": [0, 1, 2], "is_about_data": True, **told}
-    notices = list(notices_of({"verdict": "always", "reason": "", "findings": [finding], "unanalysed": []}))
+    k, n = sb.shape("K, N").dims
+    finding = Finding(
+        operation="n",
+        kind="TopK",
+        operands=(("a", None), ("b", sb.shape("N")), ("c", sb.shape("2"))),
+        contents=(None, None, (n, -1)),
+        shown=(0, 1, 2),
+        formula=at_most(k, n),
+        text="K <= N",
+        words="K is at most N",
+        counterexample={"N": 1, "K": 2},
+        is_about_data=True,
+    )
+    notice = notice_of(finding, "warning", Namer.of({}))
     text = "data must be such that K is at most N\noperands: a of a shape that is not known, b (N,), c = [N, -1]"
-    assert notices == [("TopK", "note", "n", "TopK", f"{text}\nfails at N=1, K=2")]
-    denied = Confirmed({"N": 1}, "runs", "error", False, "it failed", "DISAGREES: at N=1 it runs; error; it failed")
-    outcome = Outcome("m.onnx", "always", notices=(*notices, *disagreements([denied])))
+    assert (notice.kind.id, *notice[1:]) == ("TopK", "note", "n", "TopK", f"{text}\nfails at N=1, K=2")
+    denied = Confirmation({"N": 1}, "runs", "error", False, "it failed")
+    outcome = Outcome("m.onnx", "always", notices=(notice, *disagreements([denied])), subject="the model")
     log = sarif.document([outcome])
     jsonschema.validate(log, json.loads(gzip.decompress(SCHEMA.read_bytes())))
     (found,) = log["runs"]

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
-from symbcast.onnx.report.sizes import Sizes
 from symbcast.program.needs import needs
+from symbcast.report.failures import Sizes
 from symbcast.solver.evaluation import holds_at
 
 if TYPE_CHECKING:

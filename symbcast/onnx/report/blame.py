@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.characters import cut
-from symbcast.explanation.names import axis_text
 from symbcast.logic.formulas import Formula, dims_of
-from symbcast.onnx.report.sizes import Sizes, dims_at
 from symbcast.onnx.values.contents import sizes_of
-from symbcast.solver.evaluation import holds_at
+from symbcast.report.failures import Sizes, broken, located_reason, shape_at, texts_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -43,10 +41,7 @@ class Blame(NamedTuple):
             return self._required(asker)[0]
         if self.broken is None:
             return ""
-        origin = self.broken.origin
-        if origin.axis is None or not origin.rank or self._is_about_parts():
-            return self.broken.reason
-        return f"on {axis_text(origin.axis, origin.rank)}, {self.broken.reason}"
+        return self.broken.reason if self._is_about_parts() else located_reason(self.broken)
 
     def code(self, asker: Asker) -> str:
         """Return the code of the reason; empty where an operator has its own words."""
@@ -86,11 +81,6 @@ def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None) -> Blame | None:
     return next((Blame(asker.places[op.origin], op, None) for op in known if op.origin is not None), None)
 
 
-def broken(op: Op, sizes: Sizes) -> Constraint | None:
-    """Return the first thing that an operation asks and that does not hold at some sizes."""
-    return next((c for c in op.constraints if not holds_at(c.requirement, sizes)), None)
-
-
 def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
     """Return the elements of a short list of integers, or an integer, that a node is given beside its first operand."""
     if not position or value.shape is None or len(value.shape) > 1:
@@ -110,13 +100,6 @@ def shapes_at(blamed: Blame, sizes: Sizes) -> str:
 def _at(position: int, value: Value, sizes: Sizes) -> str:
     content = content_of(position, value)
     if content is not None:
-        listing = ", ".join(_texts(content, sizes))
+        listing = ", ".join(texts_at(content, sizes))
         return cut(f"[{listing}]" if value.shape else listing, 60)
-    if value.shape is None:
-        return "a shape that is not known"
-    texts = _texts(value.shape, sizes)
-    return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", 60)
-
-
-def _texts(dims: Sequence[Dim], sizes: Sizes) -> list[str]:
-    return ["?" if size is None else str(size) for size in dims_at(dims, sizes)]
+    return "a shape that is not known" if value.shape is None else shape_at(value.shape, sizes)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.symbols import Symbol
 from symbcast.characters import clipped, cut, sizes_text
 from symbcast.errors import MissingExtraError
-from symbcast.onnx.report.blame import broken
 from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
-from symbcast.onnx.report.sizes import Sizes, completed, dims_at
+from symbcast.onnx.report.sizes import completed
 from symbcast.onnx.values.contents import Element, Elements
+from symbcast.report.failures import Sizes, broken, dims_at
 from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 

@@ -135,8 +135,7 @@ def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
 
 
 def _said(finding: Finding, namer: Namer) -> Line:
-    math = None if finding.formula is None else Conjunction((namer.renamed_formula(finding.formula),))
-    return (Span(clipped(finding.words, 400), math=math),)
+    return (Span(clipped(finding.words, 400), math=Conjunction((namer.renamed_formula(finding.formula),))),)
 
 
 def _node(finding: Finding) -> Line:

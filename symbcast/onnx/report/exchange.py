@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.explanation.names import Namer
 from symbcast.onnx.report.document import condition_text
+from symbcast.report.json import sizes
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
     from symbcast.onnx.report.answer import ModelAnswer
     from symbcast.onnx.report.findings import Finding
 
@@ -34,7 +33,7 @@ def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
     namer = Namer.of(report._checked.env.shown)
 
     def shapes(values: Any) -> dict[str, list[int | str] | None]:
-        return {name: None if shape is None else _dims(shape.dims, namer) for name, shape in values.items()}
+        return {name: None if shape is None else sizes(shape.dims, namer) for name, shape in values.items()}
 
     return {
         "format": FORMAT,
@@ -57,10 +56,6 @@ def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
     }
 
 
-def _dims(dims: Sequence[Dim], namer: Namer) -> list[int | str]:
-    return [d if isinstance(d, int) else namer.dim(d) for d in dims]
-
-
 def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
     operands = zip(finding.operands, finding.contents, strict=True)
     return {
@@ -69,8 +64,8 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "operands": [
             {
                 "name": name,
-                "shape": None if shape is None else _dims(shape.dims, namer),
-                "content": None if content is None else _dims(content, namer),
+                "shape": None if shape is None else sizes(shape.dims, namer),
+                "content": None if content is None else sizes(content, namer),
             }
             for (name, shape), content in operands
         ],

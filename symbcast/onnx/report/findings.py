@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symbcast.explanation.names import Namer
@@ -12,52 +12,43 @@ from symbcast.logic.formulas import FALSE, Formula, all_of
 from symbcast.onnx.report.askers import Askers
 from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
 from symbcast.onnx.report.repairs import Repairs
-from symbcast.onnx.report.sizes import Sizes, completed
-from symbcast.shapes import Shape
+from symbcast.onnx.report.sizes import completed
+from symbcast.report import findings as report
+from symbcast.report.failures import Sizes
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
     from symbcast.algebra.terms import Dim
     from symbcast.onnx.report.checked import Checked
     from symbcast.program.operation import Op
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, kw_only=True)
+class Finding(report.Finding):
     """A conjunct of a model's condition, or one of the nodes that clash where there are no sizes to run at.
 
-    ``node`` is the node that asks it first, or fails first; ``operands`` are all its inputs, ``contents`` the elements
-    of those that are short lists of integers, ``shown`` the positions of those that meet. ``counterexample`` are the
-    smallest sizes at which this fails and, if possible, nothing else does; ``sizes_there`` the operands at these.
-    ``is_about_data`` says that the condition speaks of sizes that data decide. ``code`` is that of the reason, such as
-    ``join`` or ``onto``, and empty where an operator has its own words for what it asks.
+    The operation is the node that asks it first, or fails first; the operands are all its inputs.
+
+    Attributes:
+        contents: The elements of those operands that are short lists of integers, None for others.
+        fix: What to do; empty where nothing was found.
+        is_about_data: Whether it is about sizes that data decide.
     """
 
-    node: str
-    op_type: str
-    operands: tuple[tuple[str, Shape | None], ...]
-    condition: Boolean
-    text: str
-    words: str
-    reason: str
-    counterexample: dict[str, int] | None
-    sizes_there: str
-    fix: str
-    origins: tuple[str, ...]
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
-    shown: tuple[int, ...] = ()
+    fix: str = ""
     is_about_data: bool = False
-    code: str = ""
-    formula: Formula | None = field(default=None, repr=False)
 
-    def __str__(self) -> str:
-        return f"{self.node} ({self.op_type}): {self.words}"
+    @property
+    def node(self) -> str:
+        """The node that asks it first, or fails first."""
+        return self.operation
 
-    def __hash__(self) -> int:
-        return hash((self.node, self.text))
+    @property
+    def op_type(self) -> str:
+        """The operator of this node."""
+        return self.kind
 
 
 def findings_of(checked: Checked) -> Iterator[Finding]:
@@ -113,15 +104,12 @@ class _Reader:
         sizes: Sizes | None,
         is_data: bool = False,
     ) -> Finding:
-        from symbcast.logic.booleans import to_sympy
-
         blamed = blame(self._checked.asker, ops, sizes)
-        told: dict[str, Any] = {"node": ops[0].name if ops else "", "op_type": "", "operands": (), "reason": ""}
+        told: dict[str, Any] = {"operation": ops[0].name if ops else "", "kind": ""}
         if blamed is not None:
             told = self._told(blamed)
         return Finding(
             **told,
-            condition=to_sympy(clause),
             text=self._namer.formula(clause),
             words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
             counterexample=None if failing is None else self._told_sizes(failing, clause),
@@ -130,6 +118,7 @@ class _Reader:
             origins=tuple(dict.fromkeys(op.name for op in ops)),
             is_about_data=is_data,
             formula=clause,
+            verdict=report.severity(self._env.verdict, failing),
         )
 
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
@@ -148,8 +137,8 @@ class _Reader:
     def _told(self, blamed: Blame) -> dict[str, Any]:
         values = [v for v in blamed.place.inputs if v is not None]
         return {
-            "node": blamed.place.name,
-            "op_type": blamed.place.op_type,
+            "operation": blamed.place.name,
+            "kind": blamed.place.op_type,
             "operands": blamed.place.operands,
             "reason": blamed.reason(self._checked.asker),
             "code": blamed.code(self._checked.asker),

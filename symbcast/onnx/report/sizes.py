@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import Formula, equal
 from symbcast.program.premises import own_set
-from symbcast.solver.compiler import UndefinedError
 from symbcast.solver.decision import Decision
-from symbcast.solver.evaluation import size_at
 from symbcast.solver.knowledge import ContradictionError, Knowledge
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
     from symbcast.api.env import ShapeEnv
     from symbcast.onnx.report.checked import Checked
-
-Sizes: TypeAlias = "Mapping[Symbol, int]"
+    from symbcast.report.failures import Sizes
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
@@ -38,15 +33,3 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
     except ContradictionError:
         return None
     return Decision(known, clauses).witness()
-
-
-def dims_at(dims: Iterable[Dim], sizes: Sizes) -> list[int | None]:
-    """Return dimensions at some sizes; None for one that has no value there, or whose sizes are not given."""
-    return [_at(d, sizes) for d in dims]
-
-
-def _at(dim: Dim, sizes: Sizes) -> int | None:
-    try:
-        return size_at(dim, sizes)
-    except (UndefinedError, ZeroDivisionError, KeyError):
-        return None

@@ -1,0 +1,41 @@
+"""What became of the check of one file: what the formats tell, and what the command itself shows and counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.report.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from symbcast.show.document import Document
+
+
+class Confirmed(NamedTuple):
+    """A run in the real runtime, and whether it went as the report says; None where it says nothing."""
+
+    sizes: dict[str, int]
+    expected: str
+    happened: str
+    agrees: bool | None
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FileOutcome(Outcome):
+    """What became of the check of one file.
+
+    ``names`` are those of its sizes, ``document`` is the report in words and ``data`` the same for JSON; of these only
+    what was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
+    """
+
+    subject: str = "the model"
+    seconds: float = 0.0
+    names: tuple[str, ...] = ()
+    document: Document | None = None
+    data: dict[str, Any] | None = None
+    findings: int = 0
+    unanalysed: int = 0
+    confirmed: tuple[Confirmed, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,66 @@
+"""What there is to say of a model: a notice for each finding, each node not looked at, and each run that disagrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.explanation.names import Namer
+from symbcast.report.json import sizes
+from symbcast.report.outcomes import Kind, Level, Notice, kind_of, lines
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.onnx.report.answer import ModelAnswer
+    from symbcast.onnx.report.confirmation import Confirmation
+    from symbcast.onnx.report.findings import Finding
+
+BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must fit together.")
+DISAGREEMENT = Kind("disagreement", "ONNX Runtime must do what is said of a model.", "error")
+UNANALYSED = Kind(
+    "unanalysed", "What a node asks of sizes was not looked at.", "note", together="nodes that were not looked at"
+)
+UNDECIDED = Kind("undecided", "Whether a model runs for all sizes is not decided.", "note")
+
+
+def notices_of(report: ModelAnswer) -> Iterator[Notice]:
+    """Yield what is to be said of a model: of each finding, and of each node that was not looked at."""
+    level: Level = "error" if report.verdict is Verdict.NEVER else "warning"
+    namer = Namer.of(report._checked.env.shown)
+    for finding in report.findings:
+        yield notice_of(finding, level, namer)
+    for left in report.unanalysed:
+        yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, f"not looked at: {left.reason}")
+    if report.verdict is Verdict.UNKNOWN:
+        text = f"whether the model runs for all sizes is not decided: {report.reason}"
+        yield Notice(UNDECIDED, UNDECIDED.level, "", "", text)
+
+
+def notice_of(finding: Finding, level: Level, namer: Namer) -> Notice:
+    """Return the notice of a finding: a mere note where it is about data."""
+    required = "data must be such that" if finding.is_about_data else "the model runs only when"
+    said = [*lines(finding, required, [_operand(finding, n, namer) for n in finding.shown])]
+    text = "\n".join([*said, f"fix: {finding.fix}"] if finding.fix else said)
+    kind = kind_of(finding, BROADCAST, UNDECIDED)
+    return Notice(kind, "note" if finding.is_about_data else level, finding.node, finding.op_type, text)
+
+
+def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:
+    """Yield a notice for each run in the real runtime that did not go as the report says."""
+    for run in confirmed:
+        if run.agrees is False:
+            yield Notice(DISAGREEMENT, DISAGREEMENT.level, "", "", f"ONNX Runtime {run}")
+
+
+def _operand(finding: Finding, position: int, namer: Namer) -> str:
+    """Return an operand: its name, and its shape or the few integers in it."""
+    (name, shape), content = finding.operands[position], finding.contents[position]
+    if content is not None:
+        return f"{name} = [{_listed(sizes(content, namer))}]"
+    if shape is None:
+        return f"{name} of a shape that is not known"
+    return f"{name} ({_listed(sizes(shape.dims, namer))}{',' if len(shape) == 1 else ''})"
+
+
+def _listed(sizes: Sequence[int | str]) -> str:
+    return ", ".join(map(str, sizes))

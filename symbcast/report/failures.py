@@ -1,0 +1,57 @@
+"""Where operations fail: what of an operation does not hold at some sizes, why, and which sizes meet there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.characters import cut
+from symbcast.explanation.names import axis_text
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.evaluation import holds_at, size_at
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.program.operation import Op
+
+Sizes: TypeAlias = "Mapping[Symbol, int]"
+
+_LONGEST = 60
+
+
+def broken(op: Op, sizes: Sizes) -> Constraint | None:
+    """Return the first thing that an operation requires and that does not hold at some sizes."""
+    return next((c for c in op.constraints if not holds_at(c.requirement, sizes)), None)
+
+
+def located_reason(constraint: Constraint) -> str:
+    """Return why a constraint is required, with its axis from both ends where it is about one axis."""
+    origin = constraint.origin
+    if origin.axis is None or not origin.rank:
+        return constraint.reason
+    return f"on {axis_text(origin.axis, origin.rank)}, {constraint.reason}"
+
+
+def dims_at(dims: Iterable[Dim], sizes: Sizes) -> list[int | None]:
+    """Return dimensions at some sizes; None for one that has no value there, or whose sizes are not given."""
+    return [_at(d, sizes) for d in dims]
+
+
+def _at(dim: Dim, sizes: Sizes) -> int | None:
+    try:
+        return size_at(dim, sizes)
+    except (UndefinedError, ZeroDivisionError, KeyError):
+        return None
+
+
+def shape_at(dims: Sequence[Dim], sizes: Sizes) -> str:
+    """Return a shape at some sizes as text, ``?`` for what is not known: ``(1, 64, ?)``."""
+    texts = texts_at(dims, sizes)
+    return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", _LONGEST)
+
+
+def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:
+    """Return dimensions at some sizes as text, ``?`` for what is not known."""
+    return ["?" if size is None else str(size) for size in dims_at(dims, sizes)]

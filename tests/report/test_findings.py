@@ -1,0 +1,170 @@
+"""What a program requires, as findings and in formats: true at the sizes they name, and as the formats demand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from properties import strategies
+from properties.laws import V, answered, at
+from properties.strategies import programs
+
+import symbcast as sb
+from symbcast.report.json import json_schema
+
+SARIF = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz").read_bytes()))
+LEVELS = {V.NEVER: "error", V.SOMETIMES: "warning", V.UNKNOWN: "note"}
+
+few = settings(max_examples=20 if settings.default.max_examples <= 60 else settings.default.max_examples)
+of_every_kind = pytest.mark.parametrize("kind", ["names", "terms", "products"])
+KINDS = {
+    "names": strategies.plain_programs,
+    "terms": strategies.small_programs,
+    "products": programs(names=(1, 3), rank=2, longest=5, is_linear=False),
+}
+
+
+@of_every_kind
+@few
+@given(st.data())
+def test_findings_are_the_condition_and_fail_where_they_say(kind, data):
+    program = data.draw(KINDS[kind])
+    env, _ = answered(program, program.build)
+    findings = env.findings()
+    if env.verdict is V.NEVER:
+        assert [f.operation for f in findings] == [op.name for op in env.conflict]
+        together = sb.Condition(" and ".join(f"({f.text})" for f in findings))
+        assert together.verdict(program_assumptions(env), env.min_size) in (V.NEVER, V.UNKNOWN)
+    else:
+        assert {f.formula for f in findings} == set(env.clauses)
+        assert len(findings) == len(env.clauses)
+    for finding in findings:
+        assert finding.operation in finding.origins
+        assert set(finding.origins) <= {op.name for op in env.operations}
+        sizes = finding.counterexample
+        assert finding.verdict is (V.UNKNOWN if sizes is None and env.verdict is V.SOMETIMES else env.verdict)
+        if sizes is None:
+            assert not program.is_linear
+            continue
+        assert list(sizes) == list(env.names.values())
+        assert not holds(finding, sizes)
+        assert finding.code
+        assert finding.reason
+        if all(name in program.names for name in sizes):
+            everything = at(program, sizes)
+            assert program.allows(everything)
+            assert program.outcome(everything) is None
+
+
+def program_assumptions(env):
+    return [a.text for a in env.assumptions]
+
+
+def holds(finding, sizes):
+    condition = sb.Condition(finding.formula)
+    return condition.holds({s.name: sizes[s.name] for s in condition.symbols})
+
+
+@few
+@given(strategies.small_programs)
+def test_formats_are_valid_and_say_every_finding(program):
+    env, _ = answered(program, program.build)
+    findings = env.findings()
+    undecided = [] if env.verdict is not V.UNKNOWN else ["note"]
+    levels = [*(LEVELS[f.verdict] for f in findings), *undecided]
+    log = json.loads(env.report("sarif", "a b.py"))
+    jsonschema.validate(log, SARIF)
+    (run,) = log["runs"]
+    assert [r["level"] for r in run["results"]] == levels
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert all(rules[r["ruleIndex"]] == r["ruleId"] for r in run["results"])
+    data = json.loads(env.report("json", "a b.py"))
+    jsonschema.validate(data, json_schema())
+    assert [f["condition"] for f in data["findings"]] == [f.text for f in findings]
+    if env.verdict is not V.NEVER:
+        conjunction = " and ".join(f"({f['condition']})" for f in data["findings"]) or "True"
+        assert sb.Condition(data["condition"]).equivalent(conjunction) or not program.is_linear
+    commands = env.report("github", "a b.py").splitlines()
+    assert len(commands) == len(levels)
+    assert all(" file=a b.py,title=" in command for command in commands)
+    heads = [line for line in env.report("text", "a b.py").splitlines() if not line.startswith("    ")]
+    said = [f"a b.py: {level}: " for level in levels] or ["a b.py: the program: always valid"]
+    assert [line[: len(start)] for line, start in zip(heads, said, strict=True)] == said
+
+
+def test_what_follows_from_several_operations_names_them_all():
+    env = sb.ShapeEnv()
+    env.matmul("a, b", "c, d", origin="scores")
+    env.equal("a", "4", origin="heads")
+    env.require("a % 8 == 0 or b == 2", origin="tile")
+    found = {f.text: f for f in env.findings()}
+    assert list(found) == ["c == 2", "a == 4", "b == 2"]
+    assert found["c == 2"].origins == ("scores", "heads", "tile")
+    assert [f.is_joint for f in found.values()] == [True, False, True]
+    assert found["c == 2"].sizes_there == "(4, 2) beside (1, 1)"
+    assert found["b == 2"].operation == "tile"
+    assert found["b == 2"].reason == "it is required: a % 8 == 0 or b == 2"
+    assert [f.code for f in found.values()] == ["matmul", "equal", "required"]
+    assert "together with heads and tile" in env.report()
+
+
+def test_operations_that_clash_are_told_as_errors():
+    env = sb.ShapeEnv(on_conflict="record")
+    env.broadcast("N", "2", origin="a")
+    env.require("N >= 2", origin="b")
+    env.equal("N", "3", origin="c")
+    assert [(f.operation, f.counterexample, f.verdict) for f in env.findings()] == [
+        ("a", {"N": 3}, V.NEVER),
+        ("c", {"N": 1}, V.NEVER),
+    ]
+    assert env.report(source="x.py").splitlines() == [
+        "x.py: error: a (numpy): cannot hold beside c: it asks that N is 1 or 2",
+        "    numpy asks: on axis 0 (-1), sizes must be equal or 1",
+        "    operands: A (N,), B (2,)",
+        "    fails at N=3: (3,) beside (2,)",
+        "x.py: error: c (equal): cannot hold beside a: it asks that N is 3",
+        "    equal asks: on axis 0 (-1), sizes must be equal",
+        "    operands: A (N,), B (3,)",
+        "    fails at N=1: (1,) beside (3,)",
+    ]
+    env.broadcast("2", "3", origin="d")
+    (found,) = env.findings()
+    assert (found.operation, found.text, found.sizes_there) == ("d", "False", "(2,) beside (3,)")
+    assert "d (numpy): the program is never valid" in env.report()
+
+
+def test_a_program_without_a_file_has_no_place_but_its_operations():
+    env = sb.ShapeEnv()
+    env.broadcast("N, 4", "M", rule="pdpd", axis=0, origin="a,b:c\n50%")
+    log = json.loads(env.report("sarif"))
+    jsonschema.validate(log, SARIF)
+    (run,) = log["runs"]
+    assert run["artifacts"] == []
+    ((location,),) = [r["locations"] for r in run["results"]]
+    assert list(location) == ["logicalLocations"]
+    assert location["logicalLocations"][0]["name"] == "a,b:c\n50%"
+    (command,) = env.report("github").splitlines()
+    assert command.startswith("::warning title=pdpd(axis=0) a%2Cb%3Ac%0A50%25::the program is valid only when M")
+    head = env.report().splitlines()[0]
+    assert head == r"warning: a,b:c\n50% (pdpd(axis=0)): the program is valid only when M is 1 or equals N"
+
+
+def test_a_program_that_is_always_valid_has_nothing_to_say():
+    env = sb.ShapeEnv()
+    env.broadcast("N, 3", "1")
+    assert env.findings() == ()
+    assert env.report() == "the program: always valid"
+    assert env.report("github", "x.py") == ""
+    assert json.loads(env.report("json"))["verdict"] == "always"
+    assert json.loads(env.report("sarif"))["runs"][0]["results"] == []
+
+
+def test_other_formats_are_refused():
+    for wrong in ({"format": "xml"}, {"source": 3}):
+        with pytest.raises(sb.ShapeTypeError):
+            sb.ShapeEnv().report(**wrong)
