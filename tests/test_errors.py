@@ -239,3 +239,10 @@ def test_an_expression_that_cannot_be_read_is_no_dimension(value):
     with pytest.raises(sb.DimensionError) as caught:
         sb.broadcast((value,), ("N",))
     assert "DimensionError" not in str(caught.value) and len(str(caught.value)) > 20
+
+
+def test_an_array_is_no_assumption_and_a_number_names_no_function():
+    with pytest.raises(sb.ShapeTypeError, match="is not an assumption"):
+        sb.ShapeEnv(assume=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="3 cannot name a function"):
+        sb.ShapeEnv().to_python(3)

@@ -56,7 +56,7 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
         )
     <BLANKLINE>
     """
-    if not _is_free(name):
+    if not isinstance(name, str) or not _is_free(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)

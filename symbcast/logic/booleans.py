@@ -158,9 +158,9 @@ def from_sympy(value: Any) -> Formula:
 
     Raises `AssumptionError` for what sizes are not compared by.
     """
-    if value is True or value == sympy.true:
+    if value is True or value is sympy.true:
         return TRUE
-    if value is False or value == sympy.false:
+    if value is False or value is sympy.false:
         return FALSE
     if isinstance(value, Relational):
         return _from_relation(value)

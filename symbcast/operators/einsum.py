@@ -16,7 +16,7 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
 
     Each letter is one size, and 1 is broadcast to it; letters that the output leaves out are summed over. The axes of
     ``...`` are broadcast; they must be as many in each term, unless ``aligns_ellipses``: then they are aligned at the
-    right, as NumPy does.
+    right, and an output that is given must have them too, as NumPy does.
     """
     terms, output = _terms(context, equation, len(shapes))
     sizes: dict[str, Dim] = {}
@@ -38,6 +38,8 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
     before, ellipsis, after = output.partition("...")
     if any(c not in sizes for c in before + after):
         context.refuse("the output may only have letters that an input has")
+    if aligns_ellipses and batch and not ellipsis:
+        context.refuse("the output must have an ellipsis where there are axes that it stands for")
     middle = batch if ellipsis else ()
     return (*(sizes[c] for c in before), *middle, *(sizes[c] for c in after))
 

@@ -4,7 +4,9 @@ A floor division ``t // k`` is an unknown q with ``0 <= t - k*q < k``. Equations
 unimodular steps (Hermite), so that what is left to choose is free: a point of a lattice. Its basis is reduced as the
 inequalities see it (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki,
 Column basis reduction and decomposable knapsack problems, 2009): along a coordinate that is not whole few branches
-are left. The branch whose least point comes first is looked at first, so the first whole point is the smallest.
+are left. Where the least point is not whole, the basis is reduced again as the prices there see it: what can be paid
+for leaves a simplex, which is round in its own slacks, each by its price. The branch whose least point comes first is
+looked at first, so the first whole point is the smallest.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
-from math import floor, lcm
+from math import floor, lcm, log2
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.terms import Operation, term
@@ -115,6 +117,8 @@ class _Search:
         ahead: list[tuple[tuple[Fraction, ...], int, Tableau]] = []
         order = 0
         if tableau is not None and tableau.solve():
+            if system.branches(tableau) is not None:
+                tableau = system.rounded(tableau)
             ahead.append((tableau.point(), order, tableau))
         while ahead:
             self.nodes -= 1
@@ -176,6 +180,8 @@ class _System:
         self.zero = [form for form, is_zero in forms if is_zero]
         self.signed = [form for form, is_zero in forms if not is_zero]
         self.remainders = [{**dict(dividend), q: -divisor} for (dividend, divisor), q in self.divided.items()]
+        self.origin: list[int] = []
+        self.basis: list[list[int]] = []
         self.units: list[int] = []
         self.first_coordinate = 0
 
@@ -210,8 +216,11 @@ class _System:
         solved = _solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
         if solved is None:
             return None
-        origin, basis = solved
-        basis = _reduced(basis, [self._vector(f) for f in (*self.remainders, *self.signed)])
+        self.origin, basis = solved
+        self.basis = _reduced(basis, [self._vector(f) for f in (*self.remainders, *self.signed)])
+        return self._tableau()
+
+    def _tableau(self) -> Tableau:
         width = 1 + self.count + len(self.divided)
         unit = [[Fraction(int(n == column)) for n in range(width)] for column in range(1, width)]
         values = unit[: self.count]
@@ -231,13 +240,47 @@ class _System:
         zero = list(range(len(rows), len(rows) + len(self.zero)))
         rows += [_whole(_combined(form, values, width))[0] for form in self.zero]
         self.first_coordinate = len(rows)
-        for line in _left_inverse(basis):
+        self.units = []
+        for line in _left_inverse(self.basis):
             coordinate: dict[int, Fraction] = dict(enumerate(line))
-            coordinate[_CONSTANT] = sum((-a * b for a, b in zip(line, origin, strict=True)), Fraction(0))
+            coordinate[_CONSTANT] = sum((-a * b for a, b in zip(line, self.origin, strict=True)), Fraction(0))
             row, times = _whole(_combined(coordinate, values, width))
             rows.append(row)
             self.units.append(times)
         return Tableau(rows, least, signed, zero)
+
+    def rounded(self, tableau: Tableau) -> Tableau:
+        """Return a solved tableau anew, with coordinates along which few branches are left where it is cheapest.
+
+        Points that cost at most some more are those with ``sum(price * value)`` over the parameters at 0 below that: in
+        these, each by its price, the basis is reduced. They are as many as the lattice has dimensions.
+        """
+        prices = tableau.prices()
+        if len(self.basis) < 2 or len(prices) != len(self.basis):  # an equation held as it was, and was left in
+            return tableau
+        measured = self._measured()
+        forms = [measured[row] for row, _ in prices]
+        volume = abs(_determinant([[_dot(form, vector) for form in forms] for vector in self.basis]))
+        sized = list(zip(forms, _weights(prices, self._ranges(), volume), strict=True))
+        vectors = [[*vector, *(_SCALE * by * _dot(form, vector) for form, by in sized)] for vector in self.basis]
+        self.basis = [vector[: len(self.origin)] for vector in reduce_lattice(vectors)]
+        found = self._tableau()
+        found.solve()
+        return found
+
+    def _ranges(self) -> dict[int, int]:
+        """Return for the rows of remainders how large they can be."""
+        first = 1 + self.count
+        pairs = ((n, divisor - 1) for n, (_, divisor) in enumerate(self.divided))
+        return {row: most for n, most in pairs for row in (first + n, first + len(self.divided) + n)}
+
+    def _measured(self) -> list[list[int]]:
+        """Return for each row but those of coordinates how it changes with the unknowns."""
+        unknowns = range(self.count + len(self.divided))
+        ones = [[int(m == n) for m in unknowns] for n in range(self.count)]
+        remainders = [self._vector(f) for f in self.remainders]
+        others = [[-entry for entry in form] for form in remainders]
+        return [[0 for _ in unknowns], *ones, *remainders, *others, *map(self._vector, self.signed)]
 
     def branches(self, tableau: Tableau) -> list[list[int]] | None:
         """Return a row for either side of a coordinate that is not whole, the thinnest direction; None if all are."""
@@ -249,6 +292,36 @@ class _System:
                 over = [row[0] - (below + 1) * unit, *row[1:]]
                 return [under, over]
         return None
+
+
+def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volume: int) -> list[int]:
+    """Return how much parameters weigh: by their price, or where that lets them go too far, by how far they can go.
+
+    As much may be paid as makes the space in reach as large as a cell of the lattice, whose volume is given.
+    """
+    logs = [log2(price) if price else 0.0 for _, price in prices]
+    for _ in prices:
+        paid = (sum(logs) + log2(max(volume, 1))) / len(logs)
+        needed = [paid - log2(1 + ranges[row]) if row in ranges else 0.0 for row, _ in prices]
+        logs = list(map(max, logs, needed))
+    least = min(logs)
+    return [1 << round(log - least + 4) for log in logs]
+
+
+def _determinant(rows: Sequence[Sequence[int]]) -> int:
+    """Return a determinant, without fractions (Bareiss)."""
+    left, by = [list(row) for row in rows], 1
+    sign = 1
+    while len(left) > 1:
+        n = next((n for n, row in enumerate(left) if row[0]), None)
+        if n is None:
+            return 0
+        if n:
+            left[0], left[n], sign = left[n], left[0], -sign
+        (head, *tail), *others = left
+        left = [[(head * x - row[0] * y) // by for x, y in zip(row[1:], tail, strict=True)] for row in others]
+        by = head
+    return sign * left[0][0]
 
 
 def _dot(one: Sequence[int], other: Sequence[int]) -> int:

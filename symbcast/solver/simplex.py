@@ -43,6 +43,16 @@ class Tableau:
         """Return the values of the rows that are to be least."""
         return tuple(map(self.value, range(self.least)))
 
+    def prices(self) -> list[tuple[int, int]]:
+        """Return for each parameter the row that it is the value of, and what of the first row a unit of it costs."""
+        own: dict[int, int] = {}
+        for n in self.signed:
+            row = self.rows[n]
+            columns = [c for c in range(len(row)) if row[c]]
+            if len(columns) == 1 and columns[0] and row[columns[0]] == self.denominator:
+                own.setdefault(columns[0], n)
+        return [(own[column], self.rows[0][column]) for column in range(1, len(self.rows[0]))]
+
     def solve(self) -> bool:
         """Go to the least point at which all rows are as they have to be; return whether there is one."""
         while True:

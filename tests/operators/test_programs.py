@@ -153,6 +153,7 @@ WRONG = [
     (lambda e: e.einsum("i->j", "N"), "only have letters that an input has"),
     (lambda e: e.einsum("i->ii", "N"), "each letter once"),
     (lambda e: e.einsum("1", "N"), "must be letters"),
+    (lambda e: e.einsum("...i->i", "N, M"), "the output must have an ellipsis"),
     (lambda e: e.split("N", 0), "must be at least 1"),
     (lambda e: e.split("N", ()), "a part at least"),
     (lambda e: e.tile("N", (-2,)), "-2"),
