@@ -26,7 +26,7 @@ class FormulaBuilder(DimBuilder):
     def chain(self, parts: list[PlacedDim | Token]) -> Formula:
         dims = [p.dim for p in parts if isinstance(p, PlacedDim)]
         operators = [str(p) for p in parts if not isinstance(p, PlacedDim)]
-        return all_of(_compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
+        return all_of(compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
     def compatible(self, parts: list[PlacedDim | Token]) -> Formula:
         return Compatible(tuple(p.dim for p in parts if isinstance(p, PlacedDim)))
@@ -49,7 +49,8 @@ def _formulas(parts: list[FormulaPart]) -> list[Formula]:
     return [p for p in parts if not isinstance(p, str)]
 
 
-def _compare(operator: str, left: Dim, right: Dim) -> Formula:
+def compare(operator: str, left: Dim, right: Dim) -> Formula:
+    """Return the comparison that an operator of the text means."""
     match operator:
         case "==" | "!=" | "<=" | "<":
             return Comparison(operator, left, right)

@@ -17,6 +17,7 @@ from symbcast.text import dialects
 from symbcast.text.comparisons import FormulaBuilder
 from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.text.faults import Fault, at_character, at_token
+from symbcast.text.simple import simple_dim, simple_formula, simple_shape
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -84,7 +85,7 @@ def parse_formula(text: str) -> Formula:
 
 @lru_cache(maxsize=1024)
 def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]:
-    plain = _plain_shape(text) if dialect is None else None
+    plain = (_plain_shape(text) or simple_shape(text)) if dialect is None else None
     if plain is not None:
         return Template(plain, ())
     try:
@@ -106,6 +107,9 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
 
 @lru_cache(maxsize=1024)
 def _dim_template(text: str) -> Template[Dim]:
+    simple = simple_dim(text)
+    if simple is not None:
+        return Template(simple, ())
     try:
         _check_limits(text)
         term: PlacedDim = run("dim", text)
@@ -117,6 +121,9 @@ def _dim_template(text: str) -> Template[Dim]:
 
 @lru_cache(maxsize=1024)
 def _formula_template(text: str) -> Template[Formula]:
+    simple = simple_formula(text)
+    if simple is not None:
+        return Template(simple, ())
     try:
         _check_limits(text)
         formula: Formula = run("formula", text)
