@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
-from symbcast.adapters import sympy as plain_sympy
+from symbcast.adapters.sympy import write as write_sympy
 from symbcast.adapters.writers import cannot_join, load, operations
 from symbcast.algebra.door import check_dim, from_sympy
 from symbcast.algebra.operations import substitute
@@ -141,7 +141,7 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
             raise cannot_join(dim, "onnx-ir")
         if operation.kind in ("//", "%"):
             _check_division(operation, dim)
-    expression = plain_sympy.write(shape_of((dim,)))[0].doit()  # evaluated, as it is when it is read again
+    expression = write_sympy(shape_of((dim,)))[0].doit()  # evaluated, as it is when it is read again
     if expression.is_Integer:
         return check_size(int(expression))
     text = str(expression)

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import symbcast.onnx.operators  # noqa: F401 - each of its modules offers its operators
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import negate
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.onnx.registry import OPERATORS
+from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value

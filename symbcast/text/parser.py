@@ -13,8 +13,8 @@ from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import Dim
 from symbcast.errors import ShapeSyntaxError
 from symbcast.logic.formulas import Formula, dims_of, with_dims
-from symbcast.text import dialects
 from symbcast.text.comparisons import FormulaBuilder
+from symbcast.text.dialects import NAMES, einops, jaxtyping, mlir
 from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.text.faults import Fault, at_character, at_token
 from symbcast.text.simple import simple_dim, simple_formula, simple_shape
@@ -135,16 +135,16 @@ def _formula_template(text: str) -> Template[Formula]:
 def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
     if dialect is None or dialect == "default":
         if text.lstrip().startswith("tensor<"):
-            return dialects.mlir(text)
+            return mlir(text)
         shape: list[PlacedDim] = run("shape", text)
         return shape
     if dialect == "mlir":
-        return dialects.mlir(text)
+        return mlir(text)
     if dialect == "einops":
-        return dialects.einops(text)
+        return einops(text)
     if dialect == "jaxtyping":
-        return dialects.jaxtyping(text, lambda dim: run("dim", dim))
-    known = ", ".join(dialects.NAMES)
+        return jaxtyping(text, lambda dim: run("dim", dim))
+    known = ", ".join(NAMES)
     raise ShapeSyntaxError(str(dialect), (0, len(str(dialect))), f"there is no dialect {dialect!r}", f"one of {known}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import ATTENTION_EMPTY, ATTENTION_MASK
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect, known_shape
 from symbcast.onnx.registry import operator
@@ -82,7 +82,7 @@ def _check_alike(call: NodeCall, queries: _Operand, keys: _Operand, values: _Ope
     if queries.heads != keys.heads:
         grouped = equal(modulo(queries.heads, keys.heads), 0)
         call.require(grouped, "the heads of Q must be a multiple of those of K")
-    if call.does(differences.ATTENTION_EMPTY):
+    if call.does(ATTENTION_EMPTY):
         for size in (*queries, keys.heads, keys.length, values.width):
             call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
 
@@ -92,7 +92,7 @@ def _check_mask(call: NodeCall, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
     mask = known_shape(call, _MASK, "attn_mask")
     if mask is None:
         return
-    if not call.does(differences.ATTENTION_MASK):
+    if not call.does(ATTENTION_MASK):
         target: Dims = scores
         if call.version >= 24 and mask:
             call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")

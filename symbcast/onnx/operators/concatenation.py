@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx import differences
+from symbcast.onnx.differences import CONCAT_EMPTY, SPLIT_EMPTY_PARTS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
@@ -33,7 +33,7 @@ def concat_(call: NodeCall) -> Value:
 def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
     axis = call.integer("axis", 1 if call.version < 4 else 0)
-    skipping = partial(join_skipping_empty, call) if call.does(differences.CONCAT_EMPTY) else None
+    skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
@@ -112,7 +112,7 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         return split_as(call, size, given)
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
-    if not call.does(differences.SPLIT_EMPTY_PARTS):
+    if not call.does(SPLIT_EMPTY_PARTS):
         if call.integer("num_outputs") != count:
             call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
         return split_rounded_up(call, size, count)

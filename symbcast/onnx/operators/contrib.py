@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo
 from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
@@ -94,7 +94,7 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The input and what is skipped, added up and normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
-    if call.does(differences.SKIP_NORM_EMPTY):
+    if call.does(SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
     is_simple = call.node.op_type == "SkipSimplifiedLayerNormalization"
     names = ("gamma", "the bias") if is_simple else ("gamma", "beta", "the bias")
@@ -111,7 +111,7 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
         call.refuse("skip must not have more axes than the input")
     for left, right in zip(skip[-2:], dims[-2:], strict=True):
         call.equal(left, right, "the last two sizes of skip must be those of the input")
-    if len(skip) == 3 and not call.does(differences.SKIP_NORM_BATCH):
+    if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
         call.require(
             any_of([equal(skip[0], dims[0]), equal(skip[0], 1)]), "the batch of skip must be the input's, or 1"
         )

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.logic.formulas import any_of, at_most, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import (
+    COL2IM_BLOCK_FITS,
+    COL2IM_EMPTY,
+    CONV_INTEGER_POINT,
+    CONV_SAME_PADDING,
+    CONV_TRANSPOSE_EMPTY,
+    CONV_TRANSPOSE_EXTRA,
+    CONV_TRANSPOSE_SAME,
+    CONV_TRANSPOSE_SHAPE,
+    CONV_WINDOW_FITS,
+    DEFORM_CONV_EMPTY,
+    DEFORM_CONV_POSITIONS,
+)
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, numbers, one_for_each, windows
@@ -46,7 +58,7 @@ def convolution(call: NodeCall) -> Value:
 def integer_convolution(call: NodeCall) -> Value:
     """A convolution of small integers; a zero point is one number, or one for each of the weights."""
     weights = call.shape(1)
-    if call.does(differences.CONV_INTEGER_POINT):
+    if call.does(CONV_INTEGER_POINT):
         _ask_of_points(call, (2, 3))
     else:
         _ask_of_points(call, (2,))
@@ -110,10 +122,8 @@ def _windows(call: NodeCall, kernel: Dims) -> list[Window]:
 
 def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
     if auto_pad(call) not in SAME:
-        return (
-            fitting(call, size, window) if call.does(differences.CONV_WINDOW_FITS) else rounded_down(call, size, window)
-        )
-    if call.does(differences.CONV_SAME_PADDING):
+        return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
+    if call.does(CONV_SAME_PADDING):
         if window.dilation > 1:
             call.refuse("windows with gaps have no padding found for them")
         call.at_most(1, size, "the input must not be empty")
@@ -148,20 +158,20 @@ def _asked_for(call: NodeCall, rank: int) -> list[int | None]:
 def _undone(call: NodeCall, size: Dim, window: Window, extra: int, asked: int | None) -> Dim:
     """Return the size of the output along an axis."""
     stride = window.stride
-    if call.does(differences.CONV_TRANSPOSE_EXTRA):
+    if call.does(CONV_TRANSPOSE_EXTRA):
         _ask_of_extra(call, size, stride, extra)
     if asked is not None:
-        if call.does(differences.CONV_TRANSPOSE_SHAPE):
+        if call.does(CONV_TRANSPOSE_SHAPE):
             transposed_positions(call, size, window, asked)
         return asked
     if auto_pad(call) not in SAME:
         length = transposed_length(size, window, extra)
-    elif call.does(differences.CONV_TRANSPOSE_SAME):
+    elif call.does(CONV_TRANSPOSE_SAME):
         full = transposed_length(size, window._replace(before=0, after=0), extra)
         length = call.bounds.smaller(full, multiply(size, stride))  # padding is not below 0
     else:
         length = multiply(size, stride)
-    if call.does(differences.CONV_TRANSPOSE_EMPTY):
+    if call.does(CONV_TRANSPOSE_EMPTY):
         call.at_most(1, length, "the output must not be empty")
     else:
         call.at_most(0, length, "the size of the output must not be negative")
@@ -186,9 +196,9 @@ def deformed_convolution(call: NodeCall) -> Value:
     convolved_channels(call, dims, weights, group)
     call.require(equal(modulo(dims[1], offsets), 0), f"the channels must be a multiple of the {offsets} offset groups")
     found = _windows(call, weights[2:])
-    positions = rounded_towards_zero if call.does(differences.DEFORM_CONV_POSITIONS) else rounded_down
+    positions = rounded_towards_zero if call.does(DEFORM_CONV_POSITIONS) else rounded_down
     out = [positions(call, s, w) for s, w in zip(sizes, found, strict=True)]
-    if call.does(differences.DEFORM_CONV_EMPTY):
+    if call.does(DEFORM_CONV_EMPTY):
         call.at_most(1, weights[0], "there must be an output channel")
         _ask_for_elements(call, dims, out)
     elements = multiply(multiply(*weights[2:]), offsets)
@@ -221,11 +231,11 @@ def columns_to_image(call: NodeCall) -> Value:
     if len(image) != len(block):
         call.refuse("image and block must have the same number of axes")
     found = windows(call, block)
-    positions = fitting if call.does(differences.COL2IM_BLOCK_FITS) else rounded_down
+    positions = fitting if call.does(COL2IM_BLOCK_FITS) else rounded_down
     count = [positions(call, s, w) for s, w in zip(image, found, strict=True)]
     call.equal(columns, multiply(*count), "there must be a column for each position of the block")
     elements = multiply(*block)
     call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
-    if call.does(differences.COL2IM_EMPTY):
+    if call.does(COL2IM_EMPTY):
         call.at_most(1, rows, "there must be a row")
     return Value((batch, floor_divide(rows, elements), *image), call.dtype())

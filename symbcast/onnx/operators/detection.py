@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symbcast.onnx import differences
+from symbcast.onnx.differences import NMS_THRESHOLDS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.registry import operator
@@ -20,7 +20,7 @@ def suppression(call: NodeCall) -> Value:
     batch, places, _ = call.rank(0, (3,), "boxes")
     expect(call, 0, "boxes", (None, None, 4))
     expect(call, 1, "scores", (batch, None, places))
-    if not call.does(differences.NMS_THRESHOLDS):
+    if not call.does(NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
     count = call.fresh("count", "how many boxes are kept")
     return Value((count, 3), INT64)

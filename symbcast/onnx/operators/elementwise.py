@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
 from symbcast.logic.formulas import any_of, different, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
@@ -29,7 +29,7 @@ def along_axis(call: NodeCall) -> Value:
     dims = call.shape(0)
     axis = call.integer("axis", 1 if call.version < 13 else -1)
     # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
-    if axis != len(dims) or call.version >= 11 or call.does(differences.SOFTMAX_AXIS):
+    if axis != len(dims) or call.version >= 11 or call.does(SOFTMAX_AXIS):
         call.axis(axis, len(dims))
     return Value(dims, call.dtype())
 
@@ -79,7 +79,7 @@ def pair_broadcast(call: NodeCall) -> Dims:
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
         shape = call.broadcast(call.shape(0), call.shape(1))
-    if call.node.op_type in ("Div", "Mod") and call.does(differences.DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
+    if call.node.op_type in ("Div", "Mod") and call.does(DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
         _ask_for_divisor(call, shape)
     return shape
 
@@ -154,7 +154,7 @@ def prelu(call: NodeCall) -> Value:
     if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:
         # Before opset 7 a slope of one axis is one for each channel.
         slope = (*slope, *([1] * (len(data) - 2)))
-    if call.does(differences.PRELU_BOTH_WAYS):
+    if call.does(PRELU_BOTH_WAYS):
         return Value(call.broadcast(data, slope), call.dtype())
     call.broadcast(slope, data, rule="unidirectional")
     return Value(data, call.dtype())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import TRUE, all_of, at_most
-from symbcast.onnx import differences
+from symbcast.onnx.differences import GATHER_ND_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
@@ -135,7 +135,7 @@ def gather_nd_(call: NodeCall) -> Value:
     shape = gather_nd(call, data, indices, length, batch)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
     rest = data[batch + length :]
-    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(differences.GATHER_ND_EMPTY) else TRUE
+    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
     if call.is_known(is_looked_at) is not False:
         with call.asker.under(is_looked_at):
             _check_columns(call, length, data[batch:])

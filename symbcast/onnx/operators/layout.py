@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx import differences
+from symbcast.onnx.differences import SQUEEZE_NO_AXES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.expected_shapes import expect_line
@@ -66,7 +66,7 @@ def squeeze_(call: NodeCall) -> Value:
         expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
     # ONNX Runtime takes no axes for none given.
-    if axes is None or (call.does(differences.SQUEEZE_NO_AXES) and not axes):
+    if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:
             call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_EMPTY, SCAN_STATES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
@@ -163,7 +163,7 @@ def _put_together(call: NodeCall, position: int, trips: Dim, value: Value, aroun
     """Return what each turn gives, put together."""
     if any(not isinstance(d, int) and not d.symbols().keys() <= around for d in value.shape or ()):
         call.note(f"that output {position} is of one shape in every turn was not looked at")
-    if value.shape and call.does(differences.LOOP_NO_TURNS) and call.is_known(at_most(1, trips)) is not True:
+    if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, trips)) is not True:
         value = Value(_unless_none(call, position, trips, value.shape), value.dtype)
     return _stacked(trips, value, 0)
 
@@ -202,10 +202,10 @@ def scan(call: NodeCall) -> Sequence[Value]:
     states = len(call.inputs) - scanned
     axes = call.integers("scan_input_axes") or [0] * scanned
     length, slices = _slices(call, states, axes)
-    if call.does(differences.SCAN_EMPTY):
+    if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
     kept = [Value(call.value(n).shape, call.dtype(n)) for n in range(states)]
-    with nullcontext() if call.does(differences.SCAN_EMPTY) else call.asker.under(at_most(1, length)):
+    with nullcontext() if call.does(SCAN_EMPTY) else call.asker.under(at_most(1, length)):
         outputs = call.walk.within(body, call.scope, [*kept, *slices])
         last = [_same_state(call, n, a, b) for n, (a, b) in enumerate(zip(kept, outputs[:states], strict=True))]
     if any(a is not b for a, b in zip(kept, last, strict=True)):
@@ -239,7 +239,7 @@ def _same_state(call: NodeCall, position: int, before: Value, after: Value) -> V
 
     ONNX Runtime (seen with 1.31) has it otherwise where it infers that each size is a number.
     """
-    if call.does(differences.SCAN_STATES) and _is_inferred(before.shape, after.shape):
+    if call.does(SCAN_STATES) and _is_inferred(before.shape, after.shape):
         return after
     _ask_same(call, position, before.shape, after.shape)
     return before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symbcast.onnx import differences
+from symbcast.onnx.differences import MATMUL_BATCHES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
@@ -14,7 +14,7 @@ from symbcast.operators.matmul import matrix_product as product_of_two
 
 def matrix_product(call: NodeCall, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of matrices, as ``numpy.matmul`` has it: batch axes are broadcast together."""
-    if not call.does(differences.MATMUL_BATCHES):
+    if not call.does(MATMUL_BATCHES):
         return matmul(call, left, right)
     product = matmul(call, left, right, lambda _, a, b: joined_batch(call, a, b))
     if len(right) == 1 < len(left):

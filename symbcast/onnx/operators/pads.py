@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.onnx import differences
+from symbcast.onnx.differences import CENTER_CROP_SIZES, PAD_ELEMENTS, PAD_NUMBER
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.registry import operator
@@ -27,7 +27,7 @@ def pad_(call: NodeCall) -> Value:
     mode = call.text("mode", "constant")
     if mode not in MODES:
         call.refuse(f"mode must not be {mode!r}")
-    if call.does(differences.PAD_NUMBER) and not dims:
+    if call.does(PAD_NUMBER) and not dims:
         call.refuse("the input must have an axis")
     if call.version >= 11 and call.has(2):
         for size in call.rank(2, (0, 1), "the number to pad with"):
@@ -38,7 +38,7 @@ def pad_(call: NodeCall) -> Value:
         return _padded_by_data(call, dims, axes)
     found = {axis: Padding(dims[axis], amounts[n], amounts[n + len(axes)]) for n, axis in enumerate(axes)}
     paddings = [found.get(axis, Padding(size, 0, 0)) for axis, size in enumerate(dims)]
-    shape = pad_in_runtime(call, paddings, mode) if call.does(differences.PAD_ELEMENTS) else pad(call, paddings, mode)
+    shape = pad_in_runtime(call, paddings, mode) if call.does(PAD_ELEMENTS) else pad(call, paddings, mode)
     return Value(shape, call.dtype())
 
 
@@ -78,7 +78,7 @@ def center_crop_pad(call: NodeCall) -> Value:
     dims = call.shape(0)
     given = call.integers("axes")
     axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be cut twice")
-    known = call.sizes(1) if call.does(differences.CENTER_CROP_SIZES) else None
+    known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
     # The runtime takes a size below 0 for 0.
     sizes = asked_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
     if len(sizes) != len(axes):

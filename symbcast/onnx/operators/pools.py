@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.logic.formulas import any_of, at_most, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import (
+    GLOBAL_POOL_EMPTY,
+    POOL_INPUT,
+    POOL_POSITIONS,
+    POOL_SAME_PADDING,
+    UNPOOL_EMPTY,
+    UNPOOL_PADDING,
+    UNPOOL_SHAPE,
+)
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.windows import SAME, auto_pad, nonempty, windows
@@ -33,7 +41,7 @@ def pool_(call: NodeCall) -> Sequence[Value]:
     if kernel is None or len(kernel) != len(sizes):
         call.refuse(f"kernel_shape must be {len(sizes)} numbers")
     found = windows(call, tuple(kernel))
-    if call.does(differences.POOL_INPUT):
+    if call.does(POOL_INPUT):
         _ask_of_padding(call, found)
         nonempty(call, dims, "no size but the batch may be 0")
     shape = pool(call, dims, found, partial(_positions, call))
@@ -50,16 +58,12 @@ def _ask_of_padding(call: NodeCall, found: Sequence[Window]) -> None:
 def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
     rounds_up = bool(call.integer("ceil_mode"))
     if auto_pad(call) in SAME:
-        if not call.does(differences.POOL_SAME_PADDING):
+        if not call.does(POOL_SAME_PADDING):
             return covering(size, window.stride)
         return covering_positions(call, size, window, rounds_up=rounds_up, is_strict=_is_strict(call))
     if rounds_up:
         return rounded_up(call, size, window)
-    return (
-        rounded_towards_zero(call, size, window)
-        if call.does(differences.POOL_POSITIONS)
-        else rounded_down(call, size, window)
-    )
+    return rounded_towards_zero(call, size, window) if call.does(POOL_POSITIONS) else rounded_down(call, size, window)
 
 
 def _is_strict(call: NodeCall) -> bool:
@@ -76,7 +80,7 @@ def global_pool(call: NodeCall) -> Value:
     """Every axis after the channels becomes 1."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
-    if call.does(differences.GLOBAL_POOL_EMPTY):
+    if call.does(GLOBAL_POOL_EMPTY):
         nonempty(call, dims, "no size but the batch may be 0")
     return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
 
@@ -94,7 +98,7 @@ def max_unpool(call: NodeCall) -> Value:
         call.equal(left, right, "there must be an index for each element")
     call.note(f"that the indices in {call.input_name(1)}, which are data, are within the output was not looked at")
     found = windows(call, tuple(kernel))
-    if call.does(differences.UNPOOL_PADDING):
+    if call.does(UNPOOL_PADDING):
         _ask_of_padding(call, found)
     least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, found, strict=True)))
     if not call.has(2):
@@ -105,7 +109,7 @@ def max_unpool(call: NodeCall) -> Value:
     for axis, (asked, inferred) in enumerate(zip(shape, least, strict=True)):
         if axis < 2:
             call.equal(asked, inferred, "batch and channels must stay as they are")
-        elif call.does(differences.UNPOOL_SHAPE):
+        elif call.does(UNPOOL_SHAPE):
             call.at_most(inferred, asked, "the output that is asked for must be as large as the pool's input at least")
     return Value(shape, call.dtype())
 
@@ -113,7 +117,7 @@ def max_unpool(call: NodeCall) -> Value:
 def _unpooled(call: NodeCall, size: Dim, window: Window) -> Dim:
     full = add(multiply(subtract(size, 1), window.stride), window.kernel)
     length = subtract(full, window.before + window.after)
-    call.at_most(1 if call.does(differences.UNPOOL_EMPTY) else 0, length, "the output must not be empty")
+    call.at_most(1 if call.does(UNPOOL_EMPTY) else 0, length, "the output must not be empty")
     return length
 
 

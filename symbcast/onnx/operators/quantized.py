@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import ceil_divide
 from symbcast.logic.formulas import FALSE, Formula, any_of, different, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import LINEAR_BLOCKS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.concatenation import joined_shape
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
@@ -56,7 +56,7 @@ def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
     axis = call.axis(call.integer("axis", 1), len(dims))
     blocks = tuple(ceil_divide(d, block) if n == axis else d for n, d in enumerate(dims))
     expect(call, _SCALE, "the scale", blocks)
-    if call.does(differences.LINEAR_BLOCKS) and len(scale) == 1:
+    if call.does(LINEAR_BLOCKS) and len(scale) == 1:
         call.require(different(scale[0], 1), "ONNX Runtime has no blocks where there is one scale")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import Formula, all_of, any_of, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import COLUMN_POINTS, ROW_POINTS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import (
     MICROSOFT,
@@ -86,7 +86,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
 
 def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Ask that scale and zero point be one number, or as the document has it, one for each row."""
-    if call.does(differences.ROW_POINTS):
+    if call.does(ROW_POINTS):
         expect_numbers(call, *positions)
         return
     for n in positions:
@@ -100,7 +100,7 @@ def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
     for n in positions:
         found = known_shape(call, n, call.input_name(n))
         if found is not None:
-            is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(differences.COLUMN_POINTS))
+            is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(COLUMN_POINTS))
             _check_either(call, n, found, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
 

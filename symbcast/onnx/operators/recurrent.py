@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.onnx import differences
+from symbcast.onnx.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.registry import operator
@@ -90,11 +90,11 @@ def _layer(call: NodeCall) -> _Layer:
     if direction not in _DIRECTIONS:
         call.refuse(f"direction {direction!r} must be one of {', '.join(_DIRECTIONS)}")
     is_batch_first = bool(call.integer("layout"))
-    if is_batch_first and call.does(differences.RECURRENT_LAYOUT):
+    if is_batch_first and call.does(RECURRENT_LAYOUT):
         call.asker.never(call.place, "ONNX Runtime has no recurrent layers of layout 1")
     first, second, features = call.rank(0, (3,), "X")
     length, batch = (second, first) if is_batch_first else (first, second)
-    if call.does(differences.RECURRENT_EMPTY):
+    if call.does(RECURRENT_EMPTY):
         _check_empty(call, length, batch, features)
     return _Layer(length, batch, features, _DIRECTIONS[direction], _hidden_size(call), is_batch_first)
 
@@ -113,7 +113,7 @@ def _hidden_size(call: NodeCall) -> Dim:
     found = call.attribute("hidden_size")
     if found is not None:
         return int(found.i)
-    if call.does(differences.RECURRENT_HIDDEN_SIZE):
+    if call.does(RECURRENT_HIDDEN_SIZE):
         call.asker.never(call.place, "ONNX Runtime needs the attribute hidden_size")
     return call.rank(2, (3,), "R")[2]
 

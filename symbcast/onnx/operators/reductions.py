@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
 from symbcast.logic.formulas import equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import ARG_EMPTY, GROUP_NORM_FUNCTION, LAYER_NORM_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
@@ -65,7 +65,7 @@ def arg(call: NodeCall) -> Value:
     dims = call.shape(0)
     axis = call.integer("axis")
     unless = []
-    if call.does(differences.ARG_EMPTY):
+    if call.does(ARG_EMPTY):
         place = call.axis(axis, len(dims))
         unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
     return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
@@ -75,7 +75,7 @@ def _normalised(call: NodeCall) -> tuple[Dims, int]:
     """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
-    if call.does(differences.LAYER_NORM_EMPTY):
+    if call.does(LAYER_NORM_EMPTY):
         for n, size in enumerate(dims[axis:], axis):
             call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
     return dims, axis
@@ -118,7 +118,7 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
 
     ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
     """
-    if call.does(differences.GROUP_NORM_FUNCTION):
+    if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
     if len(dims) < 2:

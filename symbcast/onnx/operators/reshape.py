@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.logic.formulas import Formula, equal, negate
-from symbcast.onnx import differences
+from symbcast.onnx.differences import RESHAPE_BESIDE_ZERO
 from symbcast.onnx.node_call import NodeCall, RefusedError
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.expected_shapes import expect_line
@@ -79,7 +79,7 @@ def _reshaped_to(call: NodeCall, data: Dims, wanted: Sequence[Element], settled:
                 case None:
                     return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
     inferred = None
-    if call.does(differences.RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
+    if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
         inferred = partial(infer_size_beside_zero, call)
     return reshape(call, data, _dims_wanted(call, wanted, data), inferred)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import AFFINE_GRID_EMPTY, GRID_SAMPLE_RANKS, RESIZE_CROP, RESIZE_MODES, RESIZE_SIZES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.scales import Scale, scale, scales
@@ -59,7 +59,7 @@ def upsample(call: NodeCall) -> Value:
 
 def _resized(call: NodeCall, dims: Dims, found: Mapping[int, Resized]) -> Value:
     every = [found.get(n, Resized(d, TRUE, TRUE)) for n, d in enumerate(dims)]
-    if call.does(differences.RESIZE_MODES):
+    if call.does(RESIZE_MODES):
         _ask_of_mode(call, every)
     return Value(tuple(r.size for r in every), call.dtype())
 
@@ -100,7 +100,7 @@ def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -
     for factor in factors:
         if factor is not None:
             call.at_most(1, factor.above, "scales must be positive")
-    if _is_crop(call) and not call.does(differences.RESIZE_CROP):
+    if _is_crop(call) and not call.does(RESIZE_CROP):
         return {a: Resized(call.fresh(f"size_{a}", f"axis {a} of a region"), None, None) for a in axes}
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
 
@@ -149,7 +149,7 @@ def _keeps_ratio(call: NodeCall) -> bool:
 
 
 def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
-    if not call.does(differences.RESIZE_SIZES):
+    if not call.does(RESIZE_SIZES):
         call.is_size(wanted, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
         call.at_most(1, wanted, "a size that is asked for must be positive")
@@ -228,7 +228,7 @@ def grid_sample(call: NodeCall) -> Value:
     rank = len(dims)
     if len(grid) != rank or rank < 3:
         call.refuse("input and grid must have the same rank, 3 at least")
-    if call.does(differences.GRID_SAMPLE_RANKS):
+    if call.does(GRID_SAMPLE_RANKS):
         if rank > (4 if "cubic" in call.text("mode") else 5) or rank < 4:
             call.refuse(f"an input of rank {rank} is not sampled")
         for size in dims[2:]:
@@ -246,7 +246,7 @@ def affine_grid(call: NodeCall) -> Value:
     rank = len(size) - 2
     if rank not in (2, 3):
         call.refuse("the size must be 4 or 5 numbers")
-    if call.does(differences.AFFINE_GRID_EMPTY):
+    if call.does(AFFINE_GRID_EMPTY):
         for length in size[2:]:
             call.at_most(1, length, "the grid must not be empty")
     call.equal(theta[0], size[0], "there must be a matrix for each of the batch")

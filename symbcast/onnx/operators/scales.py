@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.logic.formulas import Formula, at_most, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import FLOAT_SCALES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import Element, Ratio, is_size
@@ -70,12 +70,12 @@ def _scale_of(call: NodeCall, element: Element) -> Scale | None:
     if isinstance(above, int) and isinstance(below, int):
         return scale(call, above / below)
     is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
-    return Scale(above, below, is_power_of_two or not call.does(differences.FLOAT_SCALES))
+    return Scale(above, below, is_power_of_two or not call.does(FLOAT_SCALES))
 
 
 def scale(call: NodeCall, number: float) -> Scale:
     """Return a 32-bit float as a scale."""
-    return rounded_scale(number) if call.does(differences.FLOAT_SCALES) else exact_scale(number)
+    return rounded_scale(number) if call.does(FLOAT_SCALES) else exact_scale(number)
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.onnx import differences
+from symbcast.onnx.differences import ONE_HOT_DEPTH
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
@@ -56,7 +56,7 @@ def one_hot(call: NodeCall) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds")
-    if call.does(differences.ONE_HOT_DEPTH):
+    if call.does(ONE_HOT_DEPTH):
         call.at_most(1, depth, "there must be one class at least")
     else:
         call.is_size(depth, "how many classes there are must not be negative")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx import differences
+from symbcast.onnx.differences import DFT_EMPTY, DFT_HALF, STFT_REAL
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -31,14 +31,14 @@ def transform(call: NodeCall) -> Value:
     is_half, is_inverse = bool(call.integer("onesided")), bool(call.integer("inverse"))
     if is_inverse and is_half:
         call.equal(dims[-1], 2, "a transform back from half the frequencies needs complex numbers")
-    elif is_half and not call.does(differences.DFT_HALF):
+    elif is_half and not call.does(DFT_HALF):
         call.equal(dims[-1], 1, "half the frequencies are enough for a real signal alone")
     else:
         call.require(any_of([equal(dims[-1], 1), equal(dims[-1], 2)]), "the last size must be 1 or 2")
     length = _number(call, 1, "length")
     if length is None:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
-    call.at_most(0 if call.does(differences.DFT_EMPTY) else 1, length, "the length of a transform must be positive")
+    call.at_most(0 if call.does(DFT_EMPTY) else 1, length, "the length of a transform must be positive")
     found = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
     parts = 1 if is_half and is_inverse else 2
     return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
@@ -69,7 +69,7 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
 def short_transform(call: NodeCall) -> Value:
     """The frequencies of one frame after another."""
     # ONNX Runtime takes real numbers without an axis of their own.
-    batch, whole, *parts = call.rank(0, (2, 3) if call.does(differences.STFT_REAL) else (3,), "the signal")
+    batch, whole, *parts = call.rank(0, (2, 3) if call.does(STFT_REAL) else (3,), "the signal")
     if parts:
         call.require(any_of([equal(parts[0], 1), equal(parts[0], 2)]), "the last size must be 1 or 2")
     step = _number(call, 1, "step")
