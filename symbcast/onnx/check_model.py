@@ -65,11 +65,12 @@ def check(
     check_min_size(min_size)
     source, proto = load(model)
     question = _Question(proto, assume, min_size, runtime, budget)
-    found = _walked(question, None)
+    found, known = _walked(question, None), 0
     for _ in range(MAX_WALKS - 1):
-        if not found.asker.bounds.answers_more():
+        learned = found.asker.learned_count
+        if learned == known or not found.asker.bounds.answers_more():
             break
-        found = _walked(question, found.asker)
+        found, known = _walked(question, found.asker), learned
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     texts = tuple(a.text for a in found.assumptions)
     env, asker = found.env, found.asker

@@ -131,6 +131,11 @@ class Asker:
             for size in self.given:
                 self.bounds.learn(size, before.bounds.least(size) or 0)
 
+    @property
+    def learned_count(self) -> int:
+        """How often it was learned that a given size is larger than was known."""
+        return sum(map(len, self.learned.values()))
+
     def restate_all(self) -> None:
         """Ask what an earlier walk learned at nodes to which this one did not come."""
         for found in list(self.foreknown.values()):
