@@ -29,7 +29,8 @@ def to_and_fro(maker: Maker) -> None:
     if not data:
         return
     if maker.chance(50):
-        return _kept(maker, _quantised(maker, data), data.rank)
+        _kept(maker, _quantised(maker, data), data.rank)
+        return
     axis = maker.axis(data)
     scale = maker.vector(data, axis)
     made = maker.node("QuantizeLinear", [data.name, scale], axis=axis)
@@ -98,7 +99,9 @@ def linear_each(maker: Maker) -> None:
     if data.is_full:
         scale, zero = _scale(maker), _zero(maker)
         op_type = maker.random.choice(["QLinearSigmoid", "QLinearLeakyRelu"])
-        _kept(maker, maker.node(op_type, [_quantised(maker, data), scale, zero, scale, zero], domain=MICROSOFT), data.rank)
+        _kept(
+            maker, maker.node(op_type, [_quantised(maker, data), scale, zero, scale, zero], domain=MICROSOFT), data.rank
+        )
 
 
 def linear_concat(maker: Maker) -> None:
