@@ -56,8 +56,8 @@ class RandomModel:
     min_size: int
 
     def points(self) -> Iterator[dict[str, int]]:
-        """Yield sizes to run it at."""
-        sizes = [0, 1, 2, 3, 4, 6] if len(self.symbols) < 3 else [0, 1, 2, 3]
+        """Yield sizes to run it at: all up to 5, and with few symbols 6 and 7 too."""
+        sizes = range(6 if len(self.symbols) == 3 else 8)
         for point in itertools.product([s for s in sizes if s >= self.min_size], repeat=len(self.symbols)):
             yield dict(zip(self.symbols, point, strict=True))
 

@@ -6,6 +6,10 @@ import numpy as np
 from random_models.maker import FLOAT, INT64, Maker
 
 
+_NO_KERNEL = 22
+"""ONNX Runtime (1.31) runs some operators in the versions before this one alone."""
+
+
 def roi_align(maker: Maker) -> None:
     data, boxes = maker.tensor(4), maker.tensor(2)
     if not (data and boxes and data.is_full and boxes.is_full):
@@ -18,7 +22,7 @@ def roi_align(maker: Maker) -> None:
 
 def max_roi_pool(maker: Maker) -> None:
     data = maker.tensor(4)
-    if data and data.is_full:
+    if data and data.is_full and maker.opset < _NO_KERNEL:
         regions = maker.filled([maker.random.randint(1, 2), maker.random.choice([5, 5, 4])], 0)
         maker.keep(maker.node("MaxRoiPool", [data.name, regions], pooled_shape=maker.numbers(2, 1, 2)), 4)
 
@@ -76,7 +80,7 @@ def lp_pool(maker: Maker) -> None:
 
 def global_lp_pool(maker: Maker) -> None:
     data = maker.tensor(least=3, most=4)
-    if data and data.is_full:
+    if data and data.is_full and maker.opset < _NO_KERNEL:
         maker.keep(maker.node("GlobalLpPool", [data.name]), data.rank)
 
 
@@ -96,7 +100,7 @@ def fourier(maker: Maker) -> None:
     if not (data and data.is_full):
         return
     signal = maker.node("Unsqueeze", [data.name, maker.constant([data.rank])])
-    length = [maker.size()] if maker.chance(40) else []
+    length = [maker.scalar()] if maker.chance(40) else []
     axis, onesided = maker.random.randrange(1, data.rank), maker.random.randint(0, 1)
     if maker.opset >= 20:
         inputs = [signal, *(length or [""]), maker.constant(axis)]
@@ -159,9 +163,9 @@ def unique(maker: Maker) -> None:
 
 
 def like_random(maker: Maker) -> None:
-    """Numbers drawn for the shape of others; ONNX Runtime (1.31) has no kernel for version 22."""
+    """Numbers drawn for the shape of others."""
     data = maker.tensor()
-    if maker.opset >= 22:
+    if maker.opset >= _NO_KERNEL:
         return
     op_type = maker.random.choice(["RandomNormalLike", "RandomUniformLike"])
     maker.keep(maker.node(op_type, [data.name]), data.rank, (data,))
@@ -169,7 +173,7 @@ def like_random(maker: Maker) -> None:
 
 def drawn(maker: Maker) -> None:
     data = maker.tensor(2)
-    if data and data.is_full:
+    if data and data.is_full and maker.opset < _NO_KERNEL:
         made = maker.node("Multinomial", [data.name], sample_size=maker.random.randint(1, 3), dtype=INT64)
         maker.keep(maker.cast(made, FLOAT), 2)
 
