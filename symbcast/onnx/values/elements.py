@@ -12,6 +12,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
+from symbcast.algebra.bounds import exact_quotient
 from symbcast.logic.formulas import (
     FALSE,
     FORMULA_KINDS,
@@ -108,6 +109,9 @@ def _divide(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
 
 def quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
     """Return a quotient rounded towards zero; the divisor is positive."""
+    whole = exact_quotient((above,), (below,))
+    if whole is not None:
+        return whole
     if bounds.is_at_least(above, 0):
         return floor_divide(above, below)
     negative = ceil_divide(bounds.smaller(above, 0), below)
