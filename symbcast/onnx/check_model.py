@@ -74,7 +74,7 @@ def check(
         asker.bounds.learn(symbol, min_size)
         if min_size:
             asker.assume(at_most(min_size, symbol))
-    _learn(asker.bounds, assumptions)
+    _learn(asker, assumptions)
     asker.origins.update(inputs.held)
     walk.top.values.update(inputs.values)
     walk.graph(proto.graph, walk.top)
@@ -84,9 +84,12 @@ def check(
     return ModelReport(Checked(source, path, proto, env, Conditions(env, asker), asker, walk, inputs, texts, min_size))
 
 
-def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
-    """Take in the least sizes that assumptions name."""
+def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    bounds = asker.bounds
     for assumption in assumptions:
+        if isinstance(assumption.formula, Comparison):
+            asker.settled.take(assumption.formula)
         match assumption.formula:
             case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)
