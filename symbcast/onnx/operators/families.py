@@ -3,6 +3,7 @@
 from symbcast.onnx.operators import (
     attention,
     attention_contrib,
+    channel_layouts,
     classic,
     concatenation,
     constants,
@@ -37,6 +38,7 @@ __all__ = ["FAMILIES", "OPERATORS"]
 FAMILIES = (
     attention,
     attention_contrib,
+    channel_layouts,
     classic,
     concatenation,
     constants,
