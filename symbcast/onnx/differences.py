@@ -307,6 +307,16 @@ SCAN_EMPTY = Difference(
     "refuses to scan nothing",
     "there may be no turns",
 )
+FEATURES_FROM_FRONT = Difference(
+    "ArrayFeatureExtractor",
+    "wants an index, and none below 0",
+    "an index may be counted from the end",
+)
+SCAN_DECLARED = Difference(
+    "Scan",
+    "wants what the body's outputs hold to have the sizes that it declares",
+    "a declared size decides nothing",
+)
 SCAN_STATES = Difference(
     "Scan",
     "lets a state change its shape once, where that is inferred in numbers",

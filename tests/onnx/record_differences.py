@@ -117,6 +117,10 @@ def bounded():
         scores = [floats("N", "C", *["H"] * (rank - 1)), integers("M", *["H"] * (rank - 1)), floats("C")]
         loss = node("NegativeLogLikelihoodLoss", 13, {"reduction": "none"}, scores)
         yield sized(loss, (1, 2), (1, 2), *[(1, 2)] * rank)
+    for taken in ([2, 0], [-1], [0, 0, 0], []):
+        features = [floats("N", "M"), values(taken, "int64")]
+        yield sized(node("ArrayFeatureExtractor", 1, {}, features, domain="ai.onnx.ml"), FEW, range(4))
+    yield sized(node("ArrayFeatureExtractor", 1, {}, [floats("N"), integers("K")], domain="ai.onnx.ml"), FEW, FEW)
     for sizes, policy in (([7, 90], "not_larger"), ([31, 20], "not_smaller")):
         keep = {"mode": "nearest", "keep_aspect_ratio_policy": policy, "axes": [2, 3]}
         yield sized(node("Resize", 18, keep, [floats(1, 1, 6, 27), None, None, values(sizes, "int64")]))
@@ -154,6 +158,13 @@ g (float[T, 2] t, float[N] x) => (float[L] last, float[A, B] ys) {
     y = Identity(e)
   }> (x, t)
 }"""
+DECLARED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[T, P] t, float[N, M] x) => (float[L, K] last, float[A, B] ys) {
+  last, ys = Scan <num_scan_inputs = 1, body = b (float[Q, 2] s, float[E] e) => (float[R, S] so, float[3] y) {
+    so = Identity(s)
+    y = Identity(e)
+  }> (x, t)
+}"""
 
 
 def graphs():
@@ -167,6 +178,7 @@ def graphs():
         (LOOP, {"T": FEW, "N": FEW}),
         (SCAN, {"T": FEW}),
         (STATE, {"T": (0, 1), "N": (1, 2)}),
+        (DECLARED, {"T": (1, 2), "P": (2, 3), "N": (1, 2), "M": (1, 2)}),
     ):
         model = onnx.parser.parse_model(text)
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
