@@ -110,7 +110,7 @@ def _walked(question: _Question, before: Asker | None) -> _Walked:
         asker.bounds.learn(symbol, question.min_size)
         if question.min_size:
             asker.assume(at_most(question.min_size, symbol))
-    _learn(asker.bounds, assumptions)
+    _learn(asker, assumptions)
     asker.start(inputs.symbols, inputs.held, before)
     walk.top.values.update(inputs.values)
     walk.graph(graph, walk.top)
@@ -119,9 +119,12 @@ def _walked(question: _Question, before: Asker | None) -> _Walked:
     return _Walked(env, asker, walk, inputs, assumptions)
 
 
-def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
-    """Take in the least sizes that assumptions name."""
+def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    bounds = asker.bounds
     for assumption in assumptions:
+        if isinstance(assumption.formula, Comparison):
+            asker.settled.take(assumption.formula)
         match assumption.formula:
             case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)

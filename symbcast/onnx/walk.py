@@ -145,7 +145,7 @@ class Walk:
             call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
-            return with_intervals(call, _as_sequence(operator(call)))
+            return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:

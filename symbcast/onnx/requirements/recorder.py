@@ -30,15 +30,17 @@ from symbcast.logic.formulas import (
     negate,
 )
 from symbcast.onnx.requirements.least_sizes import least_sizes
-from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_asked_whole
+from symbcast.onnx.requirements.quotients import bounded, cleared
+from symbcast.onnx.requirements.settled import Settled
+from symbcast.onnx.values.value import Value
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.shapes import Shape, shape_of
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim, Operation
-    from symbcast.onnx.values.value import Dims, Value
+    from symbcast.algebra.terms import Dim, Term
+    from symbcast.onnx.values.value import Dims
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 
@@ -96,12 +98,14 @@ class Asker:
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
-        self._whole: set[Operation] = set()
+        self.settled = Settled()
+        """What holds wherever the model runs, by which sizes are written."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
         """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
         formula = evaluated(self._cleared(formula))
+        self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
@@ -156,15 +160,37 @@ class Asker:
         finally:
             self.guards = before
 
+    def _settle(self, formula: Formula) -> None:
+        """Take in a size that is required to be a number, or one that is data and required to be a known one."""
+        if self.guards or not isinstance(formula, Comparison) or formula.operator != "==":
+            return
+        for size, value in ((formula.left, formula.right), (formula.right, formula.left)):
+            if isinstance(size, Symbol) and (isinstance(value, int) or self._determines(value, size)):
+                self.settled.fix(size, value)
+                return
+
+    def _determines(self, value: Term, size: Symbol) -> bool:
+        return size in self.origins and self.origins.keys().isdisjoint(value.symbols())
+
+    def written(self, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return the outputs of the node at hand, their sizes written by what is required."""
+        if self.settled.is_empty:
+            return outputs
+        found = [self._rewritten(value) for value in outputs]
+        self.settled.forget_sizes()
+        return found
+
+    def _rewritten(self, value: Value) -> Value:
+        shape = None if value.shape is None else self.settled.written(value.shape)
+        return value if shape is value.shape else Value(shape, value.dtype, value.content)
+
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
         if not isinstance(formula, Comparison):
             return formula
-        quotient = None if self.guards else quotient_asked_whole(formula)
-        if quotient is not None:
-            self._whole.add(quotient)
+        if not self.guards and self.settled.take(formula):
             return formula
-        return cleared(formula, self._whole, self.bounds)
+        return cleared(formula, self.settled.whole, self.bounds)
 
     def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Ask that two sizes be equal."""
@@ -254,9 +280,9 @@ class Asker:
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
-        bounds, whole = self.bounds, self._whole
+        bounds, settled = self.bounds, self.settled
         self.env = self.env.fork()
-        self.bounds, self._whole = bounds.copy(), set(whole)
+        self.bounds, self.settled = bounds.copy(), settled.copy()
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases = dict(self.origins), dict(self.cases)
@@ -265,7 +291,7 @@ class Asker:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self._whole = bounds, whole
+            self.bounds, self.settled = bounds, settled
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
