@@ -76,6 +76,8 @@ def check(
             asker.assume(at_most(min_size, symbol))
     _learn(asker.bounds, assumptions)
     asker.origins.update(inputs.held)
+    for flag in inputs.flags:
+        asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
     walk.graph(proto.graph, walk.top)
     _check_names(assumptions, asker)
