@@ -112,6 +112,8 @@ def _walked(question: _Question, before: Asker | None) -> _Walked:
             asker.assume(at_most(question.min_size, symbol))
     _learn(asker, assumptions)
     asker.start(inputs.symbols, inputs.held, before)
+    for flag in inputs.flags:
+        asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
     walk.graph(graph, walk.top)
     asker.restate_all()
