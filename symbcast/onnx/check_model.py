@@ -18,6 +18,7 @@ from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.validity.models import examined
 from symbcast.onnx.walk import Walk
 from symbcast.program.assumptions import Assumptions, check_min_size
 from symbcast.solver.normal_form import symbols_in
@@ -48,8 +49,8 @@ def check(
     ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
     many seconds, as in `symbcast.broadcast`.
 
-    Raises `ModelError` for what is no model, `AssumptionError` for assumptions that contradict each other or speak of
-    sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
+    Raises `ModelError` for what is no model or a malformed one, `AssumptionError` for assumptions that contradict each
+    other or speak of sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx
     >>> heads = '''<ir_version: 9, opset_import: ["" : 18]>
@@ -63,11 +64,12 @@ def check(
     if runtime not in get_args(Runtime):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
-    source, proto = load(model)
+    source, loaded = load(model)
+    proto, versions, functions = examined(source, loaded, runtime)
     env = ShapeEnv(assume, on_conflict="record", budget=budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, runtime, Bounds({}))
-    walk = Walk(proto, asker)
+    walk = Walk(versions, functions, asker)
     inputs = read_inputs(proto.graph, env)
     asker.inputs = inputs.symbols
     for symbol in dict.fromkeys(inputs.symbols):
