@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
@@ -11,7 +12,17 @@ from symbcast.logic.formulas import TRUE, all_of, at_most
 from symbcast.onnx.differences import GATHER_ND_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Content,
+    Elements,
+    Numbers,
+    Ramp,
+    Stack,
+    as_ramp,
+    is_size,
+    listed,
+)
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
 
@@ -54,13 +65,15 @@ def _gathered(call: NodeCall, axis: int) -> Content | None:
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Return what a gather takes of elements that are listed; None where a place is out of range."""
+    """Return what a gather takes of elements that are listed; None where a place is out of range, or they are many."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
     array[:] = items
     sizes = numbers_of(shape)
     if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    if prod(sizes[:axis]) * len(places) * prod(sizes[axis + 1 :]) > MAX_ELEMENTS:
         return None
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 
