@@ -133,6 +133,8 @@ class Walk:
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         domain = normal(node.domain)
         place = self._place(node, inputs)
+        if self.asker.foreknown:
+            self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
         function = self.functions.get(key_of(node.domain, node.op_type, node)) if self.functions else None
