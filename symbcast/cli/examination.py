@@ -114,8 +114,10 @@ def _names(job: Job) -> tuple[str, ...]:
     from symbcast.api.env import ShapeEnv
     from symbcast.onnx.inputs.models import load
     from symbcast.onnx.inputs.names import read_inputs
+    from symbcast.onnx.validity.models import examined
 
-    return tuple(s.name for s in read_inputs(load(job.path)[1].graph, ShapeEnv()).symbols)
+    model = examined(*load(job.path), job.runtime).model
+    return tuple(s.name for s in read_inputs(model.graph, ShapeEnv()).symbols)
 
 
 def _sizes(job: Job, names: tuple[str, ...]) -> list[Assumption]:

@@ -18,6 +18,7 @@ from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.walk import Walk
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size
 from symbcast.solver.normal_form import symbols_in
@@ -48,8 +49,8 @@ def check(
     ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
     many seconds, as in `symbcast.broadcast`.
 
-    Raises `ModelError` for what is no model, `AssumptionError` for assumptions that contradict each other or speak of
-    sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
+    Raises `ModelError` for what is no model or a malformed one, `AssumptionError` for assumptions that contradict each
+    other or speak of sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx
     >>> heads = '''<ir_version: 9, opset_import: ["" : 18]>
@@ -63,8 +64,8 @@ def check(
     if runtime not in get_args(Runtime):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
-    source, proto = load(model)
-    question = _Question(proto, assume, min_size, runtime, budget)
+    source, loaded = load(model)
+    question = _Question(examined(source, loaded, runtime), assume, min_size, runtime, budget)
     found, known = _walked(question, None), 0
     for _ in range(MAX_WALKS - 1):
         learned = found.asker.learned_count
@@ -75,13 +76,14 @@ def check(
     texts = tuple(a.text for a in found.assumptions)
     env, asker = found.env, found.asker
     conditions = Conditions(env, asker)
+    proto = question.examined.model
     return ModelReport(Checked(source, path, proto, env, conditions, asker, found.walk, found.inputs, texts, min_size))
 
 
 class _Question(NamedTuple):
     """A model, and what is asked about it."""
 
-    model: onnx.ModelProto
+    examined: Examined
     assume: Assumptions
     min_size: int
     runtime: Runtime
@@ -100,12 +102,12 @@ class _Walked(NamedTuple):
 
 def _walked(question: _Question, before: Asker | None) -> _Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
-    graph = question.model.graph
+    model, versions, functions = question.examined
     env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
-    walk = Walk(question.model, asker)
-    inputs = read_inputs(graph, env)
+    walk = Walk(versions, functions, asker)
+    inputs = read_inputs(model.graph, env)
     for symbol in dict.fromkeys(inputs.symbols):
         asker.bounds.learn(symbol, question.min_size)
         if question.min_size:
@@ -115,7 +117,7 @@ def _walked(question: _Question, before: Asker | None) -> _Walked:
     for flag in inputs.flags:
         asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
-    walk.graph(graph, walk.top)
+    walk.graph(model.graph, walk.top)
     asker.restate_all()
     _check_names(assumptions, asker)
     return _Walked(env, asker, walk, inputs, assumptions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply
@@ -12,7 +13,18 @@ from symbcast.onnx.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.gather_nd import divided_batches
-from symbcast.onnx.values.contents import Bands, Content, Elements, Interval, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Elements,
+    Interval,
+    Ramp,
+    Stack,
+    as_ramp,
+    is_size,
+    listed,
+)
 from symbcast.onnx.values.intervals import interval_of, some_of
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.indexing import (
@@ -66,13 +78,15 @@ def _gathered(call: NodeCall, axis: int) -> Content | None:
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Return what a gather takes of elements that are listed; None where a place is out of range."""
+    """Return what a gather takes of elements that are listed; None where a place is out of range, or they are many."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
     array[:] = items
     sizes = numbers_of(shape)
     if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    if prod(sizes[:axis]) * len(places) * prod(sizes[axis + 1 :]) > MAX_ELEMENTS:
         return None
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import defined_join, subtract
@@ -101,6 +100,8 @@ class Asker:
         self.settled = Settled()
         """What holds wherever the model runs, by which sizes are written."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
+        self._numbers: dict[str, int] = {}
+        """The names of sizes, each with the number that another size of the name is to have."""
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
         """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
@@ -245,14 +246,23 @@ class Asker:
         """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
-        taken = {s.name for s in (*self.inputs, *self.origins)}
-        free = next(n for n in _numbered(base) if n not in taken)
-        found = self.env.named(free)
+        found = self.env.named(self._free(base))
         self.origins[found] = text
         self.bounds.learn(found, least)
         if least:
             self.assume(at_most(least, found))
         return found
+
+    def _free(self, base: str) -> str:
+        """Return a name that no size has yet: with the next number, where that is taken."""
+        if not self._numbers:
+            self._numbers.update((s.name, 2) for s in (*self.inputs, *self.origins))
+        name = base
+        while name in self._numbers:
+            name = f"{base}_{self._numbers[base]}"
+            self._numbers[base] += 1
+        self._numbers[name] = 2
+        return name
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
@@ -280,9 +290,9 @@ class Asker:
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
-        bounds, settled = self.bounds, self.settled
+        bounds, settled, numbers = self.bounds, self.settled, self._numbers
         self.env = self.env.fork()
-        self.bounds, self.settled = bounds.copy(), settled.copy()
+        self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases = dict(self.origins), dict(self.cases)
@@ -291,7 +301,7 @@ class Asker:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self.settled = bounds, settled
+            self.bounds, self.settled, self._numbers = bounds, settled, numbers
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
@@ -326,9 +336,3 @@ class Asker:
                 return True if is_at_least(less, 0) else False if is_at_least(more, 1) else None
             case "<":
                 return True if is_at_least(less, 1) else False if is_at_least(more, 0) else None
-
-
-def _numbered(base: str) -> Iterable[str]:
-    yield base
-    for n in count(2):
-        yield f"{base}_{n}"
