@@ -72,8 +72,8 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     >>> report.condition, report.shapes["y"]
     (Eq(Mod(D, 8), 0), Shape('(N, T, 8, D//8)'))
     >>> report = check(onnx.parser.parse_model(heads), shapes={"x": "batch, 2*k, 64"})
-    >>> report.verdict, report.shapes["y"]
-    (Verdict.ALWAYS, Shape('(batch, 2*k, 8, 8)'))
+    >>> report.verdict.value, report.shapes["y"]
+    ('always', Shape('(batch, 2*k, 8, 8)'))
     """
     if runtime not in get_args(Runtime):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
