@@ -28,6 +28,7 @@ from symbcast.logic.formulas import (
     equal,
     negate,
 )
+from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_asked_whole
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
@@ -55,6 +56,14 @@ class Place(NamedTuple):
         return tuple((n, None if v.shape is None else shape_of(v.shape)) for n, v in pairs if v is not None)
 
 
+class Reason(NamedTuple):
+    """Why a node asks something: in words, as the code of a reason where a rule asks it, and what, as it was put."""
+
+    text: str = ""
+    code: str = ""
+    formula: Formula = TRUE
+
+
 class Asker:
     """The sizes of a model and what is asked of them.
 
@@ -68,8 +77,8 @@ class Asker:
         self.bounds = bounds
         self.places: dict[str, Place] = {}
         """The nodes that asked something, by name."""
-        self.reasons: dict[tuple[str, Formula], tuple[str, str]] = {}
-        """Why a node asks a formula: in words, and as the code of a reason where a rule asks it."""
+        self.reasons: dict[tuple[str, Formula], Reason] = {}
+        """Why a node asks a formula."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
@@ -83,6 +92,7 @@ class Asker:
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
         """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
+        put = formula
         formula = evaluated(self._cleared(formula))
         if formula == TRUE or (formula, self.guards) in self._known:
             return
@@ -91,7 +101,7 @@ class Asker:
         if asked == TRUE:
             return
         self.places[place.name] = place
-        self.reasons[place.name, asked] = reason, code
+        self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
         self._learn(asked)
 
@@ -148,7 +158,7 @@ class Asker:
             return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
-            self.require(place, constraint.requirement, constraint.reason, constraint.code)
+            self.require(place, constraint.requirement, located_reason(place, shapes, constraint), constraint.code)
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
