@@ -124,16 +124,10 @@ def _names(job: Job) -> Names:
     """Return the names in a model that may be spoken of, where something is said of such."""
     if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
         return NO_NAMES
-    from symbcast.api.env import ShapeEnv
-    from symbcast.onnx.inputs.given import read_given
-    from symbcast.onnx.inputs.models import load
-    from symbcast.onnx.inputs.names import input_names, read_inputs
+    from symbcast.onnx.inputs.present import names_in
 
-    graph = load(job.path)[1].graph
-    inputs = input_names(graph)
-    shapes, values = _of(job.shapes, inputs), _of(job.values, inputs)
-    found = read_inputs(graph, ShapeEnv(), read_given(shapes=shapes, values=values))
-    return Names(tuple(s.name for s in found.symbols), inputs)
+    found = names_in(job.path, dict(job.shapes), dict(job.values))
+    return Names(found.sizes, found.inputs)
 
 
 def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:

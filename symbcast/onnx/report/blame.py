@@ -43,7 +43,7 @@ class Blame(NamedTuple):
             return self._required(asker).text
         if self.broken is None:
             return ""
-        return located_reason(self.place, [s.dims for s in self.op.operands], self.broken)
+        return located_reason(self.place.inputs, [s.dims for s in self.op.operands], self.broken)
 
     def meeting(self, asker: Asker) -> tuple[Dim, ...]:
         """Return the sizes that are to be equal, or to be broadcast, where that is what fails; else none."""

@@ -35,7 +35,7 @@ class Rebinding:
 
         ``clashing`` are the sizes that clash: names that are bound to one of these are tried first.
         """
-        names = [*reversed(self.bound)]  # of two that clash, the second is to be what the first one is
+        names = list(self.bound)[::-1]  # of two that clash, the second is to be what the first one is
         names.sort(key=lambda name: self.bound[name] not in clashing)
         for name in names[:_TRIED]:
             env = self._with({n: size for n, size in self.bound.items() if n != name})

@@ -158,7 +158,9 @@ class Asker:
             return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
-            self.require(place, constraint.requirement, located_reason(place, shapes, constraint), constraint.code)
+            self.require(
+                place, constraint.requirement, located_reason(place.inputs, shapes, constraint), constraint.code
+            )
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
