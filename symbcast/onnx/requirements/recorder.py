@@ -29,6 +29,7 @@ from symbcast.logic.formulas import (
     negate,
 )
 from symbcast.onnx.requirements.least_sizes import least_sizes
+from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared
 from symbcast.onnx.requirements.settled import Settled
 from symbcast.onnx.values.value import Value
@@ -68,6 +69,14 @@ class Learned(NamedTuple):
     code: str
 
 
+class Reason(NamedTuple):
+    """Why a node asks something: in words, as the code of a reason where a rule asks it, and what, as it was put."""
+
+    text: str = ""
+    code: str = ""
+    formula: Formula = TRUE
+
+
 class Asker:
     """The sizes of a model and what is asked of them.
 
@@ -81,8 +90,8 @@ class Asker:
         self.bounds = bounds
         self.places: dict[str, Place] = {}
         """The nodes that asked something, by name."""
-        self.reasons: dict[tuple[str, Formula], tuple[str, str]] = {}
-        """Why a node asks a formula: in words, and as the code of a reason where a rule asks it."""
+        self.reasons: dict[tuple[str, Formula], Reason] = {}
+        """Why a node asks a formula."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
@@ -105,6 +114,7 @@ class Asker:
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
         """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
+        put = formula
         formula = evaluated(self._cleared(formula))
         self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
@@ -114,7 +124,7 @@ class Asker:
         if asked == TRUE:
             return
         self.places[place.name] = place
-        self.reasons[place.name, asked] = reason, code
+        self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
         self._learn(place, least_sizes(asked, self.bounds), reason, code)
         self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
@@ -236,7 +246,9 @@ class Asker:
             return found
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
-            self.require(place, constraint.requirement, constraint.reason, constraint.code)
+            self.require(
+                place, constraint.requirement, located_reason(place.inputs, shapes, constraint), constraint.code
+            )
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
