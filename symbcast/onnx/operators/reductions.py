@@ -10,7 +10,7 @@ from symbcast.algebra.arithmetic import modulo
 from symbcast.logic.formulas import equal
 from symbcast.onnx.differences import ARG_EMPTY, GROUP_NORM_FUNCTION, LAYER_NORM_EMPTY
 from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_line
+from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
@@ -105,10 +105,14 @@ def rms_normalization(call: NodeCall) -> Sequence[Value]:
 @operator("BatchNormalization")
 def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
-    dims = call.shape(0)
-    per_channel = [call.shape(n) for n in range(1, 5) if call.has(n)]
-    _one_for_each(call, per_channel, dims[1] if len(dims) > 1 else 1, "channel")
-    rest = [Value(s, call.dtype(n + 1)) for n, s in enumerate(per_channel)]
+    dims = known_shape(call, 0, "the input")
+    shapes = [known_shape(call, n, call.input_name(n)) for n in range(1, 5) if call.has(n)]
+    known = [s for s in shapes if s is not None]
+    if dims is not None:
+        _one_for_each(call, known, dims[1] if len(dims) > 1 else 1, "channel")
+    elif known and known[0]:
+        _one_for_each(call, known, known[0][0], "channel")
+    rest = [Value(s, call.dtype(n + 1)) for n, s in enumerate(shapes)]
     return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
 
 
