@@ -72,8 +72,8 @@ def _of_shape(report, wanted, found):
 
 
 def _of_size(report, wanted, found):
-    """Compare sizes; where onnx has a name of its own for one, or none, it knows nothing of it."""
-    if wanted is None or str(wanted).startswith("unk__") or str(wanted) == str(found):
+    """Compare sizes; onnx knows nothing of one that has no name, or a name that no input has."""
+    if str(wanted) == str(found) or (not isinstance(wanted, int) and wanted not in report._checked.env.shown.values()):
         return "same"
     names = {s.name for s in getattr(found, "free_symbols", ())}
     return "coarser" if found is None or names & report.data_sizes.keys() else "different"
