@@ -202,7 +202,11 @@ def disagreement(row, min_size):
 
     The node is looked at once, with symbols for its sizes. A size that the answer leaves open is not wrong.
     """
-    report = checked(row, min_size)
+    try:
+        report = checked(row, min_size)
+    except symbcast.ModelError as error:
+        ran = [sizes for sizes, real in zip(row["sizes"], row["outputs"], strict=True) if real is not None]
+        return f"{_told(row)} ran at {ran[0]}: {error}" if ran else None
     if any("which are data" not in u.reason for u in report.unanalysed) and report.condition != sympy.false:
         return {**_told(row), "unanalysed": [str(u) for u in report.unanalysed]}
     accepts = compiled(report.condition, row["symbols"])

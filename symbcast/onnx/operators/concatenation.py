@@ -14,7 +14,7 @@ from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.onnx.values.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, Stack, as_ramp, listed
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 
@@ -38,7 +38,8 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
 
 
 def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
-    if all(v.content is None for v in values):
+    counts = numbers_of(shape)
+    if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
         return None
     if len(shape) == 1:
         items = [_items(v) for v in values]

@@ -3,6 +3,7 @@
 from symbcast.onnx.operators import (
     attention,
     attention_contrib,
+    channel_layouts,
     classic,
     concatenation,
     constants,
@@ -15,6 +16,7 @@ from symbcast.onnx.operators import (
     indices,
     layout,
     loops,
+    losses,
     matrices,
     optionals,
     pads,
@@ -38,6 +40,7 @@ __all__ = ["FAMILIES", "OPERATORS"]
 FAMILIES = (
     attention,
     attention_contrib,
+    channel_layouts,
     classic,
     concatenation,
     constants,
@@ -50,6 +53,7 @@ FAMILIES = (
     indices,
     layout,
     loops,
+    losses,
     matrices,
     optionals,
     pads,

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_EMPTY, SCAN_STATES
+from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.operators.loop_states import States
@@ -172,6 +172,8 @@ def _scanned(
     with nullcontext() if call.does(SCAN_EMPTY) else call.asker.under(at_most(1, length)):
         outputs = call.walk.within(body, call.scope, [*kept, *slices])
         last = [_same_state(call, n, a, b) for n, (a, b) in enumerate(zip(kept, outputs[:states], strict=True))]
+    if call.does(SCAN_DECLARED):
+        _ask_declared(call, body, [*kept, *slices], outputs)
     if any(a is not b for a, b in zip(kept, last, strict=True)):
         call.note("whether states may change their shape, as the runtime has it where it infers all of the new one")
         with call.asker.under(at_most(2, length)):
@@ -179,6 +181,22 @@ def _scanned(
             for n, (before, after) in enumerate(zip(last, again[:states], strict=True)):
                 _ask_same(call, n, before.shape, after.shape)
     return last, outputs[states:]
+
+
+def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+    """Ask that sizes of the body's outputs be those that it declares, for these or for the inputs that have them too.
+
+    ONNX Runtime (seen with 1.31) infers the outputs by what is declared; what it infers as a number stays that.
+    """
+    given = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
+    declared = [*zip(body.input, inputs, strict=False), *zip(body.output, outputs, strict=False)]
+    for what, value in declared:
+        dims = what.type.tensor_type.shape.dim
+        if value.shape is None or len(value.shape) != len(dims):
+            continue
+        for size, dim in zip(value.shape, dims, strict=True):
+            if size in given and dim.WhichOneof("value") == "dim_value":
+                call.equal(size, dim.dim_value, "what a body's outputs hold must have the sizes that it declares")
 
 
 def _slices(call: NodeCall, scanned: Sequence[Value], axes: Sequence[int]) -> tuple[Dim, list[Value]]:

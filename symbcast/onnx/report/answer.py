@@ -171,9 +171,9 @@ class ModelAnswer:
         """Return sizes without those that data decide."""
         if sizes is None:
             return None
-        env, open_sizes = self._checked.env, self._checked.asker.origins
-        own = {name for s, name in env.shown.items() if s in open_sizes}
-        return {name: size for name, size in sizes.items() if name not in own}
+        names, own = self._checked.env.shown, set(self._checked.asker.inputs)
+        left_out = {name for s, name in names.items() if s not in own}
+        return {name: size for name, size in sizes.items() if name not in left_out}
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a report has no truth value: compare its .verdict")

@@ -5,10 +5,10 @@ They have no shape. A sequence has a length and, where its elements are of one r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import multiply, subtract
+from symbcast.algebra.arithmetic import multiply, replaced, subtract
 from symbcast.logic.formulas import Formula
 from symbcast.onnx.values.value import Dims, Value
 
@@ -85,6 +85,18 @@ def sizes_in(value: Value) -> Iterator[Dim]:
         yield from () if value.held is None else sizes_in(value.held)
     else:
         yield from value.shape or ()
+
+
+def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
+    """Put sizes in the place of symbols in what a value that a model declares is described by."""
+    if isinstance(value, SequenceValue):
+        value.length = replaced(value.length, sizes)
+        if value.common is not None:
+            value.common = tuple(None if d is None else replaced(d, sizes) for d in value.common)
+    elif isinstance(value, OptionalValue) and value.held is not None:
+        put_sizes(value.held, sizes)
+    elif value.shape is not None:
+        value.shape = tuple(replaced(d, sizes) for d in value.shape)
 
 
 def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:
