@@ -144,6 +144,16 @@ def test_what_is_never_there_cannot_be_had():
     assert sb.onnx.check(model).verdict is sb.Verdict.NEVER
 
 
+def test_a_finding_says_what_is_in_a_sequence():
+    text = "s = SequenceConstruct(x, y) z = ConcatFromSequence<axis = 0>(s)"
+    report = checked(f"g (float[N, 3] x, float[M, K] y) => (float[P, Q] z) {{ {text} }}")
+    assert "s, a sequence of (N, 3) and (M, K)" in report.explain()
+    assert report.findings[0].sizes_there == "a sequence of (1, 3) and (1, 1)"
+    text = "i = Constant<value_int = 2>() z = SequenceAt(x, i)"
+    report = checked(f"g (seq(float[?, 3]) x) => (float[P, Q] z) {{ {text} }}")
+    assert "x, a sequence of x_length, each (?, 3)" in report.explain()
+
+
 def test_maps_are_elements_of_which_nothing_is_known():
     text = '<ir_version: 9, opset_import: ["" : 19, "ai.onnx.ml" : 3]> g (float[N, 2] x) => (z) '
     text += "{ z = ai.onnx.ml.ZipMap<classlabels_int64s = [0, 1]>(x) }"

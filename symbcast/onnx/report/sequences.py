@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.logic.booleans import conjunction
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.terms import Dim
     from symbcast.explanation.names import Namer
+    from symbcast.onnx.values.sequences import CommonShape
     from symbcast.onnx.values.value import Value
 
 
@@ -88,3 +89,27 @@ def optional_to_dict(value: OptionalValue, namer: Namer) -> dict[str, Any]:
     elif value.held is not None and value.held.shape is not None:
         held = sizes(value.held.shape, namer)
     return {"held": held, "condition": namer.formula(value.is_there)}
+
+
+_SHOWN = 3
+"""The shapes of up to so many elements are listed."""
+
+
+def described(value: Value | None, text: Callable[[Dim], str]) -> str:
+    """Return in words what a value is that is no tensor, each size as ``text`` has it; empty for tensors."""
+    if isinstance(value, OptionalValue):
+        held = described(value.held, text) or (_listed(value.held.shape, text) if value.held is not None else "")
+        return f"optional {held}".strip()
+    if not isinstance(value, SequenceValue):
+        return ""
+    if value.items and len(value.items) <= _SHOWN:
+        return f"a sequence of {' and '.join(_listed(i.shape, text) for i in value.items)}"
+    length = text(value.length)
+    return f"a sequence of {length}" + (f", each {_listed(value.common, text)}" if value.common is not None else "")
+
+
+def _listed(dims: CommonShape, text: Callable[[Dim], str]) -> str:
+    if dims is None:
+        return "a shape that is not known"
+    sizes = ["?" if d is None else text(d) for d in dims]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
