@@ -156,7 +156,7 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
         listing = ", ".join(map(namer.dim, content))
         return f"{cut(name, NAME)} = {clipped(f'[{listing}]' if shape else listing, 60)}"
     if shape is None:
-        words = finding.described[position]
+        words = finding.words_of(position)
         return (
             f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of a shape that is not known"
         )

@@ -45,6 +45,10 @@ class Finding(report.Finding):
     fix: str = ""
     is_about_data: bool = False
 
+    def words_of(self, position: int) -> str:
+        """Return what an operand is in words where it is no tensor; empty where it is one."""
+        return self.described[position] if self.described else ""
+
     @property
     def node(self) -> str:
         """The node that asks it first, or fails first."""
