@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
@@ -15,10 +15,13 @@ from symbcast.logic.formulas import Comparison, at_most
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import Inputs, read_inputs
 from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
 from symbcast.onnx.validity.models import Examined, examined
+from symbcast.onnx.validity.types import Found, check_types, other_outputs
+from symbcast.onnx.values.value import UNKNOWN
 from symbcast.onnx.walk import Walk
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size
 from symbcast.solver.normal_form import symbols_in
@@ -71,12 +74,20 @@ def check(
         if not found.asker.bounds.answers_more():
             break
         found = _walked(question, found.asker)
+    _check_types(source, question.examined.model, found.walk)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     texts = tuple(a.text for a in found.assumptions)
     env, asker = found.env, found.asker
     conditions = Conditions(env, asker)
     proto = question.examined.model
     return ModelReport(Checked(source, path, proto, env, conditions, asker, found.walk, found.inputs, texts, min_size))
+
+
+def _check_types(source: str, model: Any, walk: Walk) -> None:
+    """Raise `ModelError` where values have element types that they cannot have; onnx is asked where it seems so."""
+    outputs = other_outputs(model, {o.name: (walk.top.find(o.name) or UNKNOWN).dtype for o in model.graph.output})
+    if walk.mistyped or outputs:
+        check_types(source, model, Found(walk.mistyped, outputs), element_types(model))
 
 
 class _Question(NamedTuple):
@@ -101,11 +112,11 @@ class _Walked(NamedTuple):
 
 def _walked(question: _Question, before: Asker | None) -> _Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
-    model, versions, functions = question.examined
+    model = question.examined.model
     env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
-    walk = Walk(versions, functions, asker)
+    walk = Walk(question.examined, asker)
     inputs = read_inputs(model.graph, env)
     for symbol in dict.fromkeys(inputs.symbols):
         asker.bounds.learn(symbol, question.min_size)
