@@ -136,10 +136,10 @@ def run(row, sizes):
     """Return the shapes that ONNX Runtime gives at each of some bindings: None where it refuses or falls."""
     proto = model(row)
     bindings = [dict(zip(row["symbols"], b, strict=True)) for b in sizes]
-    found = _in_a_process(_run, proto, bindings)
+    found = in_a_process(_run, proto, bindings)
     if found is not None:
         return found
-    return [(_in_a_process(_run, proto, [binding]) or [None])[0] for binding in bindings]
+    return [(in_a_process(_run, proto, [binding]) or [None])[0] for binding in bindings]
 
 
 def _run(proto, bindings):
@@ -163,7 +163,7 @@ def _shapes(session, feeds):
         return None
 
 
-def _in_a_process(function, *arguments):
+def in_a_process(function, *arguments):
     """Return what a function returns in a process of its own; None where the process falls."""
     reading, writing = os.pipe()
     child = os.fork()

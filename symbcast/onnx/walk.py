@@ -11,6 +11,7 @@ from symbcast.logic.formulas import Formula, negate
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
+from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
 from symbcast.onnx.validity.functions import key_of
@@ -181,7 +182,7 @@ class Walk:
             call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
-            return _as_sequence(operator(call))
+            return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:

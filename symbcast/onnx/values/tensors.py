@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Element,
+    Elements,
+    Interval,
+    Ramp,
+    as_ramp,
+    listed,
+)
 from symbcast.onnx.values.elements import BINARY, cast_element
 from symbcast.onnx.values.numbers import INTEGERS
 from symbcast.onnx.values.value import Dims, Value
@@ -26,6 +36,8 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
         return content
     if isinstance(content, Elements):
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
+    if isinstance(content, Interval | Bands):
+        return None  # see `symbcast.onnx.operators.intervals`
     return content if to in INTEGERS and value.dtype in INTEGERS else None
 
 
