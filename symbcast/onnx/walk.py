@@ -26,7 +26,7 @@ MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
 MAX_DEPTH = 32
 """How deep graphs and functions may lie in one another."""
-MAX_AGAIN, MAX_TURNS = 20_000, 8
+MAX_AGAIN, MAX_TURNS = 10_000, 8
 """How many nodes of functions and inner graphs are walked through: so many, and each that there is so often.
 
 Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
