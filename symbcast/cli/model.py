@@ -25,7 +25,7 @@ FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
 EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
 
 Exit status of model: 0 all models always run, 1 a model runs for some sizes or none (or --confirm disagrees), 2 wrong \
-usage or a file that cannot be read (the others are still checked), 3 not decided."""
+usage or a file that cannot be read or checked (the others still are), 3 not decided."""
 
 
 def model(  # noqa: PLR0913 - each is an option
@@ -51,7 +51,7 @@ def model(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx file is one.
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
