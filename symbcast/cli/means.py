@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.cli.statuses import UsageError
 
 if TYPE_CHECKING:
+    from symbcast.batch.endings import Ending
     from symbcast.cli.examination import Job
     from symbcast.cli.outcomes import FileOutcome, Names
 
@@ -36,15 +38,17 @@ def outcomes_of(
         return
     from symbcast.batch.execution import run
     from symbcast.cli.workers import dask_executor, in_order, numbered
+    from symbcast.onnx.check_many import prepare
 
     processes = max(1, min(means.processes, len(asked)))
     with ExitStack() as stack:
         executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
-        how = executor, means.timeout, processes
+        ask = partial(run, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
+        endings: Iterator[Ending[Job, FileOutcome]]
         if is_ordered:
-            endings = in_order(stack.enter_context(closing(run(numbered(examine), enumerate(asked), *how))), advance)
+            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(asked)))), advance)
         else:
-            endings = stack.enter_context(closing(run(examine, asked, *how)))
+            endings = stack.enter_context(closing(ask(examine, asked)))
         for ending in endings:
             if not is_ordered:
                 advance()

@@ -117,9 +117,10 @@ def test_only_some_jobs_are_with_an_executor():
     jobs = (taken.append(n) or n for n in itertools.count())
     endings = run_jobs(abs, jobs, executor)
     threading.Timer(0.2, executor.work).start()
-    for _ in range(AHEAD):
+    for answered in range(AHEAD):
         next(endings)
-    assert len(taken) == AHEAD
+        assert len(taken) <= answered + AHEAD
+    assert len(taken) > AHEAD
     endings.close()
 
 
