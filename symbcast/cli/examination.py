@@ -132,7 +132,7 @@ def _names(job: Job) -> Names:
         return NO_NAMES
     from symbcast.onnx.inputs.present import names_in
 
-    found = names_in(job.path, dict(job.shapes), dict(job.values))
+    found = names_in(job.path, dict(job.shapes), dict(job.values), job.runtime)
     return Names(found.sizes, found.inputs)
 
 

@@ -98,7 +98,7 @@ def _checked(job: _Job) -> FileResult:
 def _report(job: _Job) -> dict[str, object]:
     path, assume, min_size, bind, shapes, values, runtime = job
     if bind or shapes or values:
-        names = names_in(path, shapes, values)
+        names = names_in(path, shapes, values, runtime)
         bind, shapes, values = _of(bind, names.sizes), _of(shapes, names.inputs), _of(values, names.inputs)
     return check(path, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime).to_dict()
 

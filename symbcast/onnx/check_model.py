@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
@@ -15,13 +15,14 @@ from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.logic.formulas import Comparison, at_most
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
-from symbcast.onnx.inputs.names import read_inputs
+from symbcast.onnx.inputs.names import Inputs, read_inputs
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.walk import Walk
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     import onnx_ir
 
     from symbcast.onnx.inputs.given import ContentsLike
-    from symbcast.program.assumptions import Assumption
     from symbcast.shapes import ShapeLike
 
+MAX_WALKS = 3
+"""How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
 _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
@@ -59,9 +61,9 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     gives what is in inputs of integers, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are
     taken for granted.
 
-    Raises `ModelError` for what is no model, `BindingError` for shapes, sizes and contents that its inputs cannot have,
-    `AssumptionError` for assumptions that contradict each other or speak of sizes that the model does not have, and
-    `MissingExtraError` without the extra ``onnx``.
+    Raises `ModelError` for what is no model or a malformed one, `BindingError` for shapes, sizes and contents that its
+    inputs cannot have, `AssumptionError` for assumptions that contradict each other or speak of sizes that the model
+    does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx
     >>> heads = '''<ir_version: 9, opset_import: ["" : 18]>
@@ -79,50 +81,91 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
     given = read_given(bind, shapes, values, min_size)
-    source, proto = load(model)
+    source, loaded = load(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
-    question = Question(source, path, proto, tuple(read_assumptions(assume)), min_size, runtime, budget)
-    return ModelReport(_checked(question, given))
+    known = tuple(read_assumptions(assume))
+    return ModelReport(
+        _checked(_Question(source, path, examined(source, loaded, runtime), known, min_size, runtime, budget), given)
+    )
 
 
-class Question(NamedTuple):
+class _Question(NamedTuple):
     """A model, and what is asked about it."""
 
     source: str
     path: Path | None
-    proto: Any
+    examined: Examined
     assume: tuple[Assumption, ...]
     min_size: int
     runtime: Runtime
     budget: float | None
 
 
-def _checked(question: Question, given: Given) -> Checked:
+def _checked(question: _Question, given: Given) -> Checked:
     """Return a model that was walked through, given what a caller knows of its inputs."""
-    source, path, proto, assume, min_size, runtime, budget = question
-    env = ShapeEnv(assume, on_conflict="record", budget=budget)
+    found, known = _walked(question, given, None), 0
+    for _ in range(MAX_WALKS - 1):
+        learned = found.asker.learned_count
+        if learned == known or not found.asker.bounds.answers_more():
+            break
+        found, known = _walked(question, given, found.asker), learned
+    texts = (*(a.text for a in found.assumptions), *given.texts())
+    model, env, asker = question.examined.model, found.env, found.asker
+    return Checked(
+        question.source,
+        question.path,
+        model,
+        env,
+        Conditions(env, asker),
+        asker,
+        found.walk,
+        found.inputs,
+        texts,
+        question.min_size,
+        given,
+        partial(_checked, question),
+    )
+
+
+class _Walked(NamedTuple):
+    """What came of a walk through a model."""
+
+    env: ShapeEnv
+    asker: Asker
+    walk: Walk
+    inputs: Inputs
+    assumptions: tuple[Assumption, ...]
+
+
+def _walked(question: _Question, given: Given, before: Asker | None) -> _Walked:
+    """Walk through a model, knowing of its inputs what an earlier walk learned."""
+    model, versions, functions = question.examined
+    env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
-    asker = Asker(env, runtime, Bounds({}))
-    walk = Walk(proto, asker)
-    inputs = read_inputs(proto.graph, env, given)
-    asker.inputs = inputs.symbols
+    asker = Asker(env, question.runtime, Bounds({}))
+    walk = Walk(versions, functions, asker)
+    inputs = read_inputs(model.graph, env, given)
     for symbol in dict.fromkeys(inputs.symbols):
-        asker.bounds.learn(symbol, min_size)
-        if min_size:
-            asker.assume(at_most(min_size, symbol))
-    _learn(asker.bounds, env.assumptions)
-    asker.origins.update(inputs.held)
+        asker.bounds.learn(symbol, question.min_size)
+        if question.min_size:
+            asker.assume(at_most(question.min_size, symbol))
+    _learn(asker, env.assumptions)
+    asker.start(inputs.symbols, inputs.held, before)
+    for flag in inputs.flags:
+        asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
-    walk.graph(proto.graph, walk.top)
+    walk.graph(model.graph, walk.top)
+    asker.restate_all()
     _check_names(assumptions, asker)
-    texts = (*(a.text for a in assumptions), *given.texts())
-    conditions, again = Conditions(env, asker), partial(_checked, question)
-    return Checked(source, path, proto, env, conditions, asker, walk, inputs, texts, min_size, given, again)
+    return _Walked(env, asker, walk, inputs, assumptions)
 
 
-def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
-    """Take in the least sizes that assumptions name."""
+def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    bounds = asker.bounds
     for assumption in assumptions:
+        if isinstance(assumption.formula, Comparison):
+            asker.settled.take(assumption.formula)
         match assumption.formula:
             case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)

@@ -9,8 +9,10 @@ from symbcast.api.env import ShapeEnv
 from symbcast.onnx.inputs.given import ContentsLike, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import input_names, read_inputs
+from symbcast.onnx.validity.models import examined
 
 if TYPE_CHECKING:
+    from symbcast.onnx.requirements.recorder import Runtime
     from symbcast.shapes import ShapeLike
 
 
@@ -21,9 +23,11 @@ class Present(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def names_in(path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
+def names_in(
+    path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike], runtime: Runtime
+) -> Present:
     """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
-    graph = load(path)[1].graph
+    graph = examined(*load(path), runtime).model.graph
     inputs = input_names(graph)
     given = read_given(
         shapes={name: shape for name, shape in shapes.items() if name in inputs},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.values.sequences import sizes_in
 from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
@@ -77,7 +78,7 @@ class ModelAnswer:
 
         env, walk = self._checked.env, self._checked.walk
         values = (*walk.inner.values(), *walk.top.values.values())
-        met = {d for v in values for d in v.shape or () if type(d) is not int}
+        met = {d for v in values for d in sizes_in(v) if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
         return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
 

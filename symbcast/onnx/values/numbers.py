@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BOOL = 9
 INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
+UNSIGNED = frozenset({2, 4, 12, 13})
 FLOAT16, BFLOAT16 = 10, 16
 
 _RANGES = {
