@@ -118,4 +118,5 @@ def _short(report: Any) -> dict[str, Any] | None:
     if not isinstance(report, dict):
         return None
     left = {u["node"] for u in report["unanalysed"]}
-    return {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
+    short = {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
+    return {**short, "confirmations": report.get("confirmations", [])}

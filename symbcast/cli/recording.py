@@ -13,7 +13,7 @@ from symbcast.batch.journal import Journal
 from symbcast.batch.results import FileResult, Stamp
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcome_texts import data_of, remark, show_summary
-from symbcast.cli.outcomes import FileOutcome, Names
+from symbcast.cli.outcomes import Confirmed, FileOutcome, Names
 from symbcast.cli.output import harmless, print_text
 from symbcast.cli.progress import Bar
 from symbcast.report.outcomes import Problem
@@ -73,7 +73,7 @@ def _is_kept(row: Mapping[str, Any], timeout: float | None) -> bool:
 
 def _outcome(row: Mapping[str, Any]) -> FileOutcome:
     """Return what a result says that was written down."""
-    report = row["report"] or {"verdict": "", "findings": 0, "unanalysed": 0}
+    report = row["report"] or {"verdict": "", "findings": 0, "unanalysed": 0, "confirmations": []}
     problem = Problem(row["problem"]) if row["problem"] else None
     stamp = Stamp(row["size"], row["modified"])
     return FileOutcome(
@@ -83,6 +83,7 @@ def _outcome(row: Mapping[str, Any]) -> FileOutcome:
         seconds=row["seconds"],
         findings=report["findings"],
         unanalysed=report["unanalysed"],
+        confirmed=tuple(Confirmed(**run, text="") for run in report["confirmations"]),
         status=row["status"],
         stamp=stamp,
     )

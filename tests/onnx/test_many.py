@@ -162,6 +162,21 @@ def test_a_file_that_changed_is_checked_again(folder, capsys):
     assert rows()["always.onnx"]["report"]["verdict"] == "never"
 
 
+def test_a_run_that_does_not_agree_is_still_told_of_after_a_stop(folder, capsys):
+    pytest.importorskip("onnxruntime", reason="the extra onnxruntime is not installed")
+    Path("in/broken.onnx").unlink()
+    assert told("--confirm", "--fail-on", "never", "--bind", "M=1") == Exit.FAILS
+    row = rows()["sometimes.onnx"]
+    runs = row["report"]["confirmations"]
+    assert runs
+    assert all(r["agrees"] for r in runs)
+    text = Path("results.jsonl").read_text()
+    Path("results.jsonl").write_text(text.replace('"agrees": true', '"agrees": false'))
+    for path in Path("in").glob("[nuz]*"):
+        path.unlink()
+    assert told("--confirm", "--fail-on", "never", "--bind", "M=1", "--resume") == Exit.FAILS
+
+
 def test_another_question_is_asked_of_all(folder, capsys):
     told()
     told("--resume", "--min-size", "0")
