@@ -175,3 +175,12 @@ def test_the_runtime_fails_there_too(name):
     assert runs
     assert all(r.agrees is not False for r in runs)
     assert any(r.agrees for r in runs)
+
+
+def test_a_size_that_a_shape_fixes_is_the_fix_too():
+    model, bind = clashing("add")
+    report = sb.onnx.check(model, shapes={"a": "3, 4", "b": "4, 4"})
+    assert (report.findings[0].reason, report.findings[0].fix) == SAID["add"]
+    assert report.counterexample() == bind
+    assert report.assumptions == ("a of shape (3, 4)", "b of shape (4, 4)")
+    assert [str(s) for s in report.inputs.values()] == ["(3, 4)", "(4, 4)"]
