@@ -80,6 +80,9 @@ class Answer:
     def __init__(self, report: sb.onnx.ModelReport) -> None:
         self._report = report
         self._shapes = report.shapes
+        # Those that sizes change: of the others there are many, and they are the same at every point.
+        shapes = (shape for shape in self._shapes.values() if shape)
+        self._open = [shape for shape in shapes if not all(isinstance(d, int) for d in shape.dims)]
         self._condition = sb.Condition(report.condition)
         self._names = {s.name for s in self._condition.symbols}
 
@@ -90,13 +93,15 @@ class Answer:
     def shape(self, name: str, sizes: Sizes) -> tuple[int | None, ...] | None:
         """Return the shape of a value; None for sizes that data decide, and where no shape is known."""
         found = self._shapes.get(name)
+        if found is None:
+            return None
         bound = {symbol(n): size for n, size in sizes.items()}
-        return None if found is None else tuple(_size(d, bound) for d in found.dims)
+        return tuple(d if isinstance(d, int) else _size(d, bound) for d in found.dims)
 
     def is_large(self, sizes: Sizes) -> bool:
         """Return whether something may be too large to be run in a test."""
         bound = {symbol(n): size for n, size in sizes.items()}
-        counts = (_count(shape, bound) for shape in self._shapes.values() if shape)
+        counts = (_count(shape, bound) for shape in self._open)
         return any(c > MAX_ELEMENTS for c in counts)
 
     def leaves_open(self, refusal: Refusal) -> bool:
