@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import TRUE, all_of, at_most
-from symbcast.onnx.differences import GATHER_ND_EMPTY
+from symbcast.onnx.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Bands, Content, Elements, Interval, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.runtime.gather_nd import divided_batches
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Elements,
+    Interval,
+    Ramp,
+    Stack,
+    as_ramp,
+    is_size,
+    listed,
+)
 from symbcast.onnx.values.intervals import interval_of, some_of
 from symbcast.onnx.values.value import Dims, Value
-from symbcast.operators.indexing import gather, gather_elements, gather_nd, meet, scatter_elements, scatter_nd, within
+from symbcast.operators.indexing import (
+    gather,
+    gather_elements,
+    gather_nd,
+    meet,
+    same_batches,
+    scatter_elements,
+    scatter_nd,
+    within,
+)
 from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
@@ -56,13 +78,15 @@ def _gathered(call: NodeCall, axis: int) -> Content | None:
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Return what a gather takes of elements that are listed; None where a place is out of range."""
+    """Return what a gather takes of elements that are listed; None where a place is out of range, or they are many."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
     array[:] = items
     sizes = numbers_of(shape)
     if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    if prod(sizes[:axis]) * len(places) * prod(sizes[axis + 1 :]) > MAX_ELEMENTS:
         return None
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 
@@ -132,8 +156,11 @@ def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, each at the index that a line of the indices holds."""
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
+    if batch < 0 and call.does(GATHER_ND_BATCHES):
+        call.give_up("what comes of batch_dims below 0 is not known")
     length = _length(call, indices)
-    shape = gather_nd(call, data, indices, length, batch)
+    batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
+    shape = gather_nd(call, data, indices, length, batch, batches)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
     rest = data[batch + length :]
     is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE

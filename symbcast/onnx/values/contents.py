@@ -97,12 +97,13 @@ def from_tensor(tensor: Any) -> Content | None:
     is_integer = tensor.data_type in _INTEGERS
     if not (is_integer or (tensor.data_type in _REALS and size <= MAX_ELEMENTS)):
         return None
-    from symbcast.onnx.values.arrays import read_array
+    from symbcast.onnx.values.arrays import read_array, read_short
 
+    numbers = read_short(tensor)
+    if numbers is not None:
+        return Elements(tuple(map(int if is_integer else _real, numbers)))
     array = read_array(tensor)
-    if array is None:
-        return None
-    return from_array(array)
+    return None if array is None else from_array(array)
 
 
 def from_array(array: np.ndarray[Any, Any]) -> Content:
@@ -117,6 +118,8 @@ def _real(number: float) -> Element:
     """Return a real number with a denominator so small that multiplying sizes by it does not round; None of others."""
     if not isfinite(number):
         return None
+    if number.is_integer():
+        return int(number) if abs(number) <= _MAX_NUMERATOR else None
     fraction = Fraction(number)
     if fraction.denominator > _MAX_DENOMINATOR or abs(fraction.numerator) > _MAX_NUMERATOR:
         return None

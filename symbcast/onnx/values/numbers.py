@@ -64,6 +64,15 @@ def held(element: Element, dtype: int, bounds: Bounds) -> Element:
     return element if low < 0 or bounds.is_at_least(element, 0) else None
 
 
+def range_of(dtype: int) -> tuple[int, int]:
+    """Return the least and the greatest integer of an element type of integers.
+
+    >>> range_of(3)
+    (-128, 127)
+    """
+    return _RANGES[dtype]
+
+
 def is_rounded(number: Ratio) -> bool:
     """Return whether a quotient is one that floats round at some sizes: by something else than a power of two."""
     return not is_power_of_two(number.below)

@@ -56,7 +56,7 @@ def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element])
     if output is not None and prod(output) <= MAX_ELEMENTS:
         values = [_narrowed(v, shape) for v in values]
         shapes = [sizes for v in values if (sizes := numbers_of(v.shape or ())) is not None]
-        if len(shapes) == len(values):
+        if len(shapes) == len(values) and all(prod(sizes) <= MAX_ELEMENTS for sizes in shapes):
             listings = [listed(v.content, sizes) for v, sizes in zip(values, shapes, strict=True)]
             return _if_any(_spread(listings, shapes, output, step))
     return _ramps(values, shape, step)
