@@ -62,7 +62,8 @@ class Runs:
             found = self._session.run(self._names, feeds)
         except Exception as error:
             return Refusal(tuple(re.findall(r"while running \w+ node\. Name:'([^']*)'", str(error))), str(error))
-        return dict(zip(self._names, found, strict=True))
+        # Sequences and what is optional have no shape.
+        return {name: value for name, value in zip(self._names, found, strict=True) if hasattr(value, "shape")}
 
 
 def _filled(declared: Any, sizes: Sizes, values: Mapping[str, Any]) -> np.ndarray:
