@@ -43,7 +43,8 @@ def transform(call: NodeCall) -> Value:
         return Value((*_along_any(call, dims[:-1], is_half or length is not None), parts), call.dtype())
     if length is None:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
-    call.at_most(0 if call.does(DFT_EMPTY) else 1, length, "the length of a transform must be positive")
+    least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
+    call.at_most(least, length, "the length of a transform must be positive")
     found = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
     return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
 
