@@ -3,6 +3,7 @@
 from symbcast.onnx.operators import (
     attention,
     attention_contrib,
+    caches,
     channel_layouts,
     classic,
     concatenation,
@@ -38,6 +39,7 @@ __all__ = ["FAMILIES", "OPERATORS"]
 FAMILIES = (
     attention,
     attention_contrib,
+    caches,
     channel_layouts,
     classic,
     concatenation,
