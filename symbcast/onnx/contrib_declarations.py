@@ -23,9 +23,7 @@ CONTRIB_DECLARATIONS = tuple(
         Declaration("LinearAttentionGate", "(B, T, H), (H), (H), (B, T, H)? -> (B, T, H), (B, T, H)"),
         Declaration("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)"),
         Declaration("BiasSoftmax", "X, * -> X", note="that the bias fits was not looked at"),
-        Declaration(
-            "BiasDropout", "X, *, X?, number?, number? -> X, X", note="that the bias fits was not looked at"
-        ),
+        Declaration("BiasDropout", "X, *, X?, number?, number? -> X, X", note="that the bias fits was not looked at"),
         Declaration("BranchwiseRMSNorm", "X, *? -> X", note="that the scale fits was not looked at"),
         Declaration("NGramRepeatBlock", "(B, L), (B, V) -> (B, V)", "#1"),
         Declaration("Unique", "(N) -> (unique), (N), (unique)"),
@@ -40,8 +38,8 @@ CONTRIB_DECLARATIONS = tuple(
         ),
         Declaration(
             "QOrderedAttention",
-            "(B, S, I), number, number, number, number, (I, H), (I, H), (I, H), *, *, *, (H), (H), (H), number?, number?,"
-            " number, *?, *?, *? -> (B, S, H)",
+            "(B, S, I), number, number, number, number, (I, H), (I, H), (I, H), *, *, *, (H), (H), (H), number?,"
+            " number?, number, *?, *?, *? -> (B, S, H)",
             note="that the scales, the mask and what is added fit was not looked at",
         ),
         # Attention without padding, and windows of it.
@@ -55,8 +53,8 @@ CONTRIB_DECLARATIONS = tuple(
         ),
         Declaration(
             "DecoderAttention",
-            f"(S, B, {_HIDDEN}), (T, B, {_HIDDEN}), ({_HIDDEN}, {_HIDDEN}), ({_HIDDEN}, 2*{_HIDDEN}), (3*{_HIDDEN}), *?,"
-            " (B, @num_heads, P, D)?, (B, @num_heads, P, D)?, number, number, number, number"
+            f"(S, B, {_HIDDEN}), (T, B, {_HIDDEN}), ({_HIDDEN}, {_HIDDEN}), ({_HIDDEN}, 2*{_HIDDEN}), (3*{_HIDDEN}),"
+            " *?, (B, @num_heads, P, D)?, (B, @num_heads, P, D)?, number, number, number, number"
             f" -> (S, B, {_HIDDEN}), (B, @num_heads, keys, D), (B, @num_heads, keys, D)",
             note="that the mask and the caches fit was not looked at",
         ),
@@ -64,17 +62,6 @@ CONTRIB_DECLARATIONS = tuple(
             "GemmaRotaryEmbedding",
             "(B, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D) -> (B, N, S, D), (B, N, S, D)",
             "#1",
-        ),
-        # Mixtures of experts.
-        Declaration(
-            "MoE",
-            "(..., H), (rest, E), (E, F, H), (E, F)?, (E, H, I), (E, H)?, (E, I, H)?, (E, I)? -> (..., H)",
-            note="that the width of the experts goes with their activation was not looked at",
-        ),
-        Declaration(
-            "QMoE",
-            "(..., H), (rest, E), * -> (..., H)",
-            note="that the weights of the experts fit was not looked at",
         ),
     )
 )

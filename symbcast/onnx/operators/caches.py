@@ -30,7 +30,8 @@ def tensor_scatter(call: NodeCall) -> Value:
         call.at_most(update[place], cache[place], "the update must not be longer than the cache")
     expect(call, 2, "write_indices", (cache[0],))
     if call.has(2):
-        call.note("that the places in write_indices, which are data, are in the cache was not looked at", is_about_data=True)
+        reason = "that the places in write_indices, which are data, are in the cache was not looked at"
+        call.note(reason, is_about_data=True)
     return Value(cache, call.dtype())
 
 

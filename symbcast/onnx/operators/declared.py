@@ -125,7 +125,9 @@ class _Sizes:
             value = self._sum(text)
             if value is not None:
                 is_plain = text == dim_text(value)
-                call.equal(size, value, f"{what} must be {text}" + ("" if is_plain else f", which is {dim_text(value)}"))
+                call.equal(
+                    size, value, f"{what} must be {text}" + ("" if is_plain else f", which is {dim_text(value)}")
+                )
         elif len(unknown) == 1:
             by = multiply(*(self._factor(f) or 0 for f in factors if f not in unknown))
             if by != 1:
