@@ -103,7 +103,7 @@ AFFINE_GRID_EMPTY = Difference(
     "a grid may be empty",
 )
 CONCAT_EMPTY = Difference(
-    "Concat",
+    "Concat ConcatFromSequence",
     "does not look at tensors that hold nothing",
     "their sizes off the axis must be equal too",
 )
@@ -341,6 +341,16 @@ PAD_NUMBER = Difference(
     "Pad",
     "refuses a number without an axis",
     "there is nothing to pad then",
+)
+SPLIT_TO_SEQUENCE_KEEPDIMS = Difference(
+    "SplitToSequence",
+    "leaves the axis out where keepdims is 0 and split is one number: the parts must be 1 long",
+    "keepdims is ignored where split is given",
+)
+SEQUENCE_MAP_LENGTHS = Difference(
+    "SequenceMap",
+    "takes further sequences that are longer than the first one",
+    "all sequences have as many tensors",
 )
 PAD_ELEMENTS = Difference(
     "Pad",

@@ -31,6 +31,24 @@ def within(context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim
             context.require(any_of([*empty, at_most(left, right)]), reason)
 
 
+def meet(context: Context, low: Dim | None, high: Dim | None, size: Dim, shape: Iterable[Dim] | None) -> None:
+    """Require that some index from ``low`` to ``high`` be within an axis, where there are indices: one that is must be.
+
+    This is what is certain of indices of which no more is known; None stands for no bound.
+    """
+    if shape is None:
+        return
+    empty = context.empty(shape)
+    needs = [at_most(1, size)] if not context.bounds.is_at_least(size, 1) else []
+    needs += (
+        [at_most(add(low, 1), size)] if low is not None and not context.bounds.is_at_most(add(low, 1), size) else []
+    )
+    if high is not None and not context.bounds.is_at_most(multiply(-1, size), high):
+        needs.append(at_most(multiply(-1, size), high))
+    for need in needs:
+        context.require(any_of([empty, need]), "an index must be within the axis that it indexes")
+
+
 def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
     """Require that there be something to index, where an index is looked at.
 

@@ -110,6 +110,14 @@ class Program:
         for read in [a for given in requirements for a in read_assumptions(given)]:
             self._recording.add_formula("require", origin, read)
 
+    def least(self, size: Symbol) -> int:
+        """Return a number that a size is never below where all holds that was asked and assumed so far.
+
+        It is known at once, and need not be the greatest one.
+        """
+        recording = self._recording
+        return recording.min_size if recording.plain is not None else recording.trace.facts.least(size)
+
     def assume(self, *assumptions: Assumptions) -> None:
         """Take relations between sizes for granted from now on; the condition does not repeat them.
 
@@ -216,6 +224,14 @@ class Program:
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
         return self._recording.ask(lambda answers: answers.conflict)
+
+    def clashes(self) -> tuple[Requirement, ...]:
+        """Return what each operation of the conflict asks that cannot hold beside what the others do."""
+        return self._recording.ask_all(lambda answers: answers.clashes)
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whatever else does; None where there are none."""
+        return self._recording.ask_all(lambda answers: answers.failing(clause))
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""

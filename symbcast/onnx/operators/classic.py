@@ -98,7 +98,7 @@ def vectorizer(call: NodeCall) -> Value:
     return Value((batch, sum(widths)), FLOAT)
 
 
-@operator("ZipMap", "CastMap", "DictVectorizer", domain=ML)
+@operator("CastMap", "DictVectorizer", domain=ML)
 def of_maps(call: NodeCall) -> Value:
     """Maps are not followed."""
     call.note("maps are not followed")

@@ -75,8 +75,6 @@ def _cut(call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: in
     first, last = _from_front(call, size, start), _from_front(call, size, end)
     if step < 0 and end in _GREATEST and call.does(SLICE_GREATEST_END):
         last = -1
-    if first is None or last is None:
-        return None, None
     return cut(call, size, (first, last, step), starts_within=True)
 
 
@@ -84,7 +82,7 @@ _END = 1 << 30
 _GREATEST = (2**31 - 1, 2**63 - 1)
 
 
-def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim | None:
+def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim:
     """Return a start or an end counted from the front; a huge one is written for "to the end"."""
     if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
         return size if place > 0 else -1
