@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from random_models.maker import FLOAT, INT64, Maker
 
-
 _NO_KERNEL = 22
 """ONNX Runtime (1.31) runs some operators in the versions before this one alone."""
 

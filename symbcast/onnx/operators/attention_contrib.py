@@ -65,10 +65,10 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
 
 def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     """Return how wide keys and values are, of all heads together."""
-    given = call.integers("qkvhidden_sizes")
+    given = call.integers("qkv_hidden_sizes")
     if given:
         if len(given) != 3 or given[0] != given[1] or any(n % heads for n in given):
-            call.refuse("qkvhidden_sizes must be three multiples of num_heads, the first two equal")
+            call.refuse("qkv_hidden_sizes must be three multiples of num_heads, the first two equal")
         call.equal(columns, sum(given), "the columns of the weights must be those of Q, K and V")
         return given[1], given[2]
     call.require(equal(modulo(columns, 3 * heads), 0), "the columns of the weights must be for Q, K and V in all heads")
