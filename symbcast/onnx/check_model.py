@@ -74,17 +74,17 @@ def check(
         asker.bounds.learn(symbol, min_size)
         if min_size:
             asker.assume(at_most(min_size, symbol))
-    _learn(asker.bounds, assumptions)
+    learn(asker.bounds, assumptions)
     asker.origins.update(inputs.held)
     walk.top.values.update(inputs.values)
     walk.graph(proto.graph, walk.top)
-    _check_names(assumptions, asker)
+    check_names(assumptions, asker)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     texts = tuple(a.text for a in assumptions)
     return ModelReport(Checked(source, path, proto, env, Conditions(env, asker), asker, walk, inputs, texts, min_size))
 
 
-def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
+def learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
     """Take in the least sizes that assumptions name."""
     for assumption in assumptions:
         match assumption.formula:
@@ -94,7 +94,7 @@ def _learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
                 bounds.learn(size, least)
 
 
-def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
+def check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
     """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:

@@ -56,10 +56,10 @@ def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
             shape = tuple(_read(d, declared.name, axis, env, taken) for axis, d in enumerate(tensor.shape.dim))
         values[declared.name] = Value(shape, tensor.elem_type)
     symbols = symbols_of([d for v in values.values() for d in v.shape or ()])
-    return Inputs(values, symbols, _contents(values, {s.name for s in symbols}))
+    return Inputs(values, symbols, contents_of(values, {s.name for s in symbols}))
 
 
-def _contents(values: dict[str, Value], taken: set[str]) -> dict[Symbol, str]:
+def contents_of(values: dict[str, Value], taken: set[str]) -> dict[Symbol, str]:
     """Give scalars and short vectors of integers sizes for their elements: shapes may come from them."""
     found: dict[Symbol, str] = {}
     for name, value in values.items():
@@ -68,7 +68,7 @@ def _contents(values: dict[str, Value], taken: set[str]) -> dict[Symbol, str]:
             continue
         items = []
         for n in range(prod(shape)):
-            label = _identifier(name) + (f"_{n}" if shape else "")
+            label = identifier(name) + (f"_{n}" if shape else "")
             while label in taken:
                 label += "_value"
             taken.add(label)
@@ -90,7 +90,7 @@ def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim
         return int(dim.dim_value)
     text = dim.dim_param.strip()
     if text in _UNNAMED or text.startswith("unk__"):
-        base = f"{_identifier(name)}_dim_{axis}"
+        base = f"{identifier(name)}_dim_{axis}"
         while base in taken:
             base += "_"
         taken.add(base)
@@ -111,5 +111,5 @@ def _expression(text: str, env: ShapeEnv) -> Dim:
     return replaced(dim, {s: env.named(s.name) for s in symbols_of([dim])})
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
     return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"
