@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 _TRIED = 12
 """So many equalities, alone and in pairs, are tried: each is a question to be decided."""
 _MOST_SYMBOLS = 5
-_GIVEN_SIZES = {"Reshape": "shape", "Expand": "shape", "Tile": "repeats", "Split": "split", "Resize": "sizes"}
+_GIVEN_SIZES = {
+    "Broadcast": "target shape",
+    "Expand": "shape",
+    "Interpolate": "sizes",
+    "Reshape": "shape",
+    "Resize": "sizes",
+    "Split": "split",
+    "Tile": "repeats",
+    "VariadicSplit": "lengths",
+}
 """The operators that are told sizes, and what they are told."""
 
 
