@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from symbcast.report.outcomes import Problem
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.confirmation import Confirmation
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.model_report import ModelReport, ShownReport
     from symbcast.onnx.requirements.recorder import Runtime
     from symbcast.program.assumptions import Assumption
 
@@ -71,19 +72,37 @@ def _names_in(assumption: str) -> set[str]:
     return {*ShapeEnv(assumption).names.values()}
 
 
-def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
+def is_openvino(path: str) -> bool:
+    """Return whether a file is a model of OpenVINO, by its ending."""
+    return path.lower().endswith(".xml")
+
+
+def _report(job: Job, assume: Sequence[str | Assumption]) -> ShownReport:
+    """Return the answer about a model, by the front end that reads it."""
+    if is_openvino(job.path):
+        from symbcast.openvino import check as check_openvino
+
+        if job.confirm or job.target is not None:
+            raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
+        return check_openvino(job.path, assume, job.min_size)
     from symbcast.onnx import check
+
+    return check(job.path, assume, job.min_size, runtime=job.runtime)
+
+
+def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
+    from symbcast.onnx.report.model_report import ModelReport
 
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
     bound = _sizes(job, names)
     taken = [a for a in job.assume if _names_in(a) <= {*names}]
-    report = check(job.path, [*taken, *bound], job.min_size, runtime=job.runtime)
+    report = _report(job, [*taken, *bound])
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
-        report = check(job.path, [*taken, *later, *bound], job.min_size, runtime=job.runtime)
-    confirmed = report.confirm() if job.confirm else ()
+        report = _report(job, [*taken, *later, *bound])
+    confirmed = report.confirm() if job.confirm and isinstance(report, ModelReport) else ()
     found = FileOutcome(
         job.path,
         report.verdict.value,
@@ -92,7 +111,7 @@ def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
         unanalysed=len({left.node for left in report.unanalysed}),
         confirmed=tuple(map(_told, confirmed)),
     )
-    if job.target is not None:
+    if job.target is not None and isinstance(report, ModelReport):
         found = _written(found, report, Path(job.target))
     match job.format:
         case "text":
@@ -112,6 +131,13 @@ def _names(job: Job) -> tuple[str, ...]:
     if not (job.bound or job.assume) or Path(job.path).is_dir():
         return ()
     from symbcast.api.env import ShapeEnv
+
+    if is_openvino(job.path):
+        from symbcast.openvino.inputs.models import load as load_openvino
+        from symbcast.openvino.inputs.sizes import read_parameters
+
+        graph = load_openvino(job.path)[1].graph
+        return tuple(s.name for s in read_parameters(graph, ShapeEnv()).inputs.symbols)
     from symbcast.onnx.inputs.models import load
     from symbcast.onnx.inputs.names import read_inputs
 

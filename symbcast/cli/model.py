@@ -37,12 +37,12 @@ def model(  # noqa: PLR0913 - each is an option
     fail_on: FailOn = "sometimes",
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
 ) -> int:
-    """Say for which sizes of their inputs ONNX models run, and which node asks what.
+    """Say for which sizes of their inputs models of ONNX and OpenVINO run, and which node asks what.
 
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx file is one.
+        Model files (.onnx, or .xml of OpenVINO), and folders in which every .onnx file is one.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
@@ -62,17 +62,17 @@ def model(  # noqa: PLR0913 - each is an option
     jobs
         How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
     """
+    from symbcast.cli.examination import Job, is_openvino
     from symbcast.cli.files import model_files, targets
 
-    _require("onnx", *(["onnxruntime"] if confirm else []))
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
     found = model_files(files)
+    _require(*dict.fromkeys("openvino" if is_openvino(f) else "onnx" for f in found))
+    _require(*(["onnxruntime"] if confirm else []))
     bound = _bound(bind or (), min_size)
     wanted = {*_assumed(assume or (), min_size), *(name for name, _ in bound)}
     written = targets(output, found, files) if output is not None else {}
-    from symbcast.cli.examination import Job
-
     asked = [
         Job(path, tuple(assume or ()), bound, min_size, runtime, format, confirm, written.get(path)) for path in found
     ]
@@ -84,7 +84,7 @@ def _require(*extras: str) -> None:
 
     for extra in extras:
         if find_spec(extra) is None:
-            raise MissingExtraError("symbcast model" if extra == "onnx" else "--confirm", extra)
+            raise MissingExtraError("--confirm" if extra == "onnxruntime" else "symbcast model", extra)
 
 
 def _processes(jobs: int) -> int:
