@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
 from symbcast.algebra.arithmetic import add, floor_divide, join, maximum, modulo
+from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.door import check_dim, from_sympy, to_sympy
+from symbcast.algebra.lower_bounds import lower_bound
 from symbcast.algebra.operations import modulo_terms, substitute
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
@@ -172,6 +174,25 @@ def test_a_lower_bound_is_one(expression):
 def test_a_lower_bound_is_one_of_total_terms(expression):
     low = term(expression.dim).lower_bound
     assert low is None or all(expression.at(sizes) >= low for sizes in POINTS)
+
+
+@given(expressions(3, divisors=(2, 3, 5), functions=("min", "max"), max_leaves=6))
+def test_a_lower_bound_by_cases_is_one_and_no_worse(expression):
+    made = term(expression.dim)
+    low = lower_bound(made)
+    assert low is None or all(expression.at(sizes) >= low for sizes in POINTS)
+    assert made.lower_bound is None or (low is not None and low >= made.lower_bound)
+
+
+@given(st.lists(total, min_size=2, max_size=4), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_the_greatest_member_of_a_join_is_what_it_comes_to(members, least):
+    bounds = Bounds(dict(zip(SYMBOLS, least, strict=True)))
+    found = bounds.greatest_member(join(e.dim for e in members))
+    for sizes in POINTS:
+        if all(size >= low for size, low in zip(sizes, least, strict=True)):
+            values = [e.at(sizes) for e in members]
+            if all(v >= 0 for v in values) and len({v for v in values if v != 1}) <= 1:
+                assert valued(term(found), bound(sizes)) == broadcast(*values), sizes
 
 
 @given(total, st.sampled_from(SYMBOLS), expressions(3, max_leaves=3))

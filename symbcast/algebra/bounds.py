@@ -8,7 +8,8 @@ from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import maximum, minimum, multiply, subtract
+from symbcast.algebra.arithmetic import join, join_members, maximum, minimum, multiply, subtract
+from symbcast.algebra.lower_bounds import lower_bound
 from symbcast.algebra.operations import substitute
 from symbcast.algebra.terms import Atom, Monomial, Term, constant, term
 
@@ -101,38 +102,59 @@ def _without(monomial: Monomial, atoms: Sequence[Atom]) -> Monomial | None:
 
 
 class Bounds:
-    """What sizes are at least, and at most: the least size of each symbol is given, 0 of others."""
+    """What sizes are at least, and at most: the least size of each symbol is given, 0 of others.
+
+    Questions that stay open are remembered, for what is learned later may answer them: see `answers_more`.
+    """
 
     def __init__(self, least: Mapping[Atom, int]) -> None:
         self._least = dict(least)
         self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
         self._known: dict[Dim, int | None] = {}
+        self._open: dict[Dim, int] = {}
+        """What was not known to be at least some number."""
+        self._open_since: dict[Dim, int] = {}
+        """What was not known to be at least some number, before something was learned."""
 
     def copy(self) -> Bounds:
-        """Return bounds that are as these are now."""
+        """Return bounds that are as these are now; what stays open is remembered by both."""
         made = Bounds(self._least)
         made._known = dict(self._known)
+        made._open, made._open_since = self._open, self._open_since
         return made
 
-    def learn(self, symbol: Atom, least: int) -> None:
-        """Take in the least size of one more symbol."""
-        if least > self._least.get(symbol, 0):
-            self._least[symbol] = least
-            self._shifts[symbol] = symbol + constant(least)
-            self._known.clear()
+    def learn(self, symbol: Atom, least: int) -> bool:
+        """Take in the least size of one more symbol; return whether that was not known."""
+        if least <= self._least.get(symbol, 0):
+            return False
+        self._least[symbol] = least
+        self._shifts[symbol] = symbol + constant(least)
+        self._known.clear()
+        self._open_since.update(self._open)
+        self._open.clear()
+        return True
+
+    def answers_more(self) -> bool:
+        """Return whether a question that was open when it was asked is answered now."""
+        lows = ((self.least(dim), number) for dim, number in self._open_since.items())
+        return any(low is not None and low >= number for low, number in lows)
 
     def least(self, dim: Dim) -> int | None:
         """Return a lower bound, or None; exact for what is linear without quotients."""
         if isinstance(dim, int):
             return dim
         if dim not in self._known:
-            self._known[dim] = substitute(term(dim), self._shifts).lower_bound
+            self._known[dim] = lower_bound(substitute(term(dim), self._shifts))
         return self._known[dim]
 
     def is_at_least(self, dim: Dim, number: int) -> bool:
         """Return whether a dimension is known to be at least a number."""
         low = self.least(dim)
-        return low is not None and low >= number
+        if low is not None and low >= number:
+            return True
+        if not isinstance(dim, int):
+            self._open[dim] = number
+        return False
 
     def is_at_most(self, left: Dim, right: Dim) -> bool:
         """Return whether one dimension is known never to be above another."""
@@ -153,6 +175,20 @@ class Bounds:
         if left == right or self.is_at_most(right, left):
             return left
         return right if self.is_at_most(left, right) else maximum((left, right))
+
+    def greatest_member(self, dim: Dim) -> Dim:
+        """Return a join without members that another one is never below, where all of them are 1 or more.
+
+        Where it has a value it is the greatest of them: each other one is 1 or the same.
+        """
+        members = join_members(dim)
+        if len(members) == 1 or not all(self.is_at_least(m, 1) for m in members):
+            return dim
+        kept: list[Dim] = []
+        for n, member in enumerate(members):
+            if not any(self.is_at_most(member, other) for other in (*kept, *members[n + 1 :])):
+                kept.append(member)
+        return dim if len(kept) == len(members) else join(kept)
 
 
 def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
@@ -13,21 +14,21 @@ from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.logic.formulas import Comparison, at_most
 from symbcast.onnx.inputs.models import load
-from symbcast.onnx.inputs.names import read_inputs
+from symbcast.onnx.inputs.names import Inputs, read_inputs
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
 from symbcast.onnx.walk import Walk
-from symbcast.program.assumptions import Assumptions, check_min_size
+from symbcast.program.assumptions import Assumption, Assumptions, check_min_size
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     import onnx
     import onnx_ir
 
-    from symbcast.program.assumptions import Assumption
-
+MAX_WALKS = 3
+"""How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
 _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
@@ -64,24 +65,64 @@ def check(
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
     source, proto = load(model)
-    env = ShapeEnv(assume, on_conflict="record", budget=budget)
-    assumptions = tuple(env.assumptions)
-    asker = Asker(env, runtime, Bounds({}))
-    walk = Walk(proto, asker)
-    inputs = read_inputs(proto.graph, env)
-    asker.inputs = inputs.symbols
-    for symbol in dict.fromkeys(inputs.symbols):
-        asker.bounds.learn(symbol, min_size)
-        if min_size:
-            asker.assume(at_most(min_size, symbol))
-    learn(asker.bounds, assumptions)
-    asker.origins.update(inputs.held)
-    walk.top.values.update(inputs.values)
-    walk.graph(proto.graph, walk.top)
-    check_names(assumptions, asker)
+    question = _Question(proto, assume, min_size, runtime, budget)
+    found = repeated(partial(_walked, question))
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
-    texts = tuple(a.text for a in assumptions)
-    return ModelReport(Checked(source, path, proto, env, Conditions(env, asker), asker, walk, inputs, texts, min_size))
+    texts = tuple(a.text for a in found.assumptions)
+    env, asker = found.env, found.asker
+    conditions = Conditions(env, asker)
+    return ModelReport(Checked(source, path, proto, env, conditions, asker, found.walk, found.inputs, texts, min_size))
+
+
+class _Question(NamedTuple):
+    """A model, and what is asked about it."""
+
+    model: onnx.ModelProto
+    assume: Assumptions
+    min_size: int
+    runtime: Runtime
+    budget: float | None
+
+
+class Walked(NamedTuple):
+    """What came of a walk through a model; ``assumptions`` are the caller's."""
+
+    env: ShapeEnv
+    asker: Asker
+    walk: Walk
+    inputs: Inputs
+    assumptions: tuple[Assumption, ...]
+
+
+def repeated(walked: Callable[[Asker | None], Walked]) -> Walked:
+    """Walk through a model, and again with what that learned, as often as it says more."""
+    found = walked(None)
+    for _ in range(MAX_WALKS - 1):
+        if not found.asker.bounds.answers_more():
+            break
+        found = walked(found.asker)
+    return found
+
+
+def _walked(question: _Question, before: Asker | None) -> Walked:
+    """Walk through a model, knowing of its inputs what an earlier walk learned."""
+    graph = question.model.graph
+    env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
+    assumptions = tuple(env.assumptions)
+    asker = Asker(env, question.runtime, Bounds({}))
+    walk = Walk(question.model, asker)
+    inputs = read_inputs(graph, env)
+    for symbol in dict.fromkeys(inputs.symbols):
+        asker.bounds.learn(symbol, question.min_size)
+        if question.min_size:
+            asker.assume(at_most(question.min_size, symbol))
+    learn(asker.bounds, assumptions)
+    asker.start(inputs.symbols, inputs.held, before)
+    walk.top.values.update(inputs.values)
+    walk.graph(graph, walk.top)
+    asker.restate_all()
+    check_names(assumptions, asker)
+    return Walked(env, asker, walk, inputs, assumptions)
 
 
 def learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:

@@ -131,6 +131,8 @@ class Walk:
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         domain = _domain(node.domain)
         place = self._place(node, inputs)
+        if self.asker.foreknown:
+            self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
         function = self.functions.get((domain, node.op_type, _overload(node)))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.api.env import ShapeEnv
 from symbcast.logic.formulas import at_most
-from symbcast.onnx.check_model import check_names, learn
+from symbcast.onnx.check_model import Walked, check_names, learn, repeated
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker
@@ -23,7 +24,7 @@ from symbcast.program.assumptions import Assumptions, check_min_size
 if TYPE_CHECKING:
     import openvino
 
-    from symbcast.logic.formulas import Formula
+    from symbcast.openvino.graph import Model
 
 
 def check(
@@ -49,41 +50,55 @@ def check(
     >>> x = op.parameter([-1, -1, -1], np.float32, name="x")
     >>> heads = op.reshape(x, op.constant([0, 0, 8, -1]), special_zero=True)
     >>> report = check(ov.Model([heads], [x]))
-    >>> report.condition, report.shapes[heads.get_friendly_name()]
+    >>> report.condition, *report.outputs.values()
     (Eq(Mod(x_dim_2, 8), 0), Shape('(x_dim_0, x_dim_1, 8, x_dim_2//8)'))
     """
     check_min_size(min_size)
     source, read = load(model)
-    env = ShapeEnv(assume, on_conflict="record", budget=budget)
+    found = repeated(partial(_walked, _Question(read, assume, min_size, budget)))
+    path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
+    env, asker, inputs = found.env, found.asker, found.inputs
+    texts = (*(a.text for a in found.assumptions), *_said(read_parameters(read.graph, ShapeEnv()), min_size))
+    conditions = Conditions(env, asker)
+    return OpenVinoReport(Checked(source, path, read, env, conditions, asker, found.walk, inputs, texts, min_size))
+
+
+class _Question(NamedTuple):
+    """A model, and what is asked about it."""
+
+    model: Model
+    assume: Assumptions
+    min_size: int
+    budget: float | None
+
+
+def _walked(question: _Question, before: Asker | None) -> Walked:
+    """Walk through a model, knowing of its inputs what an earlier walk learned."""
+    graph, min_size = question.model.graph, question.min_size
+    env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, "openvino", Bounds({}))
-    walk = OpenVinoWalk(read, asker)
-    parameters = read_parameters(read.graph, env)
-    inputs = parameters.inputs
-    asker.inputs = inputs.symbols
-    texts = [a.text for a in assumptions]
-    for formula, text in _assumed(parameters, min_size):
-        asker.assume(formula)
-        texts += [text] if text else []
-    for symbol in dict.fromkeys(inputs.symbols):
-        asker.bounds.learn(symbol, max(min_size, parameters.intervals[symbol].least))
-    learn(asker.bounds, assumptions)
-    asker.origins.update(inputs.held)
-    walk.top.values.update(inputs.values)
-    walk.graph(read.graph, walk.top)
-    check_names(assumptions, asker)
-    path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
-    return OpenVinoReport(
-        Checked(source, path, read, env, Conditions(env, asker), asker, walk, inputs, tuple(texts), min_size)
-    )
-
-
-def _assumed(parameters: Parameters, min_size: int) -> Iterator[tuple[Formula, str]]:
-    """Yield what is assumed of the sizes; those that the model itself says with a text."""
-    for symbol, (least, most) in parameters.intervals.items():
-        if max(least, min_size):
-            yield at_most(max(least, min_size), symbol), ""
+    walk = OpenVinoWalk(question.model, asker)
+    inputs, intervals = read_parameters(graph, env)
+    for symbol, (least, most) in intervals.items():
+        asker.bounds.learn(symbol, max(min_size, least))
+        if max(min_size, least):
+            asker.assume(at_most(max(min_size, least), symbol))
         if most is not None:
-            yield at_most(symbol, most), f"{least} <= {symbol.name} <= {most}"
+            asker.assume(at_most(symbol, most))
+    learn(asker.bounds, assumptions)
+    asker.start(inputs.symbols, inputs.held, before)
+    walk.top.values.update(inputs.values)
+    walk.graph(graph, walk.top)
+    asker.restate_all()
+    check_names(assumptions, asker)
+    return Walked(env, asker, walk, inputs, assumptions)
+
+
+def _said(parameters: Parameters, min_size: int) -> Iterator[str]:
+    """Yield what the model itself says of its sizes."""
+    for symbol, (least, most) in parameters.intervals.items():
+        if most is not None:
+            yield f"{least} <= {symbol.name} <= {most}"
         elif least > min_size:
-            yield at_most(least, symbol), f"{symbol.name} >= {least}"
+            yield f"{symbol.name} >= {least}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, subtract
+from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.operators.context import Context
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ def cut(
     return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
 
 
-def from_front(context: Context, size: Dim, place: Dim) -> Dim | None:
-    """Return a place counted from the front; None where it is not known whether it is counted from the end."""
+def from_front(context: Context, size: Dim, place: Dim) -> Dim:
+    """Return a place counted from the front; one below 0 is counted from the end."""
     if context.bounds.is_at_least(place, 0):
         return place
-    return add(place, size) if context.bounds.is_at_most(place, -1) else None
+    if context.bounds.is_at_most(place, -1):
+        return add(place, size)
+    is_negative = context.bounds.smaller(context.bounds.larger(multiply(-1, place), 0), 1)
+    return add(place, multiply(size, is_negative))

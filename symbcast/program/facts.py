@@ -183,6 +183,10 @@ class Facts:
         """Return the least that each symbol may be, 0 last: together they satisfy all relations of plain sizes."""
         return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
 
+    def least(self, size: Symbol) -> int:
+        """Return what a symbol is at least, as far as sets of sizes tell."""
+        return self._classes.set_of(size).least() or 0
+
     def _is_one(self, dim: Node) -> bool:
         classes = self._classes
         if classes.set_of(dim) is ALL and classes.degree(dim) < 2:

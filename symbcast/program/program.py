@@ -110,6 +110,14 @@ class Program:
         for read in [a for given in requirements for a in read_assumptions(given)]:
             self._recording.add_formula("require", origin, read)
 
+    def least(self, size: Symbol) -> int:
+        """Return a number that a size is never below where all holds that was asked and assumed so far.
+
+        It is known at once, and need not be the greatest one.
+        """
+        recording = self._recording
+        return recording.min_size if recording.plain is not None else recording.trace.facts.least(size)
+
     def assume(self, *assumptions: Assumptions) -> None:
         """Take relations between sizes for granted from now on; the condition does not repeat them.
 

@@ -71,16 +71,13 @@ def _cut(call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: in
     """
     if start is None or end is None:
         return None, None
-    first, last = _from_front(call, size, start), _from_front(call, size, end)
-    if first is None or last is None:
-        return None, None
-    return cut(call, size, (first, last, step), starts_within=True)
+    return cut(call, size, (_from_front(call, size, start), _from_front(call, size, end), step), starts_within=True)
 
 
 _END = 1 << 30
 
 
-def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim | None:
+def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim:
     """Return a start or an end counted from the front; a huge one is written for "to the end"."""
     if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
         return size if place > 0 else -1

@@ -31,6 +31,7 @@ from symbcast.logic.formulas import (
     literals,
     negate,
 )
+from symbcast.onnx.requirements.opened_operations import opened
 from symbcast.solver.normal_form import flattened, put_in, symbols_in
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
         return Projection(tuple(asked), ())
     assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
     inputs = [c for c in asked if own.isdisjoint(symbols_in(c))]
-    spread = _by_cases(data, cases)
-    speaking = [c for c in (*spread, *_spelled_out(assumed)) if not own.isdisjoint(symbols_in(c))]
+    spread = _by_cases(data, cases, own)
+    speaking = [c for c in (*spread, *_spelled_out(assumed, own)) if not own.isdisjoint(symbols_in(c))]
     found = [c for c in spread if own.isdisjoint(symbols_in(c))]
     for size in sorted({s for c in speaking for s in symbols_in(c) if s in own}, key=lambda s: str(s.name)):
         without = [c for c in speaking if size not in symbols_in(c)]
@@ -72,39 +73,40 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
     return Projection((*inputs, *dict.fromkeys(found)), tuple(data))
 
 
-def _by_cases(asked: Iterable[Formula], cases: Cases) -> list[Formula]:
+def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> list[Formula]:
     """Return clauses with the sizes that go by cases replaced, under each case, by what they are there."""
-    found = list(_spelled_out(asked))
+    found = list(_spelled_out(asked, own))
     for size in reversed(list(cases)):  # a later one may be made of earlier ones
         chosen, yes, no = cases[size]
         spread = [c for c in found if size not in symbols_in(c)]
         for clause in found:
             if size in symbols_in(clause) and len(spread) < MAX_CLAUSES:
-                spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])])
-                spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])])
+                spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])], own)
+                spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])], own)
         found = [c for c in spread if len(literals(c)) <= MAX_LITERALS]
     return found
 
 
-def _spelled_out(formulas: Iterable[Formula]) -> Iterator[Formula]:
-    """Yield the clauses of formulas: disjunctions of comparisons."""
+def _spelled_out(formulas: Iterable[Formula], own: frozenset[Symbol]) -> Iterator[Formula]:
+    """Yield the clauses of formulas: disjunctions of comparisons, with the sizes of ``own`` out of operations."""
     for formula in formulas:
-        for parts in _conjuncts(formula):
+        for parts in _conjuncts(formula, own):
             yield from flattened([any_of(parts)])
 
 
-def _conjuncts(formula: Formula) -> list[tuple[Formula, ...]]:
+def _conjuncts(formula: Formula, own: frozenset[Symbol]) -> list[tuple[Formula, ...]]:
     match formula:
         case Comparison():
-            return [(formula,)]
+            plainer = opened(formula, own)
+            return [(formula,)] if plainer == formula else _conjuncts(plainer, own)
         case Compatible() | Clashing():
-            return _conjuncts(expand(formula))
+            return _conjuncts(expand(formula), own)
         case AllOf(parts):
-            return [c for p in parts for c in _conjuncts(p)]
+            return [c for p in parts for c in _conjuncts(p, own)]
         case AnyOf(parts):
             found: list[tuple[Formula, ...]] = [()]
             for part in parts:
-                found = [(*a, *b) for a in found for b in _conjuncts(part)][:MAX_CLAUSES]
+                found = [(*a, *b) for a in found for b in _conjuncts(part, own)][:MAX_CLAUSES]
             return found
 
 

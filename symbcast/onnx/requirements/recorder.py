@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from symbcast.algebra.arithmetic import defined_join, subtract
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.api.env import ShapeEnv
 from symbcast.broadcasting import Joined, find_rule
 from symbcast.errors import DimensionError
@@ -28,10 +29,12 @@ from symbcast.logic.formulas import (
     equal,
     negate,
 )
+from symbcast.onnx.requirements.least_sizes import least_sizes
 from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_asked_whole
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.shapes import Shape, shape_of
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim, Operation
@@ -58,6 +61,15 @@ class Place(NamedTuple):
         return tuple((n, None if v.shape is None else shape_of(v.shape)) for n, v in pairs if v is not None)
 
 
+class Learned(NamedTuple):
+    """How large a size is at least, as a node asks it, and why."""
+
+    place: Place
+    formula: Comparison
+    reason: str
+    code: str
+
+
 class Asker:
     """The sizes of a model and what is asked of them.
 
@@ -77,6 +89,12 @@ class Asker:
         """The sizes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
+        self.given: frozenset[Symbol] = frozenset()
+        """The sizes in the shapes and contents of the inputs: those that every walk through the model has."""
+        self.learned: dict[str, list[Learned]] = {}
+        """How large nodes, by name, ask given sizes to be."""
+        self.foreknown: dict[str, list[Learned]] = {}
+        """What an earlier walk learned, and is to be asked again where the walk comes to the node."""
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
@@ -96,13 +114,45 @@ class Asker:
         self.places[place.name] = place
         self.reasons[place.name, asked] = reason, code
         self.env.require(Assumption(asked), origin=place.name)
-        self._learn(asked)
+        self._learn(place, least_sizes(asked, self.bounds), reason, code)
+        self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
-    def _learn(self, asked: Formula) -> None:
-        """Take in a bound that holds wherever the model runs."""
-        match asked:
-            case Comparison("<=", int() as least, Symbol() as right):
-                self.bounds.learn(right, least)
+    def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
+        """Take in how large sizes are at least wherever the model runs."""
+        for size, least in found:
+            if self.bounds.learn(size, least) and size in self.given:
+                self.learned.setdefault(place.name, []).append(Learned(place, at_most(least, size), reason, code))
+
+    def start(self, inputs: tuple[Symbol, ...], held: Mapping[Symbol, str], before: Asker | None) -> None:
+        """Take in the sizes that are given, and what an earlier walk learned of them."""
+        self.inputs = inputs
+        self.origins.update(held)
+        self.given = frozenset((*inputs, *held))
+        if before is not None:
+            self.learned = before.learned
+            self.foreknown = {name: list(found) for name, found in before.learned.items()}
+            for size in self.given:
+                self.bounds.learn(size, before.bounds.least(size) or 0)
+
+    def restate_all(self) -> None:
+        """Ask what an earlier walk learned at nodes to which this one did not come."""
+        for found in list(self.foreknown.values()):
+            self.restate(found[0].place)
+
+    def restate(self, place: Place) -> None:
+        """Ask, where a node did so in an earlier walk, that sizes be as large as was learned there."""
+        if place.name in self.foreknown:
+            with self._unguarded():
+                for _, formula, reason, code in self.foreknown.pop(place.name):
+                    self.require(place, formula, reason, code)
+
+    @contextmanager
+    def _unguarded(self) -> Iterator[None]:
+        before, self.guards = self.guards, ()
+        try:
+            yield
+        finally:
+            self.guards = before
 
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
@@ -121,14 +171,16 @@ class Asker:
 
     def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Ask that one size be at most another."""
-        if not self.bounds.is_at_most(left, right):
+        low = self.bounds.least(subtract(right, left))
+        if low is None or low < 0:
             self.require(place, bounded(left, right), reason)
 
     def is_size(self, place: Place, dim: Dim, reason: str) -> None:
         """Ask that a dimension be none below 0."""
         if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
             return
-        if isinstance(dim, int) or not self.bounds.is_at_least(dim, 0):
+        low = self.bounds.least(dim)
+        if low is None or low < 0:
             needs = [at_most(0, dim)] if isinstance(dim, int) else definedness(dim)
             self.require(place, all_of(needs), reason)
 
@@ -143,12 +195,16 @@ class Asker:
         key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
         if key not in self._joined:
             self.places[place.name] = place
-            self._joined[key] = self._broadcast(place, shapes, rule, attributes)
+            found = self._broadcast(place, shapes, rule, attributes)
+            self._joined[key] = None if found is None else tuple(map(self.bounds.greatest_member, found))
         return self._joined[key]
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards:
-            return self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+            found = self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+            sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
+            self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
+            return found
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
             self.require(place, constraint.requirement, constraint.reason, constraint.code)
@@ -233,16 +289,15 @@ class Asker:
     def _by_bounds(self, formula: Formula) -> bool | None:
         if not isinstance(formula, Comparison):
             return None
-        less = self.bounds.least(subtract(formula.right, formula.left))
-        more = self.bounds.least(subtract(formula.left, formula.right))
-        is_less, is_more = less is not None and less > 0, more is not None and more > 0
+        is_at_least = self.bounds.is_at_least
+        less, more = subtract(formula.right, formula.left), subtract(formula.left, formula.right)
         match formula.operator:
             case "==" | "!=":
-                return formula.operator == "!=" if is_less or is_more else None
+                return formula.operator == "!=" if is_at_least(less, 1) or is_at_least(more, 1) else None
             case "<=":
-                return True if less is not None and less >= 0 else False if is_more else None
+                return True if is_at_least(less, 0) else False if is_at_least(more, 1) else None
             case "<":
-                return True if is_less else False if more is not None and more >= 0 else None
+                return True if is_at_least(less, 1) else False if is_at_least(more, 0) else None
 
 
 def _numbered(base: str) -> Iterable[str]:

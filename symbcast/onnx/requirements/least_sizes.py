@@ -1,0 +1,59 @@
+"""What a requirement says of single sizes: how large each of them is at least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.logic.formulas import AllOf, Comparison, Formula
+
+if TYPE_CHECKING:
+    from symbcast.algebra.bounds import Bounds
+
+
+def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
+    """Yield sizes with what they are at least where a formula holds, as far as one comparison by itself says it.
+
+    >>> from symbcast.algebra.bounds import Bounds
+    >>> from symbcast.logic.formulas import at_most
+    >>> from symbcast.text import parse_dim
+    >>> list(least_sizes(at_most(1, parse_dim("((N + 2)//8)*M")), Bounds({})))
+    [(M, 1), (N, 6)]
+    """
+    match required:
+        case AllOf(parts):
+            for part in parts:
+                yield from least_sizes(part, bounds)
+        case Comparison("==" | "<=" | "<" as operator, left, right):
+            room = term(right) - term(left)
+            yield from _not_below_0(room - constant(operator == "<"), bounds)
+            if operator == "==":
+                yield from _not_below_0(-room, bounds)
+
+
+def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
+    """Yield what sizes are at least where a term with one monomial, and perhaps a number, is 0 or more."""
+    number = value.constant
+    rest = value - constant(number)
+    if len(rest.coefficients) != 1:
+        return
+    ((monomial, factor),) = rest.coefficients.items()
+    if factor > 0:
+        least = -(number // factor)
+        if len(monomial) == 1:
+            yield from _at_least(monomial[0], least, bounds)
+        elif least >= 1 and all(bounds.is_at_least(atom, 0) for atom in monomial):
+            for atom in monomial:  # a product of which no factor is below 0 is at least 1: so is each factor
+                yield from _at_least(atom, 1, bounds)
+
+
+def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
+    if isinstance(atom, Symbol):
+        yield atom, least
+    elif isinstance(atom, Operation) and atom.kind == "min":
+        for arg in atom.args:
+            yield from _not_below_0(arg - constant(least), bounds)
+    elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
+        yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)
