@@ -226,21 +226,11 @@ def rows():  # noqa: PLR0915 - a table
     old = {"axes": [2, 3], "mode": "nearest", "align_corners": False}
     yield node("Interpolate", 1, [picture, held([5, 3])], TWO, **old)
     yield node("Interpolate", 11, [picture, held([0.3, 0.5], "f32"), held([2, 3])], FEW, **scaled)
-    # Regions and layers.
+    # Regions and cells.
     regions = [floats(1, 2, None, 4), floats(None, 4), integers(None)]
     roi = {"pooled_h": 2, "pooled_w": 3, "sampling_ratio": 2, "spatial_scale": 1.0, "mode": "avg"}
     yield node("ROIAlign", 9, regions, FEW, **roi, aligned_mode="asymmetric")
     yield node("GridSample", 9, [floats(None, 2, 3, 3), floats(None, None, 2, 2)], FEW)
-    first = [floats(None, None, 3), floats(None, 1, 2)]
-    lengths = held([2, 2])
-    gates = [zeros(1, 8, 3), zeros(1, 8, 2), zeros(1, 8)]
-    layer = {"hidden_size": 2, "direction": "forward"}
-    yield node("LSTMSequence", 5, [*first, floats(1, 1, 2), lengths, *gates], TWO, **layer)
-    gates = [zeros(1, 6, 3), zeros(1, 6, 2), zeros(1, 8)]
-    yield node("GRUSequence", 5, [*first, lengths, *gates], TWO, **layer, linear_before_reset=True)
-    gates = [zeros(2, 2, 3), zeros(2, 2, 2), zeros(2, 2)]
-    both = [floats(None, None, 3), floats(None, 2, 2), lengths, *gates]
-    yield node("RNNSequence", 5, both, TWO, hidden_size=2, direction="bidirectional")
     yield node(
         "LSTMCell", 4, [floats(None, 3), *[floats(None, 2)] * 2, zeros(8, 3), zeros(8, 2), zeros(8)], TWO, hidden_size=2
     )

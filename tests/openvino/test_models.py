@@ -14,6 +14,7 @@ pytest.importorskip("openvino")
 
 import openvino as ov
 from openvino import opset13 as op
+from openvino.utils.node_factory import NodeFactory
 from openvino_answers import accepts, differs, shape_at
 
 import symbcast as sb
@@ -112,6 +113,22 @@ def test_a_range_counts_the_sizes():
     length = op.squeeze(op.gather(op.shape_of(x), op.constant([0]), op.constant(0)), op.constant([0]))
     counted = op.range(op.constant(0), length, op.constant(2), "i64")
     hold_against_runs(ov.Model([op.gather(x, counted, op.constant(0))], [x]), range(1, 8), ("x_dim_0",))
+
+
+@pytest.mark.parametrize(("kind", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
+def test_a_recurrent_layer_over_any_batch_and_length(kind, gates):
+    activations = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}[kind]
+    x, h = parameter("x", -1, -1, 3), parameter("h", -1, 1, 2)
+    sizes = op.shape_of(x)
+    batch, length = (op.gather(sizes, op.constant([n]), op.constant(0)) for n in (0, 1))
+    lengths = op.broadcast(length, batch)
+    weights = [op.constant(np.zeros(s, np.float32)) for s in ((1, 2 * gates, 3), (1, 2 * gates, 2), (1, 2 * gates))]
+    states = [h, h] if kind == "LSTM" else [h]
+    factory = NodeFactory("opset5")
+    attributes = {"hidden_size": 2, "direction": "forward", "activations": activations}
+    node = factory.create(f"{kind}Sequence", [v.output(0) for v in (x, *states, lengths, *weights)], attributes)
+    model = ov.Model([op.result(o) for o in node.outputs()], [x, h], kind)
+    hold_against_runs(model, (1, 2, 3), ("x_dim_0", "x_dim_1", "h_dim_0"))
 
 
 def test_interpolate_to_the_size_of_another_tensor():
