@@ -18,22 +18,24 @@ from symbcast.onnx import differences
 from symbcast.onnx.node_call import NodeCall
 
 DATA = Path(__file__).parent / "data" / "onnx"
-FILES = ("differences", "windows", "resampling", "nodes")
+FILES = ("differences", "windows", "resampling", "nodes", "sequences")
 NAMED = differences.named()
 
 
 @cache
 def rows(name):
     """Return the rows of a file of recorded runs."""
-    if name == "nodes":
-        with gzip.open(DATA / "nodes.jsonl.gz", "rt") as lines:
+    if name in ("nodes", "sequences"):
+        with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:
             return [json.loads(line) for line in lines]
     return recorded(name) if (DATA / f"{name}.jsonl.gz").exists() else []
 
 
-def operator(row):
-    """Return the operator whose run a row holds."""
-    return row["op"] if "op" in row else onnx.load_from_string(base64.b64decode(row["model"])).graph.node[-1].op_type
+def operators(row):
+    """Return the operators whose run a row holds."""
+    if "op" in row:
+        return {row["op"]}
+    return {node.op_type for node in onnx.load_from_string(base64.b64decode(row["model"])).graph.node}
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def is_right(row):
         return disagreement(row, 0) is None
     model = onnx.load_from_string(base64.b64decode(row["model"]))
     report = symbcast.onnx.check(model, min_size=0, runtime="onnxruntime")
-    for values, outputs in row["runs"]:
+    for values, outputs, *_ in row["runs"]:
         sizes = dict(zip(row["symbols"], values, strict=True))
         if is_refused(report, sizes) != (outputs is None):
             return False
@@ -69,10 +71,10 @@ def is_right(row):
 
 def shown_by(name):
     """Return the file and the number of the first row that a difference is needed for; None where there is none."""
-    operators = NAMED[name].operators.split()
+    asking = set(NAMED[name].operators.split())
     for file in FILES:
         for number, row in enumerate(rows(file)):
-            if operator(row) in operators and is_needed(name, row):
+            if asking & operators(row) and is_needed(name, row):
                 return [file, number]
     return None
 

@@ -136,10 +136,10 @@ def run(row, sizes):
     """Return the shapes that ONNX Runtime gives at each of some bindings: None where it refuses or falls."""
     proto = model(row)
     bindings = [dict(zip(row["symbols"], b, strict=True)) for b in sizes]
-    found = _in_a_process(_run, proto, bindings)
+    found = in_a_process(_run, proto, bindings)
     if found is not None:
         return found
-    return [(_in_a_process(_run, proto, [binding]) or [None])[0] for binding in bindings]
+    return [(in_a_process(_run, proto, [binding]) or [None])[0] for binding in bindings]
 
 
 def _run(proto, bindings):
@@ -163,7 +163,7 @@ def _shapes(session, feeds):
         return None
 
 
-def _in_a_process(function, *arguments):
+def in_a_process(function, *arguments):
     """Return what a function returns in a process of its own; None where the process falls."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -202,7 +202,11 @@ def disagreement(row, min_size):
 
     The node is looked at once, with symbols for its sizes. A size that the answer leaves open is not wrong.
     """
-    report = checked(row, min_size)
+    try:
+        report = checked(row, min_size)
+    except symbcast.ModelError as error:
+        ran = [sizes for sizes, real in zip(row["sizes"], row["outputs"], strict=True) if real is not None]
+        return f"{_told(row)} ran at {ran[0]}: {error}" if ran else None
     if any("which are data" not in u.reason for u in report.unanalysed) and report.condition != sympy.false:
         return {**_told(row), "unanalysed": [str(u) for u in report.unanalysed]}
     accepts = compiled(report.condition, row["symbols"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import onnx
@@ -133,6 +133,63 @@ def fits(known: tuple[int | None, ...] | None, real: tuple[int, ...]) -> bool:
     )
 
 
+Outcome = Literal["right", "wrong", "refused", "foreseen", "early", "noted", "missed"]
+"""What a report is worth at some sizes: where the model runs, whether it says so and which shapes come out; where it does
+not, whether it says so, whether that is not for the sizes (`is_early`), or is noted as open."""
+
+
+class Verdict(NamedTuple):
+    """How a report was held against the runtime at some sizes; ``detail`` says what differs."""
+
+    outcome: Outcome
+    sizes: Sizes
+    detail: str = ""
+    node: str = ""
+
+
+def verdicts(
+    model: onnx.ModelProto,
+    report: sb.onnx.ModelReport,
+    points: Iterable[Sizes],
+    values: Mapping[str, Any] | None = None,
+) -> Iterator[Verdict]:
+    """Hold a report against the runtime at every point; those at which something may be too large are left out."""
+    answer, runs = Answer(report), Runs(model)
+    for sizes in points:
+        if answer.is_large(sizes):
+            continue
+        real = runs.at(sizes, values)
+        if isinstance(real, Refusal):
+            yield _of_refusal(answer, sizes, real)
+        elif not answer.holds(sizes):
+            yield Verdict("refused", sizes, str(report.condition))
+        else:
+            yield _of_shapes(answer, sizes, real)
+
+
+def _of_refusal(answer: Answer, sizes: Sizes, refusal: Refusal) -> Verdict:
+    node = refusal.nodes[-1] if refusal.nodes else ""
+    outcome: Outcome = "missed"
+    if not answer.holds(sizes):
+        outcome = "foreseen"
+    elif is_early(refusal):
+        outcome = "early"
+    elif answer.leaves_open(refusal):
+        outcome = "noted"
+    return Verdict(outcome, sizes, refusal.text, node)
+
+
+def _of_shapes(answer: Answer, sizes: Sizes, real: Mapping[str, np.ndarray]) -> Verdict:
+    for name, value in real.items():
+        try:
+            known = answer.shape(name, sizes)
+        except ArithmeticError:
+            known = (-1,)  # it has no shape there
+        if not fits(known, value.shape):
+            return Verdict("wrong", sizes, f"{name} is {value.shape}, not {known}")
+    return Verdict("right", sizes)
+
+
 def assert_agreement(
     model: onnx.ModelProto,
     report: sb.onnx.ModelReport,
@@ -140,26 +197,10 @@ def assert_agreement(
     values: Mapping[str, Any] | None = None,
 ) -> int:
     """Hold a report against the runtime at every point; return at how many of them it ran."""
-    answer, runs, count = Answer(report), Runs(model), 0
-    for sizes in points:
-        if answer.is_large(sizes):
-            continue
-        real = runs.at(sizes, values)
-        if isinstance(real, Refusal):
-            assert not answer.holds(sizes) or is_early(real) or answer.leaves_open(real), (
-                sizes,
-                report.condition,
-                real.text,
-            )
-            continue
-        count += 1
-        assert answer.holds(sizes), (sizes, report.condition)
-        for name, value in real.items():
-            try:
-                known = answer.shape(name, sizes)
-            except ArithmeticError:
-                known = (-1,)  # it has no shape there
-            assert fits(known, value.shape), (sizes, name, report.shapes[name], value.shape)
+    count = 0
+    for verdict in verdicts(model, report, points, values):
+        assert verdict.outcome not in ("wrong", "refused", "missed"), (verdict, report.condition)
+        count += verdict.outcome == "right"
     return count
 
 

@@ -10,8 +10,11 @@ from operator import mul
 from typing import Any
 
 from symbcast.algebra.operations import Substitution, extremum_terms, floordiv_terms, join_terms, modulo_terms
-from symbcast.algebra.terms import Dim, Operation, collect, constant, term
+from symbcast.algebra.terms import MAX_BITS, Dim, Operation, collect, constant, product_of_monomials, term
 from symbcast.errors import DimensionError
+
+_FEW = 2
+"""Up to how many sizes are multiplied one after the other."""
 
 
 def add(*dims: Dim) -> Dim:
@@ -19,7 +22,7 @@ def add(*dims: Dim) -> Dim:
     parts = [d for d in dims if not isinstance(d, int)]
     number = sum(d for d in dims if isinstance(d, int))
     if not parts:
-        return number
+        return _bounded(number)
     return collect([(term(d), 1) for d in parts] + [(constant(number), 1)]).dim()
 
 
@@ -34,7 +37,15 @@ def multiply(*dims: Dim) -> Dim:
     """Return the product, 1 of none."""
     number = prod(d for d in dims if isinstance(d, int))
     parts = [term(d) for d in dims if not isinstance(d, int)]
-    return reduce(mul, parts).scaled(number).dim() if parts else number
+    if len(parts) > _FEW:
+        parts = [product_of_monomials(parts), *(p for p in parts if len(p.coefficients) != 1)]
+    return reduce(mul, parts).scaled(number).dim() if parts else _bounded(number)
+
+
+def _bounded(number: int) -> int:
+    if number.bit_length() > MAX_BITS:
+        raise DimensionError("a number", f"has more than {MAX_BITS} bits")
+    return number
 
 
 def floor_divide(left: Dim, right: Dim) -> Dim:

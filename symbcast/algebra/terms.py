@@ -23,6 +23,10 @@ Dim: TypeAlias = "int | Term"
 """The size of an axis: an integer, or a term that is none."""
 
 MAX_MONOMIALS = 500
+MAX_DEGREE = 256
+"""How many atoms are multiplied in one monomial."""
+MAX_BITS = 1 << 13
+"""How many bits a number may have: 2,466 digits, which Python still writes down."""
 
 _interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
 _interning = RLock()
@@ -89,7 +93,7 @@ class Term:
         product: dict[Monomial, int] = {}
         for left, a in self.coefficients.items():
             for right, b in other.coefficients.items():
-                monomial = tuple(sorted((*left, *right), key=_key_of)) if left and right else left or right
+                monomial = _product(left, right)
                 product[monomial] = product.get(monomial, 0) + a * b
         if len(product) > MAX_MONOMIALS:
             raise DimensionError("a product", f"expands to more than {MAX_MONOMIALS} monomials")
@@ -334,6 +338,8 @@ def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
 
 
 def _made(coefficients: Mapping[Monomial, int]) -> Term:
+    if any(c.bit_length() > MAX_BITS for c in coefficients.values()):
+        raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     made = object.__new__(Term)
     # Sorted, so that the order does not tell which of two equal terms was met first.
     made._coefficients = dict(sorted(coefficients.items(), key=_monomial_key))
@@ -352,6 +358,25 @@ def _monomial_key(part: tuple[Monomial, int]) -> tuple[Any, ...]:
 
 def _key_of(atom: Atom) -> tuple[Any, ...]:
     return atom.atom_key
+
+
+def _product(left: Monomial, right: Monomial) -> Monomial:
+    if not (left and right):
+        return left or right
+    if len(left) + len(right) > MAX_DEGREE:
+        raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
+    return tuple(sorted((*left, *right), key=_key_of))
+
+
+def product_of_monomials(parts: Iterable[Term]) -> Term:
+    """Return the product of those parts that are one monomial each, sorted once."""
+    number, atoms = 1, list[Atom]()
+    for part in parts:
+        if len(part.coefficients) == 1:
+            ((monomial, coefficient),) = part.coefficients.items()
+            number *= coefficient
+            atoms += monomial
+    return Term({_product(tuple(atoms[:1]), tuple(atoms[1:])): number})
 
 
 def constant(value: int) -> Term:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from symbcast.cli.outcomes import Confirmed, FileOutcome
+from symbcast.cli.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.report.outcomes import Problem
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from symbcast.onnx.report.confirmation import Confirmation
     from symbcast.onnx.report.model_report import ModelReport, ShownReport
     from symbcast.onnx.requirements.recorder import Runtime
-    from symbcast.program.assumptions import Assumption
+
+T = TypeVar("T")
 
 
 class Job(NamedTuple):
@@ -28,6 +30,8 @@ class Job(NamedTuple):
     path: str
     assume: tuple[str, ...]
     bound: tuple[tuple[str, int], ...]
+    shapes: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...]
     min_size: int
     runtime: Runtime
     format: str
@@ -38,7 +42,7 @@ class Job(NamedTuple):
 def examine(job: Job) -> FileOutcome:
     """Return what becomes of a file; whatever is wrong with it is told, and stops nothing else."""
     start = perf_counter()
-    names: tuple[str, ...] = ()
+    names = NO_NAMES
     try:
         names = _names(job)
         found = _examined(job, names)
@@ -77,36 +81,42 @@ def is_openvino(path: str) -> bool:
     return path.lower().endswith(".xml")
 
 
-def _report(job: Job, assume: Sequence[str | Assumption]) -> ShownReport:
-    """Return the answer about a model, by the front end that reads it."""
+def _front_end(job: Job) -> Callable[..., ShownReport]:
+    """Return what answers about a model: the check of the format that it has."""
     if is_openvino(job.path):
         from symbcast.openvino import check as check_openvino
 
         if job.confirm or job.target is not None:
             raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
-        return check_openvino(job.path, assume, job.min_size)
+        return partial(check_openvino, job.path)
     from symbcast.onnx import check
 
-    return check(job.path, assume, job.min_size, runtime=job.runtime)
+    return partial(check, job.path, runtime=job.runtime)
 
 
-def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
+def _examined(job: Job, names: Names) -> FileOutcome:
     from symbcast.onnx.report.model_report import ModelReport
 
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
-    bound = _sizes(job, names)
-    taken = [a for a in job.assume if _names_in(a) <= {*names}]
-    report = _report(job, [*taken, *bound])
-    later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names, *report.data_sizes}]
+    ask = partial(
+        _front_end(job),
+        min_size=job.min_size,
+        bind=_of(job.bound, names.sizes),
+        shapes=_of(job.shapes, names.inputs),
+        values=_of(job.values, names.inputs),
+    )
+    taken = [a for a in job.assume if _names_in(a) <= {*names.sizes}]
+    report = ask(assume=taken)
+    later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
-        report = _report(job, [*taken, *later, *bound])
+        report = ask(assume=[*taken, *later])
     confirmed = report.confirm() if job.confirm and isinstance(report, ModelReport) else ()
     found = FileOutcome(
         job.path,
         report.verdict.value,
-        names=(*names, *report.data_sizes) if job.assume else names,
+        names=names._replace(sizes=(*names.sizes, *report.data_sizes)) if job.assume else names,
         findings=len(report.findings),
         unanalysed=len({left.node for left in report.unanalysed}),
         confirmed=tuple(map(_told, confirmed)),
@@ -126,31 +136,24 @@ def _examined(job: Job, names: tuple[str, ...]) -> FileOutcome:
             return replace(found, notices=(*notices_of(report), *disagreements(confirmed)))
 
 
-def _names(job: Job) -> tuple[str, ...]:
-    """Return the names of the sizes that the inputs of a model have, where something is said of such."""
-    if not (job.bound or job.assume) or Path(job.path).is_dir():
-        return ()
-    from symbcast.api.env import ShapeEnv
-
+def _names(job: Job) -> Names:
+    """Return the names in a model that may be spoken of, where something is said of such."""
+    if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
+        return NO_NAMES
     if is_openvino(job.path):
-        from symbcast.openvino.inputs.models import load as load_openvino
-        from symbcast.openvino.inputs.sizes import read_parameters
+        from symbcast.openvino.inputs.sizes import names_in as names_in_openvino
 
-        graph = load_openvino(job.path)[1].graph
-        return tuple(s.name for s in read_parameters(graph, ShapeEnv()).inputs.symbols)
-    from symbcast.onnx.inputs.models import load
-    from symbcast.onnx.inputs.names import read_inputs
+        found = names_in_openvino(job.path, dict(job.shapes), dict(job.values))
+    else:
+        from symbcast.onnx.inputs.present import names_in
 
-    return tuple(s.name for s in read_inputs(load(job.path)[1].graph, ShapeEnv()).symbols)
+        found = names_in(job.path, dict(job.shapes), dict(job.values), job.runtime)
+    return Names(found.sizes, found.inputs)
 
 
-def _sizes(job: Job, names: tuple[str, ...]) -> list[Assumption]:
-    """Return that the sizes which a model has, of those that are bound, are what they are bound to."""
-    from symbcast.algebra.symbols import symbol
-    from symbcast.logic.formulas import equal
-    from symbcast.program.assumptions import Assumption
-
-    return [Assumption(equal(symbol(n), size), f"{n} == {size}") for n, size in job.bound if n in names]
+def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
+    """Return what is given of those names that a model has."""
+    return {name: told for name, told in given if name in names}
 
 
 def _told(run: Confirmation) -> Confirmed:

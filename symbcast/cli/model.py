@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from symbcast.cli.outcomes import Names
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
 
@@ -29,6 +30,8 @@ def model(  # noqa: PLR0913 - each is an option
     *files: str,
     assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     bind: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    shapes: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    values: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     min_size: int = 1,
     runtime: Literal["spec", "onnxruntime"] = "spec",
     format: Format = "text",
@@ -47,6 +50,10 @@ def model(  # noqa: PLR0913 - each is an option
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
         A size that is fixed, such as batch=4, in the models that have it; may be given again.
+    shapes
+        The shape of an input, which names or fixes its sizes, such as "x=N, 3, H, W"; may be given again.
+    values
+        What is in an input of integers, as numbers and sizes, such as steps=4,N//2; may be given again.
     min_size
         The least size of every dynamic dimension.
     runtime
@@ -71,10 +78,13 @@ def model(  # noqa: PLR0913 - each is an option
     _require(*dict.fromkeys("openvino" if is_openvino(f) else "onnx" for f in found))
     _require(*(["onnxruntime"] if confirm else []))
     bound = _bound(bind or (), min_size)
-    wanted = {*_assumed(assume or (), min_size), *(name for name, _ in bound)}
+    known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
+    sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
+    wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
     written = targets(output, found, files) if output is not None else {}
     asked = [
-        Job(path, tuple(assume or ()), bound, min_size, runtime, format, confirm, written.get(path)) for path in found
+        Job(path, tuple(assume or ()), bound, *known, min_size, runtime, format, confirm, written.get(path))
+        for path in found
     ]
     return _status(_told(asked, _processes(jobs), wanted, format), fail_on)
 
@@ -107,6 +117,22 @@ def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
     return tuple(found.items())
 
 
+def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return what is given of inputs by name; that it can be read is seen to here, before any model is."""
+    from symbcast.onnx.inputs.given import read_given
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, told = (part.strip() for part in text.partition("="))
+        if not name or not equals:
+            example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
+            raise UsageError(f"--{option} {text}: write an input and what is known of it, as in --{option} {example}")
+        if found.setdefault(name, told) != told:
+            raise UsageError(f"--{option} {text}: {name} is {found[name]} already")
+    _ = read_given(shapes=found) if option == "shapes" else read_given(values=found)
+    return tuple(found.items())
+
+
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names that assumptions are about; raises what is wrong with them."""
     from symbcast.api.env import ShapeEnv
@@ -114,7 +140,7 @@ def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     yield from ShapeEnv(list(texts), min_size).names.values()
 
 
-def _told(asked: Sequence[Job], processes: int, wanted: set[str], format: Format) -> list[FileOutcome]:
+def _told(asked: Sequence[Job], processes: int, wanted: Names, format: Format) -> list[FileOutcome]:
     """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
     from symbcast.cli.outcome_texts import TELLERS
     from symbcast.cli.progress import Bar
@@ -145,27 +171,30 @@ def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None])
         yield outcome
 
 
-def _known(outcomes: Iterator[FileOutcome], wanted: set[str]) -> Iterator[FileOutcome]:
+def _known(outcomes: Iterator[FileOutcome], wanted: Names) -> Iterator[FileOutcome]:
     """Yield the outcomes once every name that was spoken of was met in a model.
 
     Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
     """
-    missing = set(wanted)
-    names: dict[str, None] = {}
+    missing = [set(names) for names in wanted]
+    met: list[dict[str, None]] = [{} for _ in wanted]
     held: list[FileOutcome] = []
     for outcome in outcomes:
-        missing.difference_update(outcome.names)
-        names.update(dict.fromkeys(outcome.names))
+        for names, left, seen in zip(outcome.names, missing, met, strict=True):
+            left.difference_update(names)
+            seen.update(dict.fromkeys(names))
         held.append(outcome)
-        if not missing:
+        if not any(missing):
             yield from held
             held.clear()
-    if missing and any(o.verdict for o in held):
-        raise UsageError(_unknown(sorted(missing)[0], list(names)))
+    if any(o.verdict for o in held):
+        for what, left, seen in zip(("size", "input"), missing, met, strict=True):
+            if left:
+                raise UsageError(_unknown(what, sorted(left)[0], list(seen)))
     yield from held
 
 
-def _unknown(name: str, names: Sequence[str]) -> str:
+def _unknown(what: str, name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches  # for a message only
 
     from symbcast.characters import listed
@@ -173,7 +202,7 @@ def _unknown(name: str, names: Sequence[str]) -> str:
     close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
-    return f"no size in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
+    return f"no {what} in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
 
 
 def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:

@@ -22,17 +22,27 @@ class Confirmed(NamedTuple):
     text: str
 
 
+class Names(NamedTuple):
+    """The names in a model that may be spoken of: of sizes and of inputs."""
+
+    sizes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+
+NO_NAMES = Names()
+
+
 @dataclass(frozen=True)
 class FileOutcome(Outcome):
     """What became of the check of one file.
 
-    ``names`` are those of its sizes, ``document`` is the report in words and ``data`` the same for JSON; of these only
+    ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only
     what was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
     """
 
     subject: str = "the model"
     seconds: float = 0.0
-    names: tuple[str, ...] = ()
+    names: Names = NO_NAMES
     document: Document | None = None
     data: dict[str, Any] | None = None
     findings: int = 0

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from functools import partial
 from typing import TypeVar
 
-from symbcast.errors import MissingExtraError
-
-try:
-    from pebble import ProcessExpired, ProcessPool
-except ImportError:
-    raise MissingExtraError("work for several processes", "onnx") from None
+from symbcast.batch.execution import run
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
@@ -29,37 +22,20 @@ def answers(
 ) -> Generator[Answer, None, None]:
     """Yield what a function answers to each job, in the order of the jobs, worked out by several processes.
 
-    ``died`` answers a job whose process came to its end, by its status; ``tell`` is called, from a thread, as each
-    answer comes in. The function, the jobs and the answers are pickled. The processes start afresh, so that it does
-    not matter what this one has going on.
+    ``died`` answers a job whose process came to its end, by its status; ``tell`` is called as each answer comes in.
     """
-    pool = ProcessPool(max_workers=min(processes, len(jobs)), context=get_context("spawn"))
-    try:
-        with _undisturbed():
-            asked = [pool.schedule(function, args=(job,)) for job in jobs]
-        for future in asked:
-            future.add_done_callback(lambda _: tell())
-        for job, future in zip(jobs, asked, strict=True):
-            try:
-                yield future.result()
-            except ProcessExpired as ending:
-                yield died(job, ending.exitcode)
-    finally:
-        pool.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
-        pool.join()
+    early: dict[int, Answer] = {}
+    following = 0
+    ask = partial(_numbered, function)
+    with closing(run(ask, enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
+        for ending in endings:
+            number, job = ending.job
+            early[number] = ending.answer if ending.answer is not None else died(job, ending.status)
+            tell()
+            while following in early:
+                yield early.pop(following)
+                following += 1
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let processes that are started meanwhile ignore interrupts from their first moment on.
-
-    Once they run they ignore them by themselves; before, each would print where it was interrupted.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _numbered(function: Callable[[Job], Answer], numbered: tuple[int, Job]) -> Answer:
+    return function(numbered[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,19 +13,24 @@ from symbcast.algebra.symbols import Symbol
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.logic.formulas import Comparison, at_most
+from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import Inputs, read_inputs
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.walk import Walk
-from symbcast.program.assumptions import Assumption, Assumptions, check_min_size
+from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     import onnx
     import onnx_ir
+
+    from symbcast.onnx.inputs.given import ContentsLike
+    from symbcast.shapes import ShapeLike
 
 MAX_WALKS = 3
 """How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
@@ -33,11 +38,14 @@ _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
 
-def check(
+def check(  # noqa: PLR0913 - each is something that is known, or asked
     model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
     assume: Assumptions = (),
     min_size: int = 1,
     *,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
     runtime: Runtime = "spec",
     budget: float | None = None,
 ) -> ModelReport:
@@ -49,8 +57,13 @@ def check(
     ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
     many seconds, as in `symbcast.broadcast`.
 
-    Raises `ModelError` for what is no model, `AssumptionError` for assumptions that contradict each other or speak of
-    sizes that the model does not have, and `MissingExtraError` without the extra ``onnx``.
+    ``bind`` fixes sizes by name; ``shapes`` gives the shapes of inputs, which names or fixes their sizes; ``values``
+    gives what is in inputs of integers, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are
+    taken for granted.
+
+    Raises `ModelError` for what is no model or a malformed one, `BindingError` for shapes, sizes and contents that its
+    inputs cannot have, `AssumptionError` for assumptions that contradict each other or speak of sizes that the model
+    does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx
     >>> heads = '''<ir_version: 9, opset_import: ["" : 18]>
@@ -60,28 +73,53 @@ def check(
     >>> report = check(onnx.parser.parse_model(heads))
     >>> report.condition, report.shapes["y"]
     (Eq(Mod(D, 8), 0), Shape('(N, T, 8, D//8)'))
+    >>> report = check(onnx.parser.parse_model(heads), shapes={"x": "batch, 2*k, 64"})
+    >>> report.verdict.value, report.shapes["y"]
+    ('always', Shape('(batch, 2*k, 8, 8)'))
     """
     if runtime not in get_args(Runtime):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, get_args(Runtime)))}")
     check_min_size(min_size)
-    source, proto = load(model)
-    question = _Question(proto, assume, min_size, runtime, budget)
-    found = repeated(partial(_walked, question))
+    given = read_given(bind, shapes, values, min_size)
+    source, loaded = load(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
-    texts = tuple(a.text for a in found.assumptions)
-    env, asker = found.env, found.asker
-    conditions = Conditions(env, asker)
-    return ModelReport(Checked(source, path, proto, env, conditions, asker, found.walk, found.inputs, texts, min_size))
+    known = tuple(read_assumptions(assume))
+    return ModelReport(
+        _checked(_Question(source, path, examined(source, loaded, runtime), known, min_size, runtime, budget), given)
+    )
 
 
 class _Question(NamedTuple):
     """A model, and what is asked about it."""
 
-    model: onnx.ModelProto
-    assume: Assumptions
+    source: str
+    path: Path | None
+    examined: Examined
+    assume: tuple[Assumption, ...]
     min_size: int
     runtime: Runtime
     budget: float | None
+
+
+def _checked(question: _Question, given: Given) -> Checked:
+    """Return a model that was walked through, given what a caller knows of its inputs."""
+    found = repeated(partial(_walked, question, given))
+    texts = (*(a.text for a in found.assumptions), *given.texts())
+    model, env, asker = question.examined.model, found.env, found.asker
+    return Checked(
+        question.source,
+        question.path,
+        model,
+        env,
+        Conditions(env, asker),
+        asker,
+        found.walk,
+        found.inputs,
+        texts,
+        question.min_size,
+        given,
+        partial(_checked, question),
+    )
 
 
 class Walked(NamedTuple):
@@ -95,39 +133,45 @@ class Walked(NamedTuple):
 
 
 def repeated(walked: Callable[[Asker | None], Walked]) -> Walked:
-    """Walk through a model, and again with what that learned, as often as it says more."""
-    found = walked(None)
+    """Walk through a model, and again with what that learned, as long as it says more and learns more."""
+    found, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
-        if not found.asker.bounds.answers_more():
+        learned = found.asker.learned_count
+        if learned == known or not found.asker.bounds.answers_more():
             break
-        found = walked(found.asker)
+        found, known = walked(found.asker), learned
     return found
 
 
-def _walked(question: _Question, before: Asker | None) -> Walked:
+def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
-    graph = question.model.graph
+    model, versions, functions = question.examined
     env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
-    walk = Walk(question.model, asker)
-    inputs = read_inputs(graph, env)
+    walk = Walk(versions, functions, asker)
+    inputs = read_inputs(model.graph, env, given)
     for symbol in dict.fromkeys(inputs.symbols):
         asker.bounds.learn(symbol, question.min_size)
         if question.min_size:
             asker.assume(at_most(question.min_size, symbol))
-    learn(asker.bounds, assumptions)
+    learn(asker, env.assumptions)
     asker.start(inputs.symbols, inputs.held, before)
+    for flag in inputs.flags:
+        asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
-    walk.graph(graph, walk.top)
+    walk.graph(model.graph, walk.top)
     asker.restate_all()
     check_names(assumptions, asker)
     return Walked(env, asker, walk, inputs, assumptions)
 
 
-def learn(bounds: Bounds, assumptions: Iterable[Assumption]) -> None:
-    """Take in the least sizes that assumptions name."""
+def learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    bounds = asker.bounds
     for assumption in assumptions:
+        if isinstance(assumption.formula, Comparison):
+            asker.settled.take(assumption.formula)
         match assumption.formula:
             case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)

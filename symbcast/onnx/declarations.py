@@ -2,7 +2,7 @@
 
 A signature lists the inputs and then, after an arrow, the output:
 
-    X                a shape, whatever it is; "*" one that need not be known
+    X                a shape, whatever it is, and equal wherever a name comes again; "*" one that need not be known
     (N, C, ...)      sizes by name, which are equal wherever a name comes again; "..." any number of axes between
     number           one number, in no axis or in one
     input?           one that may be left out
@@ -62,7 +62,6 @@ DECLARATIONS = (
         "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Pow Sub", "A, B -> broadcast", content="pairs"
     ),
     Declaration("And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", "A, B -> broadcast", BOOL, content="pairs"),
-    Declaration("LpNormalization", "X -> X", axis=-1),
     Declaration(
         "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
         "ReduceSumSquare",
@@ -71,8 +70,7 @@ DECLARATIONS = (
     ),
     Declaration("Bernoulli RandomNormalLike RandomUniformLike", "X -> X", "dtype"),
     Declaration("EyeLike", "(N, M) -> (N, M)", "dtype"),
-    Declaration("LRN", "(N, C, ...) -> (N, C, ...)"),
-    Declaration("InstanceNormalization", "(N, C, ...), (C), (C) -> (N, C, ...)"),
+    Declaration("SwiGLU", "X, X -> X"),
     Declaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
     Declaration("Det", "(..., N, N) -> (...)"),
     Declaration("Binarizer Imputer", "X -> X", domain=ML),

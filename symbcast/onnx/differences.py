@@ -103,7 +103,7 @@ AFFINE_GRID_EMPTY = Difference(
     "a grid may be empty",
 )
 CONCAT_EMPTY = Difference(
-    "Concat",
+    "Concat ConcatFromSequence",
     "does not look at tensors that hold nothing",
     "their sizes off the axis must be equal too",
 )
@@ -232,6 +232,46 @@ ATTENTION_MASK = Difference(
     "broadcasts the mask over batch and heads alone",
     "a mask is broadcast onto the scores",
 )
+ATTENTION_HEADS = Difference(
+    "Attention",
+    "takes the numbers of heads beside Q, K and V of four axes, and looks at those above 0",
+    "from opset 25 on they must not be given there",
+)
+ATTENTION_SCALE = Difference(
+    "Attention",
+    "wants a scale above 0",
+    "asks nothing",
+)
+ROTARY_CACHE = Difference(
+    "RotaryEmbedding",
+    "refuses a sequence longer than the caches, beside position_ids too",
+    "position_ids may name a position more than once",
+)
+INSTANCE_NORM_AXES = Difference(
+    "InstanceNormalization",
+    "wants an axis after batch and channels",
+    "asks for a batch and channels",
+)
+LRN_IMAGES = Difference(
+    "LRN",
+    "normalises images alone, over an odd number of channels",
+    "asks for a batch and channels",
+)
+MEL_EDGES = Difference(
+    "MelWeightMatrix",
+    "wants both edges to be among the frequencies",
+    "asks nothing",
+)
+GATHER_ND_BATCHES = Difference(
+    "GatherND",
+    "wants as many indices for each of the batch, whatever their axes",
+    "the sizes of the batch are equal",
+)
+LOSS_FUNCTION = Difference(
+    "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
+    "runs its definition by other operators, which gathers",
+    "there is a weight for each class, and a target for each place",
+)
 SOFTMAX_AXIS = Difference(
     "Softmax LogSoftmax Hardmax",
     "refuses an axis at the end of the shape",
@@ -252,6 +292,11 @@ FLOAT_SCALES = Difference(
     "multiplies by scales that are rounded to 32 bits",
     "by the numbers as they are written",
 )
+FLOAT_RATIO = Difference(
+    "Resize",
+    "finds the ratio that axes keep, and what it makes of them, in 32-bit floats",
+    "the ratio is exact",
+)
 LOOP_NO_TURNS = Difference(
     "Loop",
     "gives outputs of other sizes where there is no turn",
@@ -261,6 +306,16 @@ SCAN_EMPTY = Difference(
     "Scan",
     "refuses to scan nothing",
     "there may be no turns",
+)
+FEATURES_FROM_FRONT = Difference(
+    "ArrayFeatureExtractor",
+    "wants an index, and none below 0",
+    "an index may be counted from the end",
+)
+SCAN_DECLARED = Difference(
+    "Scan",
+    "wants what the body's outputs hold to have the sizes that it declares",
+    "a declared size decides nothing",
 )
 SCAN_STATES = Difference(
     "Scan",
@@ -287,10 +342,25 @@ PAD_NUMBER = Difference(
     "refuses a number without an axis",
     "there is nothing to pad then",
 )
+SPLIT_TO_SEQUENCE_KEEPDIMS = Difference(
+    "SplitToSequence",
+    "leaves the axis out where keepdims is 0 and split is one number: the parts must be 1 long",
+    "keepdims is ignored where split is given",
+)
+SEQUENCE_MAP_LENGTHS = Difference(
+    "SequenceMap",
+    "takes further sequences that are longer than the first one",
+    "all sequences have as many tensors",
+)
 PAD_ELEMENTS = Difference(
     "Pad",
     "wants elements on axes that are not padded too, and takes more away than there is where as much is put",
     "asks it of padded axes alone",
+)
+SLICE_GREATEST_END = Difference(
+    "Slice",
+    "takes the greatest integer of 32 or 64 bits as an end for the whole axis, in negative steps too",
+    "in negative steps the least integer does so: the greatest is the last element, which leaves nothing",
 )
 CENTER_CROP_SIZES = Difference(
     "CenterCropPad",

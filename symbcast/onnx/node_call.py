@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.bounds import numbers_of
@@ -48,6 +49,12 @@ class NodeCall(Context):
         self.asker = walk.asker
         self.bounds = walk.asker.bounds
         self._attributes: dict[str, Any] | None = None
+
+    def of(self, inputs: Sequence[Value | None], version: int) -> NodeCall:
+        """Return the node with other inputs, as one of a version of ONNX's operator set."""
+        made = copy(self)
+        made.inputs, made.version = inputs, version
+        return made
 
     # Attributes.
 

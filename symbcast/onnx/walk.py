@@ -11,8 +11,11 @@ from symbcast.logic.formulas import negate
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
+from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
+from symbcast.onnx.validity.functions import Key, key_of
+from symbcast.onnx.validity.opsets import normal
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, shape_of
@@ -41,12 +44,12 @@ class Unanalysed(NamedTuple):
 class Walk:
     """A walk through one model; ``values`` are those of the graph itself, ``inner`` those of the graphs within it."""
 
-    def __init__(self, model: Any, asker: Asker) -> None:
+    def __init__(self, versions: Mapping[str, int], functions: Mapping[Key, Any], asker: Asker) -> None:
         self.asker = asker
-        self.functions = {(_domain(f.domain), f.name, _overload(f)): f for f in model.functions}
+        self.functions = functions
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
-        self.top = GraphScope(_versions(model.opset_import))
+        self.top = GraphScope(versions)
         self._operators = OPERATORS
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
@@ -129,13 +132,13 @@ class Walk:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        domain = _domain(node.domain)
+        domain = normal(node.domain)
         place = self._place(node, inputs)
         if self.asker.foreknown:
             self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
-        function = self.functions.get((domain, node.op_type, _overload(node)))
+        function = self.functions.get(key_of(node.domain, node.op_type, node)) if self.functions else None
         try:
             if function is not None:
                 return self.function(function, node, inputs, scope)
@@ -144,7 +147,7 @@ class Walk:
             call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
-            return _as_sequence(operator(call))
+            return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:
@@ -188,17 +191,8 @@ class Walk:
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
 
 
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
 def _versions(imports: Any) -> dict[str, int]:
-    return {_domain(o.domain): int(o.version) for o in imports}
-
-
-def _overload(proto: Any) -> str:
-    """Return which one of several functions of a name is meant; onnx before 1.16 knows of one only."""
-    return str(getattr(proto, "overload", ""))
+    return {normal(o.domain): int(o.version) for o in imports}
 
 
 def _as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:

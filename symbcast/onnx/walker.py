@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from symbcast.logic.formulas import Formula
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, negate
+from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
     """Return what is known of a value that is one where a formula holds, and another one where it does not."""
     if yes is NEVER or no is NEVER:
         return no if yes is NEVER else yes
+    if isinstance(yes, OptionalValue) or isinstance(no, OptionalValue):
+        return _either_optional(asker, name, chosen, yes, no)
+    if isinstance(yes, SequenceValue) and isinstance(no, SequenceValue):
+        return _either_sequence(asker, name, chosen, yes, no)
     dtype = yes.dtype or no.dtype
     if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
         return Value(None, dtype)
@@ -34,6 +39,28 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
     ]
     content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
     return Value(tuple(dims), dtype, content)
+
+
+def _either_sequence(asker: Asker, name: str, chosen: Formula, yes: SequenceValue, no: SequenceValue) -> SequenceValue:
+    if yes.items is not None and no.items is not None and len(yes.items) == len(no.items):
+        pairs = enumerate(zip(yes.items, no.items, strict=True))
+        return sequence_of(either(asker, f"{name}_{n}", chosen, a, b) for n, (a, b) in pairs)
+    length = yes.length
+    if length != no.length:
+        text = f"the length of {name}, by the branch taken"
+        length = asker.by_cases(f"{name}_length", text, chosen, yes.length, no.length)
+    return SequenceValue(length, common_to([yes, no]), yes.dtype or no.dtype)
+
+
+def _either_optional(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
+    there = [v.is_there if isinstance(v, OptionalValue) else TRUE for v in (yes, no)]
+    held = [v.held if isinstance(v, OptionalValue) else v for v in (yes, no)]
+    is_there = any_of([all_of([chosen, there[0]]), all_of([negate(chosen), there[1]])])
+    if there[0] == FALSE or held[0] is None:
+        return OptionalValue(held[1], is_there)
+    if there[1] == FALSE or held[1] is None:
+        return OptionalValue(held[0], is_there)
+    return OptionalValue(either(asker, name, chosen, held[0], held[1]), is_there)
 
 
 class GraphScope:

@@ -28,13 +28,15 @@ class OpenVinoWalk(Walk):
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         place = self._place(node, inputs)
+        if self.asker.foreknown:
+            self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
         call = OpenVinoCall(place, self, scope)
         operator = OPERATORS.get(node.op_type) if not node.domain else None
         try:
             found = infer(call) if operator is None else operator(call)
-            return (found,) if isinstance(found, Value) else found
+            return self.asker.written((found,) if isinstance(found, Value) else found)
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:

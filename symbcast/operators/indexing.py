@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.logic.formulas import any_of, at_most, equal
@@ -29,6 +29,24 @@ def within(context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim
     for left, right in ((multiply(-1, size), low), (add(high, 1), size)):
         if not context.bounds.is_at_most(left, right):
             context.require(any_of([*empty, at_most(left, right)]), reason)
+
+
+def meet(context: Context, low: Dim | None, high: Dim | None, size: Dim, shape: Iterable[Dim] | None) -> None:
+    """Require that some index from ``low`` to ``high`` be within an axis, where there are indices: one that is must be.
+
+    This is what is certain of indices of which no more is known; None stands for no bound.
+    """
+    if shape is None:
+        return
+    empty = context.empty(shape)
+    needs = [at_most(1, size)] if not context.bounds.is_at_least(size, 1) else []
+    needs += (
+        [at_most(add(low, 1), size)] if low is not None and not context.bounds.is_at_most(add(low, 1), size) else []
+    )
+    if high is not None and not context.bounds.is_at_most(multiply(-1, size), high):
+        needs.append(at_most(multiply(-1, size), high))
+    for need in needs:
+        context.require(any_of([empty, need]), "an index must be within the axis that it indexes")
 
 
 def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
@@ -65,15 +83,30 @@ def _not_beyond(context: Context, data: Dims, indices: Dims, axis: int) -> None:
             context.at_most(taken, size, "off the axis, indices must not go beyond the data")
 
 
-def gather_nd(context: Context, data: Dims, indices: Dims, length: int, batch: int = 0) -> Dims:
-    """Return the shape of slices, each at an index of ``length`` numbers; the first ``batch`` axes go side by side."""
-    if not indices or not data or batch >= min(len(data), len(indices)):
-        context.refuse("data and indices must have more axes than batch_dims")
-    for n in range(batch):
-        context.equal(data[n], indices[n], f"the first {batch} sizes, of the batch, must be equal")
+Batches: TypeAlias = "Callable[[Context, Dims, Dims, Dims], None]"
+"""Requires that a batch of data go side by side with the axes of indices, each of which takes a slice of a shape."""
+
+
+def same_batches(context: Context, batches: Dims, slices: Dims, _: Dims) -> None:
+    """Require that the first sizes of the indices be those of the batch."""
+    for left, right in zip(batches, slices, strict=False):
+        context.equal(left, right, f"the first {len(batches)} sizes, of the batch, must be equal")
+
+
+def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
+    context: Context, data: Dims, indices: Dims, length: int, batch: int = 0, batches: Batches = same_batches
+) -> Dims:
+    """Return the shape of slices, each at an index of ``length`` numbers; the first ``batch`` axes go side by side.
+
+    ``batches`` requires that they do, in the way of a runtime.
+    """
+    if not indices or not data or not 0 <= batch < min(len(data), len(indices)):
+        context.refuse("data and indices must have more axes than batch_dims, which must not be negative")
     if length > len(data) - batch:
         context.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
-    return (*indices[:-1], *data[batch + length :])
+    taken = data[batch + length :]
+    batches(context, data[:batch], indices[:-1], taken)
+    return (*indices[:-1], *taken)
 
 
 def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, length: int) -> Dims:

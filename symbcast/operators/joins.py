@@ -36,27 +36,30 @@ def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
     return len(shapes[0])
 
 
-def off_axis_reason(axis: int) -> str:
-    """Return why sizes off the axis must be equal."""
-    return f"only sizes on axis {axis}, along which it joins, may differ"
+def off_axis_reason(place: int, axis: int, rank: int) -> str:
+    """Return why sizes on an axis, off that along which tensors are joined, must be equal; below 0 it is a new one."""
+    if axis < 0:
+        return "tensors that are stacked must have one shape"
+    return f"on axis {place} ({place - rank}), off axis {axis} along which it joins, sizes must be equal"
 
 
 def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
     first = shapes[0]
     for n in range(len(first)):
         for other in shapes[1:] if n != axis else ():
-            context.equal(other[n], first[n], off_axis_reason(axis))
+            context.equal(other[n], first[n], off_axis_reason(n, axis, len(first)))
     return [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(first)]
 
 
-def stack(context: Context, shapes: Sequence[Dims], axis: int) -> Dims:
-    """Return the shape of tensors of one shape, put together along a new axis."""
+def stack(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+    """Return the shape of tensors of one shape, put together along a new axis; ``joined`` is as in `concat`."""
     place = context.axis(axis, same_rank(context, shapes) + 1)
-    for n, size in enumerate(shapes[0]):
-        for other in shapes[1:]:
-            context.equal(other[n], size, "tensors that are stacked must have one shape")
-    dims = [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(shapes[0])]
+    dims = (joined or _equal_off_axis)(context, shapes, _NEW)
     return (*dims[:place], len(shapes), *dims[place:])
+
+
+_NEW = -1
+"""Stands for an axis that the tensors do not have."""
 
 
 def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:

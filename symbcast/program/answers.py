@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.characters import visible
-from symbcast.logic.formulas import FALSE, Compatible, Formula
+from symbcast.logic.formulas import FALSE, Compatible, Formula, all_of
 from symbcast.program.operation import Op
-from symbcast.program.origins import Origins, clash
+from symbcast.program.origins import Origins, clash, clashing_clauses
 from symbcast.program.premises import knowledge, own_set
 from symbcast.solver.counterexamples import breaking
 from symbcast.solver.decision import Decision
@@ -49,6 +49,7 @@ class Answers:
         asked: list[Formula] = [FALSE] if trace.refused else _in_order(trace)
         self.decision = Decision(self.knowledge, asked)
         self._conflict: tuple[Op, ...] | None = None
+        self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
         self._requirements: tuple[Requirement, ...] | None = None
 
@@ -82,7 +83,10 @@ class Answers:
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by the names they are shown by."""
-        return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
+        if sizes is None:
+            return None
+        left_out = self.trace.never_made()
+        return {name: sizes[s] for s, name in self.trace.names.shown.items() if s not in left_out}
 
     @property
     def conflict(self) -> tuple[Op, ...]:
@@ -90,6 +94,18 @@ class Answers:
         if self._conflict is None:
             self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge)
         return self._conflict
+
+    @property
+    def clashes(self) -> tuple[Requirement, ...]:
+        """What the operations of the conflict ask that cannot hold together, and no more than that."""
+        if self._clashes is None:
+            parts = clashing_clauses(self.conflict, self.knowledge)
+            self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
+        return self._clashes
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whatever else does."""
+        return self.named(Decision(self.knowledge, [clause]).counterexample())
 
     def requirement(self, clause: Formula) -> Requirement:
         """Return a conjunct of the condition with the operations that it comes from."""

@@ -31,6 +31,19 @@ def clash(trace: Trace, knowledge: Knowledge) -> tuple[Op, ...]:
     return tuple(groups[n][0] for n in found)
 
 
+def clashing_clauses(ops: Sequence[Op], knowledge: Knowledge) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
+    """Return the fewest of the clauses that some operations ask which cannot hold together, by operation.
+
+    ``ops`` are the fewest operations that cannot hold together, so that each of them asks one of these clauses.
+    """
+    from symbcast.solver.conflicts import smallest_conflict
+
+    asked = [(op, clause) for op in ops for clause in needs(op)]
+    found = smallest_conflict([(clause,) for _, clause in asked], knowledge) if len(asked) > len(ops) else ()
+    kept = [asked[n] for n in found] or asked
+    return tuple((op, tuple(clause for other, clause in kept if other is op)) for op in ops)
+
+
 class Origins:
     """Finds the operations that the conjuncts of a condition come from."""
 

@@ -225,6 +225,14 @@ class Program:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
         return self._recording.ask(lambda answers: answers.conflict)
 
+    def clashes(self) -> tuple[Requirement, ...]:
+        """Return what each operation of the conflict asks that cannot hold beside what the others do."""
+        return self._recording.ask_all(lambda answers: answers.clashes)
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whatever else does; None where there are none."""
+        return self._recording.ask_all(lambda answers: answers.failing(clause))
+
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
         return self._recording.ask_all(lambda answers: answers.requirements)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.characters import cut
 from symbcast.explanation.names import axis_text
+from symbcast.logic.formulas import TRUE, Formula
 from symbcast.solver.compiler import UndefinedError
 from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.normal_form import flattened
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -21,9 +23,22 @@ Sizes: TypeAlias = "Mapping[Symbol, int]"
 _LONGEST = 60
 
 
-def broken(op: Op, sizes: Sizes) -> Constraint | None:
-    """Return the first thing that an operation requires and that does not hold at some sizes."""
-    return next((c for c in op.constraints if not holds_at(c.requirement, sizes)), None)
+def broken(op: Op, sizes: Sizes, clause: Formula = TRUE) -> Constraint | None:
+    """Return the first thing that an operation requires and that does not hold at some sizes.
+
+    What it requires in the words of a clause, of several such, comes before what else it does.
+    """
+    found = [c for c in op.constraints if not holds_at(c.requirement, sizes)]
+    return next((c for c in found if _says(c, clause)), next(iter(found), None))
+
+
+def saying(clause: Formula, op: Op) -> Constraint | None:
+    """Return what an operation requires that is, or implies by itself, a clause in so many words."""
+    return next((c for c in op.constraints if clause in flattened([c.requirement])), None)
+
+
+def _says(constraint: Constraint, clause: Formula) -> bool:
+    return not set(flattened([constraint.requirement])).isdisjoint(flattened([clause]))
 
 
 def located_reason(constraint: Constraint) -> str:

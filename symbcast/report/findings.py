@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.characters import visible
 from symbcast.explanation.names import Namer, names_of_operands, rule_text
 from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Formula, all_of
-from symbcast.program.premises import knowledge
-from symbcast.report.failures import Sizes, broken, located_reason, shape_at
+from symbcast.logic.formulas import FALSE, Formula
+from symbcast.report.failures import Sizes, broken, located_reason, saying, shape_at
 from symbcast.shapes import Shape
-from symbcast.solver.budget import asked
-from symbcast.solver.decision import Decision
-from symbcast.solver.normal_form import flattened
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -85,7 +81,7 @@ def findings_of(program: Program) -> tuple[Finding, ...]:
     """Return what a program requires, the operation first that requires first; of none valid, those that clash."""
     reader = _Reader(program)
     if program.verdict is Verdict.NEVER:
-        return tuple(map(reader.clash, program.conflict))
+        return tuple(map(reader.clash, program.clashes()))
     return tuple(map(reader.conjunct, program.requirements()))
 
 
@@ -119,20 +115,14 @@ class _Reader:
         found = self._finding(clause, origins or whole, self._program.counterexample(clause))
         return replace(found, is_joint=not is_asked and len(found.origins) > 1)
 
-    def clash(self, op: Op) -> Finding:
+    def clash(self, requirement: Requirement) -> Finding:
         """Return the finding about one of the operations that clash."""
-        required = all_of(flattened(c.requirement for c in op.constraints))
-        return self._finding(required, (op,), self._failing(required))
-
-    def _failing(self, required: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a formula fails, whatever else does."""
-        program = self._program
-        known = knowledge(program.shown, program.assumptions, program.min_size)
-        sizes = asked(program.budget, lambda: Decision(known, [required]).counterexample(), lambda _: None)
-        return None if sizes is None else {name: sizes[s] for s, name in program.shown.items()}
+        clause, origins, _ = requirement
+        return self._finding(clause, origins, self._program.failing(clause))
 
     def _finding(self, clause: Formula, origins: Sequence[Op], failing: dict[str, int] | None) -> Finding:
-        sizes = None if failing is None else {s: failing[name] for s, name in self._program.shown.items()}
+        names = self._program.shown
+        sizes = None if failing is None else {s: failing[name] for s, name in names.items() if name in failing}
         op, constraint = _blame(clause, origins, sizes)
         shown = () if constraint is None else constraint.origin.operands
         return Finding(
@@ -156,7 +146,7 @@ class _Reader:
 def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _Blame:
     """Return the first of some operations that fails at sizes; where none were found, one that says the clause."""
     for op in origins:
-        found = broken(op, sizes) if sizes is not None else _saying(clause, op)
+        found = broken(op, sizes, clause) if sizes is not None else saying(clause, op)
         if found is not None:
             return _Blame(op, found)
     return _Blame(origins[0], None)
@@ -167,11 +157,6 @@ def _reason(op: Op, constraint: Constraint | None) -> str:
     if constraint is None:
         return ""
     return f"{constraint.reason}: {visible(op.text)}" if op.kind == "require" else located_reason(constraint)
-
-
-def _saying(clause: Formula, op: Op) -> Constraint | None:
-    """Return what an operation requires that is, or implies by itself, a clause in so many words."""
-    return next((c for c in op.constraints if clause in flattened([c.requirement])), None)
 
 
 def _there(shapes: Iterable[Shape], sizes: Sizes) -> str:

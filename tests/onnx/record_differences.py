@@ -73,6 +73,57 @@ def rows():
     yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), FEW)
     norm = [floats("A", 2, 3), floats("B", 2, 3), floats(3)]
     yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), (1, 2, 3), (1, 2, 3))
+    yield from bounded()
+
+
+def bounded():
+    """Give rows of attributes and inputs at the bounds of what they may be."""
+    greatest = [values([2**63 - 1], "int64"), values([0], "int64"), values([-1], "int64")]
+    yield sized(node("Slice", 13, {}, [floats("N"), values([-1], "int64"), *greatest]), range(5))
+    greatest = [values([2**31 - 1], "int32"), values([0], "int32"), values([-2], "int32")]
+    yield sized(node("Slice", 13, {}, [floats("N"), values([-2], "int32"), *greatest]), range(5))
+    for domain in ("", MICROSOFT):
+        caches = [floats("M", 2), floats("M", 2)]
+        ids = integers("B", "S")
+        given = [floats("B", 2, "S", 4), *([ids, *caches] if domain else [*caches, ids])]
+        yield sized(node("RotaryEmbedding", 1 if domain else 23, {}, given, domain=domain), (1, 2), range(4), range(4))
+    for rank, size in ((3, 3), (4, 3), (4, 2), (4, 0), (5, 3)):
+        yield sized(node("LRN", 13, {"size": size}, [floats(*"NCHWD"[:rank])]), *[(1, 2)] * rank)
+    for rank in (2, 3):
+        inputs = [floats(*"NCH"[:rank]), floats("C"), floats("D")]
+        yield sized(node("InstanceNormalization", 6, {}, inputs), *[(1, 2)] * (rank + 1))
+    for order in (0, 1, 3):
+        yield sized(node("LpNormalization", 22, {"p": order}, [floats("N", "M")]), FEW, FEW)
+    for length, low, high in ((16, 0.0, 4096.0), (16, 0.0, 5000.0), (16, -1.0, 4096.0), (1, 0.0, 4096.0)):
+        edges = [{"shape": [], "type": "float", "values": [edge]} for edge in (low, high)]
+        bands = {"sizes": ["N"], "type": "int64"}
+        yield sized(node("MelWeightMatrix", 17, {}, [bands, number(length), number(8192), *edges]), FEW)
+    for asked in ([-1, 6], [0, 6], [6, -1], [3, 6]):
+        wide = {"output_shape": asked, "strides": [2, 2]}
+        yield sized(node("ConvTranspose", 11, wide, [floats(1, 1, "H", 3), zeros(1, 1, 3, 3)]), range(4))
+    operands = [floats("B", 2, "L", 4), floats("B", 2, "S", 4), floats("B", 2, "S", 4)]
+    past = floats("B", 2, "P", 4)
+    for more in ([], [None, past, past], [None, past], [None, None, past]):
+        yield sized(node("Attention", 23, {}, [*operands, *more], 3), (1, 2), (1, 2), (1, 2), *[FEW] * bool(more))
+    heads = ({"q_num_heads": 2}, {"q_num_heads": 3}, {"q_num_heads": -1}, {"q_num_heads": 2, "kv_num_heads": 1})
+    for attributes in (*heads, {"left_window_size": -2}, {"scale": -1.0}, {"scale": 0.5}):
+        yield sized(node("Attention", 25, attributes, operands), (1,), (1, 2), (1, 2))
+    for mode in (3, 4):
+        yield sized(node("Attention", 24, {"qk_matmul_output_mode": mode}, operands, 4), (1,), (1, 2), (1, 2))
+    yield sized(node("GatherND", 13, {"batch_dims": 1}, [floats("A", 3), integers("B", 1)]), range(4), range(7))
+    batch = [floats("A", "X", 3), integers("B", "K", 1)]
+    yield sized(node("GatherND", 13, {"batch_dims": 2}, batch), (1, 2), (1, 2, 3), (1, 2), (1, 2, 3))
+    for rank in (1, 2):
+        scores = [floats("N", "C", *["H"] * (rank - 1)), integers("M", *["H"] * (rank - 1)), floats("C")]
+        loss = node("NegativeLogLikelihoodLoss", 13, {"reduction": "none"}, scores)
+        yield sized(loss, (1, 2), (1, 2), *[(1, 2)] * rank)
+    for taken in ([2, 0], [-1], [0, 0, 0], []):
+        features = [floats("N", "M"), values(taken, "int64")]
+        yield sized(node("ArrayFeatureExtractor", 1, {}, features, domain="ai.onnx.ml"), FEW, range(4))
+    yield sized(node("ArrayFeatureExtractor", 1, {}, [floats("N"), integers("K")], domain="ai.onnx.ml"), FEW, FEW)
+    for sizes, policy in (([7, 90], "not_larger"), ([31, 20], "not_smaller")):
+        keep = {"mode": "nearest", "keep_aspect_ratio_policy": policy, "axes": [2, 3]}
+        yield sized(node("Resize", 18, keep, [floats(1, 1, 6, 27), None, None, values(sizes, "int64")]))
 
 
 RESHAPE = """<ir_version: 8, opset_import: ["" : 17]>
@@ -107,6 +158,13 @@ g (float[T, 2] t, float[N] x) => (float[L] last, float[A, B] ys) {
     y = Identity(e)
   }> (x, t)
 }"""
+DECLARED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[T, P] t, float[N, M] x) => (float[L, K] last, float[A, B] ys) {
+  last, ys = Scan <num_scan_inputs = 1, body = b (float[Q, 2] s, float[E] e) => (float[R, S] so, float[3] y) {
+    so = Identity(s)
+    y = Identity(e)
+  }> (x, t)
+}"""
 
 
 def graphs():
@@ -120,6 +178,7 @@ def graphs():
         (LOOP, {"T": FEW, "N": FEW}),
         (SCAN, {"T": FEW}),
         (STATE, {"T": (0, 1), "N": (1, 2)}),
+        (DECLARED, {"T": (1, 2), "P": (2, 3), "N": (1, 2), "M": (1, 2)}),
     ):
         model = onnx.parser.parse_model(text)
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

@@ -118,12 +118,3 @@ def test_many_nodes_of_one_name():
     with calls() as steps:
         assert sb.onnx.check(model).outputs["y"] == sb.Shape((symbol("N"),))
     assert steps.count < 100 * 20_000
-
-
-def test_a_function_that_calls_itself():
-    model = parser.parse_model("""<ir_version: 9, opset_import: ["": 18, "own": 1]>
-        g (float[N] x) => (y) { y = own.f(x) }
-        <domain: "own", opset_import: ["": 18, "own": 1]> f (a) => (b) { b = own.f(a) }""")
-    report = sb.onnx.check(model)
-    assert report.verdict is sb.Verdict.UNKNOWN
-    assert report.annotate().graph.node == model.graph.node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -11,13 +12,13 @@ from hypothesis import given, note
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-from random_models.models import RandomModel, models_of_numbers
+from random_models.models import RandomModel, models_of_numbers, random_models
 from running import Refusal, Runs
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
 from symbcast.logic.formulas import FORMULA_KINDS
-from symbcast.onnx.values.contents import Elements, Ramp, Ratio, Stack
+from symbcast.onnx.values.contents import Bands, Elements, Interval, Ramp, Ratio, Stack
 from symbcast.solver.evaluation import holds_at, size_at
 
 
@@ -46,8 +47,38 @@ def numbers_at(content, shape, sizes):
             return content.array.ravel().tolist()
 
 
+def ends_at(interval, sizes):
+    """Return the ends of an interval; None for no bound."""
+    return [None if end is None else size_at(end, sizes) for end in (interval.low, interval.high)]
+
+
+def assert_within(interval, array, sizes):
+    """Check that elements are in an interval, and that both its ends are among them where it says so."""
+    low, high = ends_at(interval, sizes)
+    if array.size:
+        assert low is None or low <= array.min()
+        assert high is None or array.max() <= high
+        assert not interval.is_attained or (low, high) == (array.min(), array.max())
+
+
+def assert_holds(content, array, sizes) -> int:
+    """Hold a content against an array; return of how many elements it says something."""
+    match content:
+        case Interval():
+            assert_within(content, array, sizes)
+        case Bands(axis, parts):
+            assert array.shape[axis] == len(parts)
+            for n, part in enumerate(parts):
+                assert_within(part, array.take(n, axis), sizes)
+        case _:
+            found = numbers_at(content, array.shape, sizes)
+            assert len(found) == array.size
+            assert all(a is None or a == b for a, b in zip(found, array.ravel().tolist(), strict=True))
+    return array.size
+
+
 def check(model: RandomModel) -> int:
-    report = sb.onnx.check(model.proto, runtime="onnxruntime")
+    report = sb.onnx.check(model.proto, min_size=model.min_size, runtime="onnxruntime")
     assert not [u for u in report.unanalysed if "could not be followed" in u.reason]
     values, runs, known = report._checked.walk.top.values, Runs(model.proto), 0
     for sizes in model.points():
@@ -56,16 +87,18 @@ def check(model: RandomModel) -> int:
             continue
         bound = {symbol(name): size for name, size in sizes.items()}
         for name, array in real.items():
-            if values[name].content is not None:
-                try:
-                    found = numbers_at(values[name].content, array.shape, bound)
-                except KeyError:  # a size that data decide, or that goes by cases
-                    continue
-                assert len(found) == array.size, (name, values[name], sizes)
-                pairs = zip(found, array.ravel().tolist(), strict=True)
-                assert all(a is None or a == b for a, b in pairs), (name, values[name], sizes, array)
-                known += array.size
+            if values[name].content is None:
+                continue
+            note(f"{name} at {sizes}: {values[name]}")
+            with suppress(KeyError):  # a size that data decide, or that goes by cases
+                known += assert_holds(values[name].content, array, bound)
     return known
+
+
+@given(random_models("ranges"))
+def test_elements_that_data_decide_are_where_they_are_said_to_be(model):
+    note(str(model))
+    check(model)
 
 
 @given(models_of_numbers())

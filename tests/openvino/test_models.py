@@ -96,6 +96,20 @@ def test_an_assumption_about_a_size_that_there_is_not_is_an_error():
         sb.openvino.check(ov.Model([op.relu(x)], [x]), "N > 1")
 
 
+def test_sizes_are_bound_named_and_given_as_of_an_onnx_model():
+    x, steps = parameter("x", ov.Dimension(2, 5), -1), parameter("steps", 2, kind=np.int64)
+    model = ov.Model([op.reshape(x, steps, False)], [x, steps])
+    found = sb.openvino.check(model, shapes={"x": "N, 2*K"}, values={"steps": ["N*K", 2]})
+    assert (found.verdict.value, str(*found.outputs.values())) == ("always", "(K*N, 2)")
+    assert found.assumptions == ("2 <= x_dim_0 <= 5", "x of shape (N, 2*K)", "steps = [K*N, 2]")
+    found = sb.openvino.check(model, bind={"x_dim_0": 3, "x_dim_1": 4}, values={"steps": [-1, 5]})
+    assert found.verdict.value == "never"
+    with pytest.raises(sb.AssumptionError):
+        sb.openvino.check(model, bind={"x_dim_0": 6}).verdict  # noqa: B018
+    with pytest.raises(sb.BindingError, match="no input called 'y'"):
+        sb.openvino.check(model, shapes={"y": "N, 2"})
+
+
 # What follows shapes through a model.
 
 
@@ -226,7 +240,10 @@ def test_without_openvino_the_extra_is_named(monkeypatch, model_file):
         sb.openvino.check(model_file)
 
 
-@pytest.mark.parametrize(("arguments", "status"), [((), Exit.FAILS), (("--bind", "y_dim_0=1"), Exit.ALWAYS)])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [((), Exit.FAILS), (("--bind", "y_dim_0=1"), Exit.ALWAYS), (("--shapes", "x=1, 3"), Exit.ALWAYS)],
+)
 def test_the_command_line_reads_openvino_models(arguments, status, model_file, capsys):
     assert run(["model", str(model_file), *arguments, "--format", "json"]) == status
     (told,) = json.loads(capsys.readouterr().out)["models"]

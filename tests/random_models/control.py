@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto, helper
 from random_models import elementwise, indexing, shaping
-from random_models.maker import BOOL, FLOAT, INT64, OPSET, Maker, Tensor
+from random_models.maker import BOOL, FLOAT, INT64, Maker, Tensor
 
 _INNER = [*elementwise.STEPS, *shaping.STEPS, *indexing.STEPS]
 
@@ -144,7 +144,7 @@ def called(maker: Maker) -> None:
         shown = maker.tensors[-1]
         name = maker.node("Identity", [shown.name])
     op_type = f"Local{len(maker.functions)}"
-    imports = [helper.make_opsetid("", OPSET)]
+    imports = [helper.make_opsetid("", maker.opset)]
     function = helper.make_function("local", op_type, [t.name for t in parameters], [name], nodes, imports)
     maker.functions.append(function)
     maker.keep(maker.node(op_type, [t.name for t in given], domain="local"), shown.rank)

@@ -3,13 +3,64 @@
 from __future__ import annotations
 
 import numpy as np
-from random_models.maker import FLOAT, Maker
+from random_models.maker import BOOL, FLOAT, Maker
 
 
 def binary(maker: Maker) -> None:
     a, b = maker.tensor(), maker.tensor()
     op_type = maker.random.choice(["Add", "Sub", "Mul", "Div"])
     maker.keep(maker.node(op_type, [a.name, b.name]), max(a.rank, b.rank), (a, b))
+
+
+_UNARY = [
+    *["Abs", "Acos", "Asinh", "Atan", "Celu", "Cos", "Elu", "Erf", "Exp", "Floor", "HardSigmoid", "HardSwish"],
+    *["Identity", "LeakyRelu", "Log", "Neg", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin"],
+    *["Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "ThresholdedRelu"],
+]
+
+
+def unary(maker: Maker) -> None:
+    data = maker.tensor()
+    maker.keep(maker.node(maker.random.choice(_UNARY), [data.name]), data.rank, (data,))
+
+
+def clip(maker: Maker) -> None:
+    data = maker.tensor()
+    bounds = [maker.constant(n, np.float32) for n in range(maker.random.randint(0, 2))]
+    maker.keep(maker.node("Clip", [data.name, *bounds]), data.rank, (data,))
+
+
+def dropout(maker: Maker) -> None:
+    data = maker.tensor()
+    made, mask = maker.nodes("Dropout", [data.name], 2)
+    maker.keep(made, data.rank, (data,))
+    maker.keep(maker.node("Cast", [mask], to=FLOAT), data.rank, (data,))
+
+
+def logical(maker: Maker) -> None:
+    a, b = maker.tensor(), maker.tensor()
+    truths = [maker.cast(t.name, BOOL) for t in (a, b)]
+    made = maker.node(maker.random.choice(["And", "Or", "Xor"]), truths)
+    made = maker.node("CastLike", [maker.node("Not", [made]), a.name])
+    maker.keep(made, max(a.rank, b.rank), (a, b))
+
+
+def of_integers(maker: Maker) -> None:
+    """Bits and remainders of integers of which none is 0."""
+    a, b = maker.tensor(), maker.tensor()
+    op_type = maker.random.choice(["BitwiseAnd", "BitwiseOr", "BitwiseXor", "Mod", "Pow", "BitShift"])
+    dtype = 13 if op_type == "BitShift" else 7
+    left, right = maker.cast(a.name, dtype), maker.cast(b.name, dtype)
+    right = maker.node("Max", [right, maker.constant(1, np.uint64 if dtype == 13 else np.int64)])
+    attributes = {"direction": "LEFT"} if op_type == "BitShift" else {}
+    made = maker.node(op_type, [left, right], **attributes)
+    maker.keep(maker.cast(made, FLOAT), max(a.rank, b.rank), (a, b))
+
+
+def is_number(maker: Maker) -> None:
+    data = maker.tensor()
+    truth = maker.node(maker.random.choice(["IsNaN", "IsInf"]), [data.name])
+    maker.keep(maker.cast(truth, FLOAT), data.rank, (data,))
 
 
 def comparison(maker: Maker) -> None:
@@ -84,11 +135,17 @@ def einsum(maker: Maker) -> None:
         maker.keep(maker.node("Einsum", [t.name for t in operands], equation=equation), rank, operands)
 
 
+_REDUCTIONS = [
+    *["ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2", "ReduceProd", "ReduceLogSum", "ReduceLogSumExp"],
+    *["ReduceSumSquare", "ReduceMax", "ReduceMin"],
+]
+
+
 def reduce(maker: Maker) -> None:
     data = maker.tensor(least=1)
     if not data:
         return
-    op_type = maker.random.choice(["ReduceMean", "ReduceSum", "ReduceL2"])
+    op_type = maker.random.choice(_REDUCTIONS)
     kept = maker.random.randint(0, 1)
     axes = sorted({maker.random.randrange(data.rank) for _ in range(maker.random.randint(0, 2))})
     rank = data.rank if kept else data.rank - len(axes) if axes else 0
@@ -97,6 +154,13 @@ def reduce(maker: Maker) -> None:
 
 
 STEPS = [binary] * 4 + [
+    unary,
+    unary,
+    clip,
+    dropout,
+    logical,
+    of_integers,
+    is_number,
     comparison,
     variadic,
     where,

@@ -75,6 +75,14 @@ def scatter_nd(maker: Maker) -> None:
         maker.keep(maker.node("ScatterND", [data.name, indices, updates.name]), data.rank, (data,))
 
 
+def scatter_elements(maker: Maker) -> None:
+    data, updates = maker.tensor(least=1), maker.tensor(least=1)
+    if data and updates and data.rank == updates.rank:
+        zeros = maker.cast(maker.node("ConstantOfShape", [maker.node("Shape", [updates.name])]), 7)
+        made = maker.node("ScatterElements", [data.name, zeros, updates.name], axis=maker.axis(data))
+        maker.keep(made, data.rank, (data,))
+
+
 def top_k(maker: Maker) -> None:
     data = maker.tensor(least=1)
     if data:
@@ -132,6 +140,7 @@ STEPS = [
     gather_counted,
     gather_nd,
     gather_elements,
+    scatter_elements,
     scatter_nd,
     top_k,
     arg,

@@ -12,7 +12,8 @@ import numpy as np
 from onnx import ModelProto, helper, numpy_helper
 
 FLOAT, INT64, BOOL = 1, 7, 9
-OPSET = 18
+MICROSOFT = "com.microsoft"
+OPSETS = (18, 18, 19, 20, 21, 22)
 NAMES = "NMK"
 MAX_RANK = 5
 
@@ -33,6 +34,7 @@ class Maker:
 
     def __init__(self, random: Random, min_size: int = 1, least_rank: int = 1, greatest_rank: int = 3) -> None:
         self.random = random
+        self.opset: int = random.choice(OPSETS)
         self.tensors: list[Tensor] = []
         self.integers: list[Tensor] = []
         """Tensors of integers that come from sizes."""
@@ -65,6 +67,9 @@ class Maker:
         """
         return self.random.randrange(-tensor.rank if tensor.is_full else 0, tensor.rank)
 
+    def numbers(self, count: int, low: int, high: int) -> list[int]:
+        return [self.random.randint(low, high) for _ in range(count)]
+
     # Nodes.
 
     def new(self) -> str:
@@ -88,6 +93,31 @@ class Maker:
         made = [self.new() for _ in range(outputs)]
         self._nodes.append(helper.make_node(op_type, inputs, made, name=f"{op_type}_{self._count}", **attributes))
         return made
+
+    def cast(self, name: str, to: int) -> str:
+        return self.node("Cast", [name], to=to)
+
+    def vector(self, like: Tensor, axis: int) -> str:
+        """Add nodes that make a vector, mostly one that is as long as an axis of a tensor."""
+        other = self.tensor(1)
+        match self.random.randrange(6):
+            case 0 if other:
+                return other.name
+            case 1:
+                return self.constant(np.ones(self.random.randint(1, 4)), np.float32)
+            case _:
+                return self.filled([self.axis_size(like, axis)])
+
+    def axis_size(self, of: Tensor, axis: int) -> str:
+        """Add a node that works out the size of an axis, as a vector of one integer."""
+        axis %= of.rank
+        return self.node("Shape", [of.name], start=axis, end=axis + 1)
+
+    def filled(self, sizes: Sequence[str | int], value: Any = 1, dtype: Any = np.float32) -> str:
+        """Add nodes that make a tensor of one number, of sizes that are numbers or vectors of one integer."""
+        parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
+        shape = parts[0] if len(parts) == 1 else self.node("Concat", parts, axis=0)
+        return self.node("ConstantOfShape", [shape], value=numpy_helper.from_array(np.array([value], dtype)))
 
     def keep(self, name: str, rank: int, of: Sequence[Tensor] = ()) -> None:
         """Take in a tensor; where those that it is made ``of`` are full, so is it."""
@@ -203,5 +233,6 @@ class Maker:
             [helper.make_tensor_value_info(output, FLOAT, None)],
             initializer=self._constants,
         )
-        imports = [helper.make_opsetid("", OPSET), helper.make_opsetid("local", 1)]
+        domains = {"": self.opset, "local": 1, MICROSOFT: 1}
+        imports = [helper.make_opsetid(*pair) for pair in domains.items()]
         return helper.make_model(graph, opset_imports=imports, ir_version=10, functions=self.functions)

@@ -9,7 +9,19 @@ from random import Random
 
 from hypothesis import strategies as st
 from onnx import ModelProto, printer
-from random_models import control, elementwise, indexing, numbers, shaping, windows
+from random_models import (
+    control,
+    elementwise,
+    fused,
+    indexing,
+    normalization,
+    numbers,
+    quantized,
+    ranges,
+    shaping,
+    vision,
+    windows,
+)
 from random_models.maker import Maker, Step
 
 FAMILIES: dict[str, list[Step]] = {
@@ -18,8 +30,21 @@ FAMILIES: dict[str, list[Step]] = {
     "indexing": indexing.STEPS,
     "control": control.STEPS,
     "windows": windows.STEPS,
+    "normalization": normalization.STEPS,
+    "quantized": quantized.STEPS,
+    "fused": fused.STEPS,
+    "vision": vision.STEPS,
+    "ranges": ranges.STEPS,
 }
 MAX_STEPS = 8
+_RANKS = {
+    "windows": (3, 4),
+    "normalization": (2, 4),
+    "quantized": (2, 4),
+    "fused": (2, 3),
+    "vision": (2, 4),
+}
+"""From which rank to which the inputs are."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +56,8 @@ class RandomModel:
     min_size: int
 
     def points(self) -> Iterator[dict[str, int]]:
-        """Yield sizes to run it at."""
-        sizes = [0, 1, 2, 3, 4, 6] if len(self.symbols) < 3 else [0, 1, 2, 3]
+        """Yield sizes to run it at: all up to 5, and with few symbols 6 and 7 too."""
+        sizes = range(6 if len(self.symbols) == 3 else 8)
         for point in itertools.product([s for s in sizes if s >= self.min_size], repeat=len(self.symbols)):
             yield dict(zip(self.symbols, point, strict=True))
 
@@ -43,7 +68,7 @@ class RandomModel:
 def random_model(random: Random, family: str) -> RandomModel:
     """Return a model, half of whose nodes are of one family."""
     min_size = random.choice([1, 1, 1, 0])
-    ranks = (3, 4) if family == "windows" else (1, 3)
+    ranks = _RANKS.get(family, (1, 3))
     maker = Maker(random, min_size, *ranks)
     others = [*elementwise.STEPS, *shaping.STEPS, *indexing.STEPS]
     for _ in range(random.randint(1, MAX_STEPS)):

@@ -77,21 +77,7 @@ def _checked(source: str, model: Any) -> tuple[str, Any]:
         raise ModelError(source, "the model holds no graph", again)
     if not model.opset_import and not 0 < model.ir_version < _IR_VERSION_WITH_OPSETS:
         raise ModelError(source, "the model names no operator set", again)
-    if any(isinstance(text, bytes) for text in _texts(model.graph)):
-        raise ModelError(source, "the model holds names that are no text", "it is damaged; fetch it or export it again")
     return source, model
-
-
-def _texts(graph: Any) -> Iterator[str | bytes]:
-    """Yield the names in a graph: protobuf gives bytes for those that are no text."""
-    yield graph.name
-    yield from (d.dim_param for i in graph.input for d in i.type.tensor_type.shape.dim)
-    for held in (graph.input, graph.output, graph.value_info, graph.initializer):
-        yield from (v.name for v in held)
-    for node in graph.node:
-        yield from (node.op_type, node.name, node.domain, *node.input, *node.output)
-        for inner in _graphs(node):
-            yield from _texts(inner)
 
 
 def _tensors(graph: Any) -> Iterator[Any]:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from math import prod
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import SymbcastError
-from symbcast.onnx.values.contents import Elements
-from symbcast.onnx.values.numbers import INTEGERS
+from symbcast.logic.formulas import FALSE, Formula, equal
+from symbcast.onnx.inputs.given import NOTHING, Given, unknown
+from symbcast.onnx.inputs.knowledge import identifier, place_name, put_contents, put_shapes
+from symbcast.onnx.values.contents import Elements, is_size
+from symbcast.onnx.values.sequences import put_sizes, sizes_in
+from symbcast.onnx.values.types import TENSORS, number, value_of
 from symbcast.onnx.values.value import Value
+from symbcast.program.assumptions import Assumption
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.api.env import ShapeEnv
-
-_SHORT = 8
-"""How long a vector of integers may be to be taken for sizes."""
+    from symbcast.onnx.values.value import Dims
 
 _NAME = r"[^\W\d][\w.]*"
 """Names with hyphens between them are one name too, such as batch-size, unless one is that of a dimension elsewhere."""
@@ -36,80 +38,136 @@ class Inputs(NamedTuple):
     values: dict[str, Value]
     symbols: tuple[Symbol, ...]
     held: dict[Symbol, str]
-    """What small integer inputs may hold, each number a size of its own, and what it is."""
+    """What small integer inputs may hold, each number a size of its own, and what it is; and ``flags``."""
+    flags: tuple[Symbol, ...]
+    """Sizes that are 1 where an input is given, and 0 where it is not."""
+    named: dict[str, Dims | None]
+    """The shapes of the inputs with the names of sizes that are fixed in the place of their numbers."""
+    fixed: dict[Symbol, int]
+    """The sizes that the caller binds."""
 
 
-def read_inputs(graph: Any, env: ShapeEnv) -> Inputs:
-    """Read the inputs of a graph that are not constants of it."""
+def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
+    """Read the inputs of a graph that are not constants of it, with what the caller knows of them.
+
+    Sizes that the caller binds are numbers in the shapes. Raises `BindingError` where what is given cannot be of these
+    inputs.
+    """
+    inputs = _given(graph)
+    taken = {d.dim_param for i in inputs for d in _dims(i.type)}
+    flags: dict[Symbol, str] = {}
+    return inputs_of({i.name: _declared(i, env, taken, flags) for i in inputs}, env, given, flags)
+
+
+def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str]) -> Inputs:
+    """Return inputs as they are declared, whose sizes are symbols of their names, with what the caller knows of them.
+
+    Raises `BindingError` where what is given cannot be of these inputs.
+    """
+    besides = put_shapes(values, given) if given != NOTHING else []
+    met = symbols_of([d for v in values.values() for d in sizes_in(v)])
+    names = {s: env.named(s.name) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
+    env.assume(*map(Assumption, besides))
+    renamed = {s: own for s, own in names.items() if own is not s}  # a caller may have symbols of their own
+    for value in values.values() if renamed else ():
+        put_sizes(value, renamed)
+    symbols = tuple(dict.fromkeys(names.values()))
+    named = {name: value.shape for name, value in values.items()}
+    found = put_contents(values, given, env, symbols)
+    fixed = _fixed((*symbols, *found), given.bind, env)
+    for value in values.values() if fixed else ():
+        put_sizes(value, fixed)
+        if isinstance(value.content, Elements):
+            value.content = Elements(tuple(replaced(d, fixed) if is_size(d) else d for d in value.content.items))
+    return Inputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed)
+
+
+def input_names(graph: Any) -> tuple[str, ...]:
+    """Return the names of the inputs of a graph that are not constants of it."""
+    return tuple(i.name for i in _given(graph))
+
+
+def _given(graph: Any) -> list[Any]:
     held = {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
-    given = [i for i in graph.input if i.name not in held]
-    taken = {d.dim_param for i in given for d in _dims(i)}
-    values: dict[str, Value] = {}
-    for declared in given:
-        kind = declared.type.WhichOneof("value")
-        if kind not in ("tensor_type", "sparse_tensor_type"):
-            values[declared.name] = Value(None)
-            continue
-        tensor = getattr(declared.type, kind)
-        shape = None
-        if tensor.HasField("shape"):
-            shape = tuple(_read(d, declared.name, axis, env, taken) for axis, d in enumerate(tensor.shape.dim))
-        values[declared.name] = Value(shape, tensor.elem_type)
-    symbols = symbols_of([d for v in values.values() for d in v.shape or ()])
-    return Inputs(values, symbols, contents_of(values, {s.name for s in symbols}))
+    return [i for i in graph.input if i.name not in held]
 
 
-def contents_of(values: dict[str, Value], taken: set[str]) -> dict[Symbol, str]:
-    """Give scalars and short vectors of integers sizes for their elements: shapes may come from them."""
-    found: dict[Symbol, str] = {}
-    for name, value in values.items():
-        shape = numbers_of(value.shape)
-        if value.dtype not in INTEGERS or shape not in ((), *((n,) for n in range(1, _SHORT + 1))):
-            continue
-        items = []
-        for n in range(prod(shape)):
-            label = identifier(name) + (f"_{n}" if shape else "")
-            while label in taken:
-                label += "_value"
-            taken.add(label)
-            items.append(symbol(label))
-            of = f"element {n} of the input {name}" if shape else f"the value of the input {name}"
-            found[items[-1]] = f"{of}, taken to be 0 or more"
-        value.content = Elements(tuple(items))
+def _declared(declared: Any, env: ShapeEnv, taken: set[str], flags: dict[Symbol, str]) -> Value:
+    """Return an input as it is declared; how long a sequence is, and whether what may be there is, get a name each."""
+    name, kind = declared.name, declared.type
+
+    def read(dim: Any, axis: int, is_of_many: bool) -> Dim | None:
+        return None if is_of_many and _is_unnamed(dim) else _read(dim, name, axis, taken)
+
+    length: Dim = 0
+    is_there: Formula = FALSE
+    if _holds(kind, "sequence_type"):
+        length = symbol(_free(f"{identifier(name)}_length", taken))
+    if kind.WhichOneof("value") == "optional_type":
+        flag = env.named(_free(f"{identifier(name)}_given", taken))
+        flags[flag] = f"1 where the input {name} is given, 0 where it is not"
+        is_there = equal(flag, 1)
+    return value_of(kind, read, length, is_there)
+
+
+def _holds(kind: Any, which: str) -> bool:
+    """Return whether a type is of some kind, or may be."""
+    found = kind.WhichOneof("value")
+    return bool(found == which or (found == "optional_type" and _holds(kind.optional_type.elem_type, which)))
+
+
+def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: ShapeEnv) -> dict[Symbol, int]:
+    """Return the sizes that the caller binds; that they are these is taken for granted from now on."""
+    found: dict[Symbol, int] = {}
+    for name, size in bind.items():
+        bound = env.named(name)
+        if bound not in symbols:
+            raise unknown("size", name, [s.name for s in symbols])
+        env.assume(Assumption(equal(bound, size), f"{name} == {size}"))
+        found[bound] = size
     return found
 
 
-def _dims(declared: Any) -> Iterator[Any]:
-    kind = declared.type.WhichOneof("value")
-    if kind in ("tensor_type", "sparse_tensor_type"):
-        yield from getattr(declared.type, kind).shape.dim
+def _dims(kind: Any) -> Iterator[Any]:
+    """Yield all sizes that a type speaks of."""
+    which = kind.WhichOneof("value")
+    if which in TENSORS:
+        yield from getattr(kind, which).shape.dim
+    elif which in ("sequence_type", "optional_type"):
+        yield from _dims(getattr(kind, which).elem_type)
 
 
-def _read(dim: Any, name: str, axis: int, env: ShapeEnv, taken: set[str]) -> Dim:
-    if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
-        return int(dim.dim_value)
+def _is_unnamed(dim: Any) -> bool:
     text = dim.dim_param.strip()
-    if text in _UNNAMED or text.startswith("unk__"):
-        base = f"{identifier(name)}_dim_{axis}"
-        while base in taken:
-            base += "_"
-        taken.add(base)
-        return env.named(base)
+    return number(dim) is None and (text in _UNNAMED or text.startswith("unk__"))
+
+
+def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
+    size = number(dim)
+    if size is not None:
+        return size
+    if _is_unnamed(dim):
+        return symbol(_free(place_name(name, axis), taken))
+    text = dim.dim_param.strip()
     if re.fullmatch(_NAME, text) or (re.fullmatch(rf"{_NAME}(-{_NAME})+", text) and taken.isdisjoint(text.split("-"))):
-        return env.named(text)
-    return _expression(text, env)
+        return symbol(text)
+    return _expression(text)
 
 
-def _expression(text: str, env: ShapeEnv) -> Dim:
+def _free(base: str, taken: set[str]) -> str:
+    """Return a name that is not taken, and take it."""
+    while base in taken:
+        base += "_"
+    taken.add(base)
+    return base
+
+
+def _expression(text: str) -> Dim:
     """Return a dimension that the model gives as an expression, or by a name that is none elsewhere."""
     from symbcast.text import parse_shape
 
     try:
         (dim,) = parse_shape(text)
     except (SymbcastError, ValueError):
-        return env.named(text)
-    return replaced(dim, {s: env.named(s.name) for s in symbols_of([dim])})
-
-
-def identifier(name: str) -> str:
-    return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"
+        return symbol(text)
+    return replaced(dim, {s: symbol(s.name) for s in symbols_of([dim])})

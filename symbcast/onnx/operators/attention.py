@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx.differences import ATTENTION_EMPTY, ATTENTION_MASK
+from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.onnx.differences import (
+    ATTENTION_EMPTY,
+    ATTENTION_HEADS,
+    ATTENTION_MASK,
+    ATTENTION_SCALE,
+    ROTARY_CACHE,
+)
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect, known_shape
 from symbcast.onnx.registry import operator
@@ -36,6 +42,9 @@ def attention(call: NodeCall) -> Sequence[Value]:
     keys = _operand(call, 1, "K", "kv_num_heads", rank)
     values = _operand(call, 2, "V", "kv_num_heads", rank)
     _check_alike(call, queries, keys, values)
+    _check_attributes(call)
+    if call.has(_PAST_KEY) != call.has(_PAST_VALUE):
+        call.refuse("there must be both past_key and past_value, or neither")
     past = known_shape(call, _PAST_KEY, "past_key")
     before: Dim | None = past[2] if past is not None and len(past) == 4 else None if call.has(_PAST_KEY) else 0
     expect(call, _PAST_KEY, "past_key", (queries.batch, keys.heads, before, queries.width))
@@ -59,11 +68,30 @@ def attention(call: NodeCall) -> Sequence[Value]:
     ]
 
 
+_WINDOWS = ("left_window_size", "right_window_size")
+_SCORES, _SCORES_OF = 3, range(4)
+
+
+def _check_attributes(call: NodeCall) -> None:
+    for name in _WINDOWS:
+        if call.integer(name, -1) < -1:
+            call.refuse(f"{name} must be -1 or more")
+    if len(call.node.output) > _SCORES and call.integer("qk_matmul_output_mode") not in _SCORES_OF:
+        call.refuse("qk_matmul_output_mode must be from 0 to 3")
+    scale = call.attribute("scale")
+    if scale is not None and scale.f <= 0 and call.does(ATTENTION_SCALE):
+        call.refuse("scale must be above 0")
+
+
 def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) -> _Operand:
     """Return what an operand holds; of three axes, the heads are an attribute, side by side on the last axis."""
     dims = call.rank(position, (rank,), name)
     count = call.integer(heads)
     if rank == 4:
+        if call.does(ATTENTION_HEADS):
+            count = max(count, 0)
+        elif call.version >= 25 and call.attribute(heads) is not None:
+            call.refuse(f"{heads} must not be given for operands of four axes")
         if count:
             call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
         return _Operand(*dims)
@@ -120,17 +148,33 @@ def rotary_embedding(call: NodeCall) -> Value:
         cache = known_shape(call, 1, "cos_cache")
         leading = (cache[0] if cache else None,)
         expect(call, 3, "position_ids", places)
+        _check_positions(call, places, leading[0])
     half = floor_divide(turned, 2)
     expect(call, 1, "cos_cache", (*leading, half))
     expect(call, 2, "sin_cache", (*leading, half))
     return Value(dims, call.dtype())
 
 
+def _check_positions(call: NodeCall, places: Sequence[Dim], held: Dim | None) -> None:
+    """Ask that the caches have positions; ONNX Runtime wants as many as there are places in the input."""
+    call.note(
+        "that the numbers of position_ids, which are data, are in the caches was not looked at", is_about_data=True
+    )
+    if held is None:
+        return
+    if call.does(ROTARY_CACHE):
+        call.at_most(places[1], held, "the caches must be as long as the sequence")
+    elif not call.bounds.is_at_least(held, 1):
+        call.require(any_of([call.empty(places), at_most(1, held)]), "the caches must hold a position")
+
+
 def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
     """Return how many heads there are, and how wide one is."""
+    heads = call.integer("num_heads")
+    if heads < 0:
+        call.refuse("num_heads must not be below 0")
     if len(dims) == 4:
         return dims[1], dims[3]
-    heads = call.integer("num_heads")
     if heads <= 0:
         call.refuse("an input of three axes needs the attribute num_heads")
     call.require(equal(modulo(dims[2], heads), 0), f"the last size of X must be a multiple of the {heads} heads")

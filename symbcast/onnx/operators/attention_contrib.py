@@ -277,6 +277,7 @@ def rotary_embedding(call: NodeCall) -> Value:
         expect(call, 1, "position_ids", (batch, length))
     else:
         expect_numbers(call, 1)
+    call.at_most(length, cosines[0], "the caches must be as long as the sequence")
     _check_angles(call, dims, cosines[1])
     return Value(dims, call.dtype())
 
@@ -285,6 +286,8 @@ def _check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     """Ask that there be an angle for each pair of numbers that is turned."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
     reason = "the width of cos_cache must be half of what is turned"
+    if heads < 0 or turned < 0:
+        call.refuse("num_heads and rotary_embedding_dim must not be below 0")
     if turned and not heads:
         call.refuse("with rotary_embedding_dim, num_heads must be given")
     if len(dims) == 3 and not heads:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.onnx.differences import FEATURES_FROM_FRONT
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import UNKNOWN, Dims, Value
@@ -58,9 +59,28 @@ def one_hot(call: NodeCall) -> Value:
 def extractor(call: NodeCall) -> Value:
     """Some of the features."""
     dims, places = call.shape(0), call.shape(1)
-    call.note("that the features are there was not looked at")
+    if not dims:
+        call.refuse("the input must have an axis of features")
+    count = multiply(*places)
+    _check_features(call, dims[-1], count)
     leading = dims[:-1] if len(dims) > 1 else (1,)
-    return Value((*leading, multiply(*places)), call.dtype())
+    return Value((*leading, count), call.dtype())
+
+
+def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
+    """Ask that the features be there that are taken; ONNX Runtime counts none of them from the end."""
+    is_strict = call.does(FEATURES_FROM_FRONT)
+    if is_strict:
+        call.at_most(1, count, "there must be a feature to take")
+        call.at_most(1, features, "there must be a feature")
+    numbers = call.numbers(1)
+    if numbers is None:
+        call.note("that the indices, which are data, are those of features was not looked at", is_about_data=True)
+    elif numbers:
+        low, high = min(numbers), max(numbers)
+        if is_strict and low < 0:
+            call.refuse("no feature may be counted from the end")
+        call.at_most(max(high + 1, -low), features, "there must be each feature that is taken")
 
 
 @operator("FeatureVectorizer", domain=ML)
@@ -78,7 +98,7 @@ def vectorizer(call: NodeCall) -> Value:
     return Value((batch, sum(widths)), FLOAT)
 
 
-@operator("ZipMap", "CastMap", "DictVectorizer", domain=ML)
+@operator("CastMap", "DictVectorizer", domain=ML)
 def of_maps(call: NodeCall) -> Value:
     """Maps are not followed."""
     call.note("maps are not followed")

@@ -14,8 +14,8 @@ from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.onnx.values.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.values.value import UNKNOWN, Dims, Value
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
 
 def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
     """Return the content of tensors put together along an axis."""
-    if all(v.content is None for v in values):
+    counts = numbers_of(shape)
+    if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
         return None
     if len(shape) == 1:
         items = [_items(v) for v in values]
@@ -119,35 +120,3 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         return split_rounded_up(call, size, count)
     call.at_most(call.integer("num_outputs"), size, "num_outputs must not be more than the size")
     return split_rounded_up(call, size, count, least=1)
-
-
-@operator("SplitToSequence", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceMap")
-def sequence(call: NodeCall) -> Value:
-    """A sequence of tensors: it has no shape."""
-    call.note("sequences are not followed")
-    return UNKNOWN
-
-
-@operator("ConcatFromSequence", "SequenceAt")
-def from_sequence(call: NodeCall) -> Value:
-    """A tensor out of a sequence."""
-    call.note("sequences are not followed")
-    return UNKNOWN
-
-
-@operator("SequenceLength")
-def sequence_length(call: NodeCall) -> Value:
-    """How many tensors a sequence holds."""
-    return Value((), 7)
-
-
-@operator("Optional", "OptionalGetElement")
-def optional(call: NodeCall) -> Value:
-    """What may be there, taken as what it is where it is."""
-    return call.value(0) if call.has(0) else UNKNOWN
-
-
-@operator("OptionalHasElement")
-def has_element(call: NodeCall) -> Value:
-    """Whether something is there."""
-    return Value((), 9)

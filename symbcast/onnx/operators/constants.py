@@ -9,7 +9,7 @@ from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Content, Elements, Ramp, from_array, is_size
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Elements, Ramp, from_array, is_size
 from symbcast.onnx.values.numbers import BOOL
 from symbcast.onnx.values.value import Constant, Dims, Value
 
@@ -97,6 +97,10 @@ def asked_shape(call: NodeCall, position: int) -> Dims:
         lengths = call.shape(position)
         if len(lengths) != 1 or not isinstance(lengths[0], int):
             call.give_up(f"the shape is what {call.input_name(position)} holds, which is not known")
+        if lengths[0] > MAX_ELEMENTS:
+            call.give_up(
+                f"the shape has {lengths[0]} axes, and more than {MAX_ELEMENTS} that data decide are not followed"
+            )
         items = (None,) * int(lengths[0])
     dims = []
     for axis, item in enumerate(items):

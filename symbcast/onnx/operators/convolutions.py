@@ -23,6 +23,7 @@ from symbcast.onnx.differences import (
 )
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
+from symbcast.onnx.operators.expected_shapes import known_rank
 from symbcast.onnx.operators.windows import SAME, auto_pad, numbers, one_for_each, windows
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
@@ -78,18 +79,16 @@ def quantized_convolution(call: NodeCall) -> Value:
 def _ask_of_points(call: NodeCall, positions: Sequence[int]) -> None:
     """Ask that scales and zero points be one number each."""
     for n in positions:
-        if call.has(n):
-            for size in call.rank(n, (0, 1), call.input_name(n)):
-                call.equal(size, 1, f"{call.input_name(n)} must be one number")
+        for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
+            call.equal(size, 1, f"{call.input_name(n)} must be one number")
 
 
 def _ask_of_channel_points(call: NodeCall, positions: Sequence[int], channels: Dim) -> None:
     """Ask that scales and zero points be one number each, or one for each output channel."""
     for n in positions:
-        if call.has(n):
-            for size in call.rank(n, (0, 1), call.input_name(n)):
-                needs = any_of([equal(size, 1), equal(size, channels)])
-                call.require(needs, f"{call.input_name(n)} must be one number, or one for each output channel")
+        for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
+            needs = any_of([equal(size, 1), equal(size, channels)])
+            call.require(needs, f"{call.input_name(n)} must be one number, or one for each output channel")
 
 
 def _convolved(call: NodeCall, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
@@ -152,6 +151,8 @@ def _asked_for(call: NodeCall, rank: int) -> list[int | None]:
         return [None] * rank
     if len(found) != rank:
         call.refuse(f"output_shape must be {rank} numbers")
+    if min(found) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
+        call.refuse("no size in output_shape may be negative, and for ONNX Runtime none may be 0")
     return [*found]
 
 
@@ -210,8 +211,8 @@ def deformed_convolution(call: NodeCall) -> Value:
 
 
 def _ask_for_each_position(call: NodeCall, position: int, expected: Dims) -> None:
-    shape = call.rank(position, (len(expected),), call.input_name(position))
-    for left, right in zip(shape, expected, strict=True):
+    shape = known_rank(call, position, (len(expected),), call.input_name(position))
+    for left, right in zip(shape or (), expected, strict=False):
         call.equal(left, right, "there must be numbers for each element of the window at each position of it")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.elementwise import pair_broadcast
-from symbcast.onnx.operators.expected_shapes import expect_numbers, known_shape
+from symbcast.onnx.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.onnx.operators.reductions import reduced, reduced_content
 from symbcast.onnx.registry import Operator, operator
 from symbcast.onnx.values.contents import Content
@@ -76,7 +76,11 @@ class _Sizes:
         elif pattern.name == "*":
             self.shapes["*"] = call.value(position).shape
         elif pattern.name:
-            self.shapes[pattern.name] = call.shape(position)
+            known = self.shapes.get(pattern.name)
+            if known is None:
+                self.shapes[pattern.name] = call.shape(position)
+            else:
+                expect(call, position, call.input_name(position), known)
         else:
             dims = known_shape(call, position, call.input_name(position)) if position else call.shape(position)
             if dims is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import any_of, equal
@@ -24,6 +24,14 @@ def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
     found = call.value(position).shape
     if found is None:
         call.note(f"that the shape of {what} fits was not looked at: it is not known")
+    return found
+
+
+def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str) -> Dims | None:
+    """Return what `known_shape` does, of an operand whose rank must be one of some."""
+    found = known_shape(call, position, what)
+    if found is not None and len(found) not in allowed:
+        call.refuse(f"{what} must not have rank {len(found)}")
     return found
 
 

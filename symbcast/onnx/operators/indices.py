@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, multiply, subtract
+from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import TRUE, all_of, at_most
-from symbcast.onnx.differences import GATHER_ND_EMPTY
+from symbcast.onnx.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Content, Elements, Numbers, Ramp, Stack, as_ramp, is_size, listed
+from symbcast.onnx.runtime.gather_nd import divided_batches
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Elements,
+    Interval,
+    Ramp,
+    Stack,
+    as_ramp,
+    is_size,
+    listed,
+)
+from symbcast.onnx.values.intervals import interval_of, some_of
 from symbcast.onnx.values.value import Dims, Value
-from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, within
+from symbcast.operators.indexing import (
+    gather,
+    gather_elements,
+    gather_nd,
+    meet,
+    same_batches,
+    scatter_elements,
+    scatter_nd,
+    within,
+)
+from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -55,13 +79,15 @@ def gathered(call: NodeCall, axis: int) -> Content | None:
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Return what a gather takes of elements that are listed; None where a place is out of range."""
+    """Return what a gather takes of elements that are listed; None where a place is out of range, or they are many."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
     array[:] = items
     sizes = numbers_of(shape)
     if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    if prod(sizes[:axis]) * len(places) * prod(sizes[axis + 1 :]) > MAX_ELEMENTS:
         return None
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 
@@ -85,37 +111,36 @@ def _is_never_negative(call: NodeCall, ramp: Ramp) -> bool:
 
 
 def _check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
-    """Ask that indices which are known lie within an axis; say so of those that are not."""
+    """Ask that indices lie within an axis, as far as is known of them where they are; say so of those that are data."""
     content, shape = indices.content, indices.shape
     if isinstance(content, Elements) and all(map(is_size, content.items)):
         for item in dict.fromkeys(content.items):
             if is_size(item):
                 within(call, item, item, size, ())
         return
-    if isinstance(content, Numbers) and content.array.size:
-        within(call, int(content.array.min()), int(content.array.max()), size, ())
-        return
-    if isinstance(content, Ramp) and shape is not None:
-        within(call, *extent(call, content, shape), size, shape)
-        return
-    reason = f"that the indices in {call.input_name(position)}, which are data, are within the axis was not looked at"
-    call.note(reason, is_about_data=True)
+    found = interval_of(indices, call.bounds)
+    if shape is not None and found.is_attained and found.low is not None and found.high is not None:
+        within(call, found.low, found.high, size, shape)
+    elif not _is_within(call, found, size):
+        meet(call, found.low, found.high, size, shape)
+        call.note(_data_reason(call, position, found), is_about_data=True)
 
 
-def extent(call: NodeCall, ramp: Ramp, shape: Dims) -> tuple[Dim, Dim]:
-    """Return the least and the greatest element of a ramp over a shape of no empty axis."""
-    low, high = ramp.start, ramp.start
-    for size, stride in zip(shape, ramp.strides, strict=True):
-        if stride == 0 or size == 1:
-            continue
-        reach = multiply(stride, subtract(size, 1))
-        if call.bounds.is_at_least(stride, 0):
-            high = add(high, reach)
-        elif call.bounds.is_at_most(stride, 0):
-            low = add(low, reach)
-        else:
-            low, high = add(low, call.bounds.smaller(reach, 0)), add(high, call.bounds.larger(reach, 0))
-    return low, high
+def _is_within(call: NodeCall, interval: Interval, size: Dim) -> bool:
+    """Return whether all indices of an interval are known to lie within an axis, wherever in the interval they are."""
+    if interval.low is None or interval.high is None:
+        return False
+    return call.bounds.is_at_most(multiply(-1, size), interval.low) and call.bounds.is_at_most(
+        add(interval.high, 1), size
+    )
+
+
+def _data_reason(call: NodeCall, position: int, interval: Interval) -> str:
+    ends = "" if interval.high is None else f"at most {dim_text(interval.high)}, "
+    if interval.low is not None:
+        ends = f"at least {dim_text(interval.low)} and {ends}" if ends else f"at least {dim_text(interval.low)}, "
+    name = call.input_name(position)
+    return f"that the indices in {name}, which are data, {ends}are within the axis was not looked at"
 
 
 @operator("GatherElements")
@@ -132,8 +157,11 @@ def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, each at the index that a line of the indices holds."""
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
+    if batch < 0 and call.does(GATHER_ND_BATCHES):
+        call.give_up("what comes of batch_dims below 0 is not known")
     length = _length(call, indices)
-    shape = gather_nd(call, data, indices, length, batch)
+    batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
+    shape = gather_nd(call, data, indices, length, batch, batches)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
     rest = data[batch + length :]
     is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
@@ -159,6 +187,10 @@ def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
         column: Content | None = None
         if isinstance(content, Stack):
             column = content.parts[n]
+        elif isinstance(content, Bands):
+            column = content.parts[n] if content.axis == len(shape) - 1 else interval_of(call.value(1), call.bounds)
+        elif isinstance(content, Interval):
+            column = some_of(content)
         elif isinstance(content, Ramp):
             column = Ramp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
         elif items is not None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_EMPTY, SCAN_STATES
+from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
+from symbcast.onnx.operators.loop_states import States
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
 from symbcast.onnx.values.elements import truth
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT64, BOOL = 7, 9
-_ROUNDS = 4
-"""How often a loop's body is walked to find out which sizes change; each round lets go of one more at least."""
 _FOREVER = 1 << 31
 """Trip counts from here on stand for none."""
 
@@ -34,19 +31,23 @@ def loop(call: NodeCall) -> Sequence[Value]:
     body = call.attribute("body").g
     expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
-    around = frozenset(call.asker.env.shown)
-    carried = _steady(call, body, initial)
+    states = States(call, initial)
+    states.settle(lambda carried: _turn(call, body, carried)[1 : 1 + len(initial)])
     limit = _trip_limit(call)
     with call.asker.under(_runs(call, limit)):
-        outputs = call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
+        outputs = _turn(call, body, states.carried)
     count = len(initial)
     trips = (
         limit if limit is not None and _goes_on(call, body, outputs) else call.fresh("trips", "how often the loop runs")
     )
-    after = outputs[1 : count + 1]
-    steps = [_growth(a, b, around) for a, b in zip(carried, after, strict=True)]
-    last = [_after(call, n, trips, (initial[n], carried[n], after[n]), steps[n]) for n in range(count)]
-    return [*last, *(_put_together(call, n, trips, v, around) for n, v in enumerate(outputs[count + 1 :], count))]
+    last = [states.last(n, trips, value) for n, value in enumerate(outputs[1 : count + 1])]
+    made = enumerate(outputs[count + 1 :], count)
+    return [*last, *(_put_together(call, n, trips, v, states.around) for n, v in made)]
+
+
+def _turn(call: NodeCall, body: Any, carried: Sequence[Value]) -> list[Value]:
+    """Return what the body gives in a turn."""
+    return call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
 
 
 def _trip_limit(call: NodeCall) -> Dim | None:
@@ -88,75 +89,6 @@ def _hands_on(body: Any, name: str, source: str) -> bool:
     while name in made_by and made_by[name].op_type in ("Identity", "Cast"):
         name = made_by.pop(name).input[0]
     return bool(name == source)
-
-
-def _steady(call: NodeCall, body: Any, initial: Sequence[Value]) -> list[Value]:
-    """Return values that stand for those carried in any turn: a new size stands for each that changes."""
-    carried = [Value(v.shape, v.dtype) for v in initial]
-    let_go: set[Dim] = set()
-    for _ in range(_ROUNDS):
-        with call.asker.trying(call.walk.trying()):
-            outputs = call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
-        after = outputs[1 : 1 + len(carried)]
-        general = [_general(call, n, a, b, let_go) for n, (a, b) in enumerate(zip(carried, after, strict=True))]
-        if all(a.shape == b.shape for a, b in zip(carried, general, strict=True)):
-            return carried
-        carried = general
-    return [Value(None, v.dtype) for v in carried]
-
-
-def _general(call: NodeCall, position: int, before: Value, after: Value, let_go: set[Dim]) -> Value:
-    """Return a value that stands for one before a turn and after it."""
-    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
-        return Value(None, before.dtype)
-    dims: list[Dim] = []
-    for n, (a, b) in enumerate(zip(before.shape, after.shape, strict=True)):
-        kept = a
-        if a != b and a not in let_go:
-            kept = call.fresh(f"carried_{position}_dim_{n}", f"axis {n} of carried value {position} in any turn")
-            let_go.add(kept)
-        dims.append(kept)
-    return Value(tuple(dims), before.dtype)
-
-
-def _growth(before: Value, after: Value, around: frozenset[Symbol]) -> list[Dim | None]:
-    """Return by how much each size grows in a turn, where that is the same in each: of sizes from around the loop."""
-    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
-        return []
-    steps = [subtract(b, a) for a, b in zip(before.shape, after.shape, strict=True)]
-    return [step if isinstance(step, int) or step.symbols().keys() <= around else None for step in steps]
-
-
-def _after(
-    call: NodeCall, position: int, trips: Dim, values: tuple[Value, Value, Value], steps: Sequence[Dim | None]
-) -> Value:
-    """Return a carried value as it is after the last turn, or at once where there is none.
-
-    ``values`` are the value before the first turn, before any turn and after any turn.
-    """
-    initial, carried, after = values
-    dtype = initial.dtype or after.dtype
-    if not steps or initial.shape is None or carried.shape is None:
-        return Value(None, dtype)
-    dims: list[Dim] = []
-    for n, (first, size, step) in enumerate(zip(initial.shape, carried.shape, steps, strict=True)):
-        if first == size and step == 0:
-            dims.append(first)
-        elif step is not None:
-            dims.append(_grown(call, f"{position}_dim_{n}", first, trips, step))
-        else:
-            dims.append(call.fresh(f"last_{position}_dim_{n}", f"axis {n} of carried value {position} after the loop"))
-    return Value(tuple(dims), dtype)
-
-
-def _grown(call: NodeCall, label: str, first: Dim, trips: Dim, step: Dim) -> Dim:
-    """Return a size that grows by a step in each turn; where there is none, the step need have no value."""
-    grown = add(first, multiply(trips, step))
-    has_value = all(need == at_most(0, step) for need in definedness(step))
-    if isinstance(step, int) or has_value or call.bounds.is_at_least(trips, 1):
-        return grown
-    name, text = f"{call.place.name}_grown_{label}", "how long it has grown, by whether the loop runs"
-    return call.asker.by_cases(name, text, at_most(1, trips), grown, first)
 
 
 def _put_together(call: NodeCall, position: int, trips: Dim, value: Value, around: frozenset[Symbol]) -> Value:
@@ -208,6 +140,8 @@ def scan(call: NodeCall) -> Sequence[Value]:
     with nullcontext() if call.does(SCAN_EMPTY) else call.asker.under(at_most(1, length)):
         outputs = call.walk.within(body, call.scope, [*kept, *slices])
         last = [_same_state(call, n, a, b) for n, (a, b) in enumerate(zip(kept, outputs[:states], strict=True))]
+    if call.does(SCAN_DECLARED):
+        _ask_declared(call, body, [*kept, *slices], outputs)
     if any(a is not b for a, b in zip(kept, last, strict=True)):
         call.note("whether states may change their shape, as the runtime has it where it infers all of the new one")
         with call.asker.under(at_most(2, length)):
@@ -216,6 +150,22 @@ def scan(call: NodeCall) -> Sequence[Value]:
                 _ask_same(call, n, before.shape, after.shape)
     places = call.integers("scan_output_axes") or [0] * (len(outputs) - states)
     return [*last, *(_stacked(length, v, p) for v, p in zip(outputs[states:], places, strict=True))]
+
+
+def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+    """Ask that sizes of the body's outputs be those that it declares, for these or for the inputs that have them too.
+
+    ONNX Runtime (seen with 1.31) infers the outputs by what is declared; what it infers as a number stays that.
+    """
+    given = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
+    declared = [*zip(body.input, inputs, strict=False), *zip(body.output, outputs, strict=False)]
+    for what, value in declared:
+        dims = what.type.tensor_type.shape.dim
+        if value.shape is None or len(value.shape) != len(dims):
+            continue
+        for size, dim in zip(value.shape, dims, strict=True):
+            if size in given and dim.WhichOneof("value") == "dim_value":
+                call.equal(size, dim.dim_value, "what a body's outputs hold must have the sizes that it declares")
 
 
 def _slices(call: NodeCall, states: int, axes: Sequence[int]) -> tuple[Dim, list[Value]]:

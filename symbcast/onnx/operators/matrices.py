@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symbcast.onnx.differences import MATMUL_BATCHES
 from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import known_shape
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.matmul import joined_batch, refuse_no_rows
 from symbcast.onnx.values.value import Dims, Value
@@ -39,10 +40,11 @@ def gemm_product(call: NodeCall, left: int, right: int, bias: int) -> Dims:
     a, b = call.rank(left, (2,), "A"), call.rank(right, (2,), "B")
     flipped = bool(call.integer("transA")), bool(call.integer("transB"))
     shape = product_of_two(call, a, b, flip_left=flipped[0], flip_right=flipped[1])
-    if call.has(bias):
+    added = known_shape(call, bias, "what is added")
+    if added is not None:
         is_legacy = call.node.op_type == "Gemm" and call.version < 7
         is_equal = is_legacy and not call.integer("broadcast")
-        call.broadcast(call.shape(bias), shape, rule="none" if is_equal else "unidirectional")
+        call.broadcast(added, shape, rule="none" if is_equal else "unidirectional")
     return shape
 
 

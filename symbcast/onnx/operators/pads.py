@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.onnx.differences import CENTER_CROP_SIZES, PAD_ELEMENTS, PAD_NUMBER
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
+from symbcast.onnx.operators.expected_shapes import known_rank
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.padding import pad_in_runtime
 from symbcast.onnx.values.contents import is_size
@@ -29,8 +30,8 @@ def pad_(call: NodeCall) -> Value:
         call.refuse(f"mode must not be {mode!r}")
     if call.does(PAD_NUMBER) and not dims:
         call.refuse("the input must have an axis")
-    if call.version >= 11 and call.has(2):
-        for size in call.rank(2, (0, 1), "the number to pad with"):
+    if call.version >= 11:
+        for size in known_rank(call, 2, (0, 1), "the number to pad with") or ():
             call.equal(size, 1, "there must be one number to pad with")
     axes = _axes(call, len(dims))
     amounts = _amounts(call, 2 * len(axes))

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce as fold
-from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
 from symbcast.logic.formulas import equal
-from symbcast.onnx.differences import ARG_EMPTY, GROUP_NORM_FUNCTION, LAYER_NORM_EMPTY
+from symbcast.onnx.differences import ARG_EMPTY, GROUP_NORM_FUNCTION, INSTANCE_NORM_AXES, LAYER_NORM_EMPTY, LRN_IMAGES
 from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_line
+from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
+from symbcast.onnx.operators.windows import one_for_each
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
 from symbcast.onnx.values.elements import BINARY
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.reductions import reduce, search
-
-if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
 
 INT64 = 7
 
@@ -85,19 +82,24 @@ def _normalised(call: NodeCall) -> tuple[Dims, int]:
 def layer_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale and bias are broadcast onto the input, one way."""
     dims, axis = _normalised(call)
-    for n in (1, 2):
-        if call.has(n):
-            call.broadcast(call.shape(n), dims, rule="unidirectional")
+    _broadcast_onto(call, dims, 1, 2)
     kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
     statistics = Value(kept, call.integer("stash_type", 1))
     return Value(dims, call.dtype()), statistics, statistics
+
+
+def _broadcast_onto(call: NodeCall, dims: Dims, *positions: int) -> None:
+    for n in positions:
+        found = known_shape(call, n, call.input_name(n))
+        if found is not None:
+            call.broadcast(found, dims, rule="unidirectional")
 
 
 @operator("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale is broadcast onto the input, one way."""
     dims, axis = _normalised(call)
-    call.broadcast(call.shape(1), dims, rule="unidirectional")
+    _broadcast_onto(call, dims, 1)
     kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
     return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
 
@@ -106,10 +108,43 @@ def rms_normalization(call: NodeCall) -> Sequence[Value]:
 def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
     dims = call.shape(0)
-    per_channel = [call.shape(n) for n in range(1, 5) if call.has(n)]
-    _one_for_each(call, per_channel, dims[1] if len(dims) > 1 else 1, "channel")
-    rest = [Value(s, call.dtype(n + 1)) for n, s in enumerate(per_channel)]
-    return [Value(dims, call.dtype()), *rest[2:4], *rest[2:4]]
+    channels = dims[1] if len(dims) > 1 else 1
+    for n in range(1, 5):
+        one_for_each(call, n, channels, "channel")
+    mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
+    return Value(dims, call.dtype()), mean, variance, mean, variance
+
+
+@operator("InstanceNormalization")
+def instance_normalization(call: NodeCall) -> Value:
+    """Each channel of each of the batch normalised; scale and bias have one number for each channel."""
+    dims = call.shape(0)
+    if len(dims) < (3 if call.does(INSTANCE_NORM_AXES) else 2):
+        call.refuse("the input must have a batch, channels and, for ONNX Runtime, an axis to normalise over")
+    for n in (1, 2):
+        one_for_each(call, n, dims[1], "channel")
+    return Value(dims, call.dtype())
+
+
+@operator("LpNormalization")
+def lp_normalization(call: NodeCall) -> Value:
+    """Each line along an axis by its length."""
+    dims = call.shape(0)
+    call.axis(call.integer("axis", -1), len(dims))
+    if call.integer("p", 2) not in (1, 2):
+        call.refuse("p must be 1 or 2")
+    return Value(dims, call.dtype())
+
+
+@operator("LRN")
+def local_response_normalization(call: NodeCall) -> Value:
+    """Each element by those of some channels around it."""
+    dims, size = call.shape(0), call.integer("size")
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    if call.does(LRN_IMAGES) and (len(dims) != 4 or size < 1 or size % 2 == 0):
+        call.refuse("ONNX Runtime needs an input of rank 4, and a size that is odd")
+    return Value(dims, call.dtype())
 
 
 @operator("GroupNormalization")
@@ -118,20 +153,16 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
 
     ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
     """
+    groups = call.integer("num_groups", 1)
+    if groups < 1:
+        call.refuse("there must be one group at least")
     if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
     if len(dims) < 2:
         call.refuse("the input must have a batch and channels")
-    groups = call.integer("num_groups", 1)
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
     of, what = (dims[1], "channel") if call.version >= 21 else (groups, "group")
-    _one_for_each(call, [call.shape(1), call.shape(2)], of, what)
+    for n in (1, 2):
+        one_for_each(call, n, of, what)
     return Value(dims, call.dtype())
-
-
-def _one_for_each(call: NodeCall, shapes: Sequence[Dims], size: Dim, what: str) -> None:
-    for shape in shapes:
-        if len(shape) != 1:
-            call.refuse(f"there must be one number for each {what}, in one axis")
-        call.equal(shape[0], size, f"there must be one number for each {what}")

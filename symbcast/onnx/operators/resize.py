@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.algebra.bounds import numbers_of
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
-from symbcast.onnx.differences import AFFINE_GRID_EMPTY, GRID_SAMPLE_RANKS, RESIZE_CROP, RESIZE_MODES, RESIZE_SIZES
+from symbcast.onnx.differences import (
+    AFFINE_GRID_EMPTY,
+    FLOAT_RATIO,
+    GRID_SAMPLE_RANKS,
+    RESIZE_CROP,
+    RESIZE_MODES,
+    RESIZE_SIZES,
+)
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.scales import Scale, scale, scales
@@ -144,8 +153,14 @@ def _to_sizes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> dict[int, Resi
     return dict(zip(axes, found, strict=True))
 
 
+_POLICY = "keep_aspect_ratio_policy"
+
+
 def _keeps_ratio(call: NodeCall) -> bool:
-    return call.text("keep_aspect_ratio_policy", "stretch") != "stretch"
+    policy = call.text(_POLICY, "stretch")
+    if policy not in ("stretch", "not_larger", "not_smaller"):
+        call.refuse(f"{_POLICY} must not be {policy!r}")
+    return policy != "stretch"
 
 
 def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
@@ -161,18 +176,38 @@ def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
 
 def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[Resized]:
     """Return axes resized by one scale, that of the axis which needs the least, or the most."""
-    for size in (*old, *wanted):
-        call.at_most(1, size, "where the ratio of the axes is kept, none may be empty")
+    for size in old:
+        call.at_most(1, size, _NONE_EMPTY)
+    if not call.does(FLOAT_RATIO):
+        return [Resized(_in_ratio(call, size, old, wanted), None, None) for size in old]
+    for size in wanted:
+        call.at_most(1, size, _NONE_EMPTY)
     before, after = numbers_of(old), numbers_of(wanted)
     if before is None or after is None or min((*before, *after), default=1) < 1:
         return [Resized(call.fresh(f"size_{n}", f"axis {n} with its ratio kept"), None, None) for n in range(len(old))]
     import numpy as np
 
-    choose = min if call.text("keep_aspect_ratio_policy") == "not_larger" else max
+    choose = min if call.text(_POLICY) == "not_larger" else max
     factor = choose(np.float32(w) / np.float32(d) for w, d in zip(after, before, strict=True))
     sizes = [floor(float(factor * np.float32(d)) + 0.5) for d in before]
     stays, grows = (TRUE if is_so else FALSE for is_so in (factor == 1, factor >= 1))
     return [Resized(size, stays, grows) for size in sizes]
+
+
+_NONE_EMPTY = "where the ratio of the axes is kept, none may be empty"
+
+
+def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], wanted: Sequence[Dim]) -> Dim:
+    """Return a size times the least of some ratios, or the greatest, rounded, halves up.
+
+    Rounding keeps the order of numbers, so the least of what each ratio alone gives is that of the least ratio.
+    """
+    choose = call.bounds.smaller if call.text(_POLICY) == "not_larger" else call.bounds.larger
+    found = (
+        asked if before == size else floor_divide(add(multiply(2, asked, size), before), multiply(2, before))
+        for before, asked in zip(old, wanted, strict=True)
+    )
+    return reduce(choose, found)
 
 
 # What the runtime has kernels for.

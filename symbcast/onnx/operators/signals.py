@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.logic.formulas import any_of, equal
-from symbcast.onnx.differences import DFT_EMPTY, DFT_HALF, STFT_REAL
+from symbcast.onnx.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_REAL
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.value import Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -96,4 +97,28 @@ def mel_matrix(call: NodeCall) -> Value:
     length = _number(call, 1, "length")
     if bands is None or length is None:
         call.refuse("the number of bands and the length must be given")
+    call.at_most(0, bands, "the number of bands must not be negative")
+    call.at_most(0, length, "the length must not be negative")
+    if call.does(MEL_EDGES):
+        _check_edges(call, length)
     return Value((add(floor_divide(length, 2), 1), bands), call.integer("output_datatype", FLOAT))
+
+
+def _check_edges(call: NodeCall, length: Dim) -> None:
+    """Refuse edges that are no frequencies of the spectrum; ONNX Runtime finds their places in 32-bit floats."""
+    import numpy as np
+
+    rate, edges = call.numbers(2), [_real(call, n) for n in (3, 4)]
+    if not isinstance(length, int) or rate is None or None in edges:
+        call.note("that the edges are among the frequencies was not looked at: not all is known that decides it")
+        return
+    with np.errstate(all="ignore"):
+        places = [np.floor(np.float32(length + 1) * np.float32(edge) / np.float32(rate[0])) for edge in edges]
+    if not all(0 <= place <= length // 2 for place in places):
+        call.refuse("both edges must be from 0 to below half the sample rate")
+
+
+def _real(call: NodeCall, position: int) -> float | None:
+    value = call.value(position)
+    array = read_array(value.tensor) if isinstance(value, Constant) else None
+    return None if array is None or array.size != 1 else float(array.ravel()[0])

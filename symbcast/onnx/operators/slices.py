@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, multiply
+from symbcast.onnx.differences import SLICE_GREATEST_END
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.operators.indices import gathered_listed
@@ -71,10 +72,14 @@ def _cut(call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: in
     """
     if start is None or end is None:
         return None, None
-    return cut(call, size, (_from_front(call, size, start), _from_front(call, size, end), step), starts_within=True)
+    first, last = _from_front(call, size, start), _from_front(call, size, end)
+    if step < 0 and end in _GREATEST and call.does(SLICE_GREATEST_END):
+        last = -1
+    return cut(call, size, (first, last, step), starts_within=True)
 
 
 _END = 1 << 30
+_GREATEST = (2**31 - 1, 2**63 - 1)
 
 
 def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim:

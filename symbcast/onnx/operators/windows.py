@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import known_rank
 from symbcast.onnx.values.value import Dims
 from symbcast.operators.windows import Window
 
@@ -61,6 +62,6 @@ def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
 
 def one_for_each(call: NodeCall, position: int, size: Dim, what: str) -> None:
     """Ask that an input, where it is given, have one number for each of something."""
-    if call.has(position):
-        shape = call.rank(position, (1,), f"{call.input_name(position)}, which has one number for each {what},")
+    shape = known_rank(call, position, (1,), f"{call.input_name(position)}, which has one number for each {what},")
+    if shape is not None:
         call.equal(shape[0], size, f"there must be one number for each {what}")

@@ -97,12 +97,12 @@ class _Annotator:
         return not isinstance(dim, int) and not self._open.isdisjoint(dim.symbols())
 
     def _name_dims(self, declared: Any) -> None:
-        """Give the dimensions of an input that have neither size nor name the names that the report has for them."""
+        """Give the dimensions of an input the sizes and names that the report has for them."""
         value = self._inputs.get(declared.name)
         if value is None or value.shape is None or declared.type.WhichOneof("value") != _TENSOR:
             return
         for made, dim in zip(declared.type.tensor_type.shape.dim, value.shape, strict=True):
-            if not made.dim_param and not isinstance(dim, int):
+            if not made.dim_param or isinstance(dim, int | Symbol):
                 self._write_dim(made, dim)
 
 

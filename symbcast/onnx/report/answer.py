@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.values.sequences import sizes_in
 from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
 from symbcast.verdicts import Verdict
@@ -77,7 +78,7 @@ class ModelAnswer:
 
         env, walk = self._checked.env, self._checked.walk
         values = (*walk.inner.values(), *walk.top.values.values())
-        met = {d for v in values for d in v.shape or () if type(d) is not int}
+        met = {d for v in values for d in sizes_in(v) if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
         return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
 
@@ -155,9 +156,9 @@ class ModelAnswer:
         """Return sizes without those that data decide."""
         if sizes is None:
             return None
-        env, open_sizes = self._checked.env, self._checked.asker.origins
-        own = {name for s, name in env.shown.items() if s in open_sizes}
-        return {name: size for name, size in sizes.items() if name not in own}
+        names, own = self._checked.env.shown, set(self._checked.asker.inputs)
+        left_out = {name for s, name in names.items() if s not in own}
+        return {name: size for name, size in sizes.items() if name not in left_out}
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a report has no truth value: compare its .verdict")

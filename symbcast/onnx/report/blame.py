@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.characters import cut
-from symbcast.logic.formulas import Formula, dims_of
+from symbcast.logic.formulas import TRUE, AnyOf, Comparison, Compatible, Formula, dims_of
+from symbcast.onnx.requirements.location import located_reason
+from symbcast.onnx.requirements.recorder import Reason
 from symbcast.onnx.values.contents import sizes_of
-from symbcast.report.failures import Sizes, broken, located_reason, shape_at, texts_at
+from symbcast.report.failures import Sizes, broken, shape_at, texts_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -38,25 +40,26 @@ class Blame(NamedTuple):
     def reason(self, asker: Asker) -> str:
         """Return why the node asks it, with the axis from both ends where it is one axis."""
         if self.op.kind == "require":
-            return self._required(asker)[0]
+            return self._required(asker).text
         if self.broken is None:
             return ""
-        return self.broken.reason if self._is_about_parts() else located_reason(self.broken)
+        return located_reason(self.place.inputs, [s.dims for s in self.op.operands], self.broken)
+
+    def meeting(self, asker: Asker) -> tuple[Dim, ...]:
+        """Return the sizes that are to be equal, or to be broadcast, where that is what fails; else none."""
+        if self.op.kind == "require":
+            return _joined(self._required(asker).formula)
+        return () if self.broken is None else _joined(self.broken.requirement)
 
     def code(self, asker: Asker) -> str:
         """Return the code of the reason; empty where an operator has its own words."""
         if self.op.kind == "require":
-            return self._required(asker)[1]
+            return self._required(asker).code
         return "" if self.broken is None else self.broken.code
 
-    def _required(self, asker: Asker) -> tuple[str, str]:
+    def _required(self, asker: Asker) -> Reason:
         assert self.op.formula is not None
-        return asker.reasons.get((self.place.name, self.op.formula), ("", ""))
-
-    def _is_about_parts(self) -> bool:
-        """Return whether not whole operands were broadcast, but some axes of them: counted otherwise than theirs."""
-        whole = {v.shape for v in self.place.inputs if v is not None and v.shape is not None}
-        return not all(s.dims in whole for s in self.op.operands)
+        return asker.reasons.get((self.place.name, self.op.formula), Reason())
 
     def shown(self) -> tuple[int, ...]:
         """Return the positions, among the operands that are given, of those that meet where it fails."""
@@ -70,12 +73,29 @@ class Blame(NamedTuple):
         return tuple(sorted([first, *second]))[: len(values)]
 
 
-def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None) -> Blame | None:
-    """Return the first of some operations that fails at the given sizes, or else the first one."""
+def _joined(formula: Formula) -> tuple[Dim, ...]:
+    """Return the sizes that a formula compares: two that are to be equal, or those that are to be broadcast."""
+    match formula:
+        case Compatible(dims):
+            return tuple(dict.fromkeys(d for d in dims if d != 1))
+        case Comparison("==", left, right) if 0 not in (left, right):  # else of a remainder, and no size
+            return left, right
+        case AnyOf(parts) if parts and all(isinstance(p, Comparison) and p.operator == "==" for p in parts):
+            found = dict.fromkeys(d for d in dims_of(formula) if d != 1)
+            return tuple(found) if len(found) == 2 else ()
+        case _:
+            return ()
+
+
+def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None, clause: Formula = TRUE) -> Blame | None:
+    """Return the first of some operations that fails at the given sizes, or else the first one.
+
+    What it asks in the words of the clause, of several such, is to blame before what else it does.
+    """
     known = [op for op in ops if op.origin in asker.places]
     for op in known if sizes is not None else ():
         assert op.origin is not None and sizes is not None
-        found = broken(op, sizes)
+        found = broken(op, sizes, clause)
         if found is not None:
             return Blame(asker.places[op.origin], op, found)
     return next((Blame(asker.places[op.origin], op, None) for op in known if op.origin is not None), None)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from symbcast.api.env import ShapeEnv
+    from symbcast.onnx.inputs.given import Given
     from symbcast.onnx.inputs.names import Inputs
     from symbcast.onnx.requirements.condition import Conditions
     from symbcast.onnx.requirements.recorder import Asker
@@ -18,7 +20,8 @@ class Checked(NamedTuple):
     """A model that was walked through, and all that was found on the way.
 
     ``env`` holds all sizes, also those that data decide; ``path`` is the file that the model came from, if one;
-    ``assumptions`` are the user's own, as they were written.
+    ``assumptions`` are the user's own, as they were written, and what is ``given`` of the inputs; ``again`` walks
+    through the model once more, given something else.
     """
 
     source: str
@@ -31,3 +34,5 @@ class Checked(NamedTuple):
     inputs: Inputs
     assumptions: tuple[str, ...]
     min_size: int
+    given: Given
+    again: Callable[[Given], Checked]

@@ -162,6 +162,8 @@ def _failing(finding: Finding) -> Line:
     """Return the smallest sizes at which a finding fails, and the operands there."""
     if finding.counterexample is None:
         return ()
+    if not finding.counterexample:
+        return (Span(finding.sizes_there, True),)
     sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
     return (sizes, Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else (sizes,)
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from symbcast.characters import listed
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Formula, all_of
+from symbcast.logic.formulas import FALSE, Formula
 from symbcast.onnx.report.askers import Askers
 from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
 from symbcast.onnx.report.repairs import Repairs
 from symbcast.onnx.report.sizes import completed
 from symbcast.report import findings as report
-from symbcast.report.failures import Sizes
+from symbcast.report.failures import Sizes, dims_at
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.onnx.report.checked import Checked
+    from symbcast.program.answers import Requirement
     from symbcast.program.operation import Op
 
 
@@ -58,7 +60,7 @@ def findings_of(checked: Checked) -> Iterator[Finding]:
     """
     reader = _Reader(checked)
     if checked.env.verdict is Verdict.NEVER:
-        yield from map(reader.clash, checked.env.conflict)
+        yield from map(reader.clash, checked.env.clashes())
         return
     yield from reader.conjuncts(checked.conditions.inputs.clauses)
     yield from reader.conjuncts(checked.conditions.data, is_data=True)
@@ -90,11 +92,27 @@ class _Reader:
             found.append((ops[0].number if ops else -1, self._finding(whole, ops, failing, sizes, is_data)))
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
 
-    def clash(self, op: Op) -> Finding:
+    def clash(self, requirement: Requirement) -> Finding:
         """Return the finding about one of the nodes that clash."""
-        asked = all_of(c.requirement for c in op.constraints)
-        failing = self._env.counterexample()
-        return self._finding(asked, (op,), failing, None if failing is None else completed(self._checked, failing))
+        clause, ops, _ = requirement
+        failing = self._env.failing(clause)
+        sizes = None if failing is None else completed(self._checked, failing)
+        found = self._finding(clause, ops, failing, sizes)
+        blamed = blame(self._checked.asker, ops, sizes, clause)
+        clashing = self._clashing(blamed)
+        is_alone = len(self._env.conflict) == 1
+        fix = self._repairs.of_clash(clause, blamed, clashing.values(), is_alone)
+        met = f": {listed(list(clashing))}" if clashing else ""
+        return replace(found, reason=f"{found.reason}{met}", fix=fix)
+
+    def _clashing(self, blamed: Blame | None) -> dict[str, int]:
+        """Return the sizes that do not fit together, where they are known to be numbers: ``N = 3`` and ``4``."""
+        dims = () if blamed is None else blamed.meeting(self._checked.asker)
+        sizes = [n for n in dims_at(dims, self._repairs.fixed) if n is not None]
+        if len(sizes) < len(dims):
+            return {}
+        pairs = zip(dims, sizes, strict=True)
+        return {str(n) if isinstance(d, int) else f"{self._namer.dim(d)} = {n}": n for d, n in pairs}
 
     def _finding(
         self,
@@ -104,7 +122,7 @@ class _Reader:
         sizes: Sizes | None,
         is_data: bool = False,
     ) -> Finding:
-        blamed = blame(self._checked.asker, ops, sizes)
+        blamed = blame(self._checked.asker, ops, sizes, clause)
         told: dict[str, Any] = {"operation": ops[0].name if ops else "", "kind": ""}
         if blamed is not None:
             told = self._told(blamed)
@@ -114,7 +132,7 @@ class _Reader:
             words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
             counterexample=None if failing is None else self._told_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
-            fix=self._repairs.best(clause, blamed),
+            fix="" if clause == FALSE else self._repairs.best(clause, blamed),
             origins=tuple(dict.fromkeys(op.name for op in ops)),
             is_about_data=is_data,
             formula=clause,
@@ -124,7 +142,8 @@ class _Reader:
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
         """Return the sizes of inputs, and of those that data decide only what the clause is about."""
         names, about = self._env.shown, symbols_in(clause)
-        other = {names[s] for s in self._checked.asker.origins if s in names and s not in about}
+        own, given = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
+        other = {name for s, name in names.items() if s not in own and not (s in given and s in about)}
         return {name: size for name, size in failing.items() if name not in other}
 
     def _there(self, blamed: Blame | None, sizes: Sizes | None, is_data: bool) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from symbcast.characters import listed
 from symbcast.explanation.names import Namer
+from symbcast.logic.formulas import FALSE
 from symbcast.report.json import sizes
 from symbcast.report.outcomes import Kind, Level, Notice, kind_of, lines
 from symbcast.verdicts import Verdict
@@ -21,14 +24,17 @@ UNANALYSED = Kind(
     "unanalysed", "What a node asks of sizes was not looked at.", "note", together="nodes that were not looked at"
 )
 UNDECIDED = Kind("undecided", "Whether a model runs for all sizes is not decided.", "note")
+_ASKED = "the model runs only when"
 
 
 def notices_of(report: ModelAnswer) -> Iterator[Notice]:
     """Yield what is to be said of a model: of each finding, and of each node that was not looked at."""
-    level: Level = "error" if report.verdict is Verdict.NEVER else "warning"
+    is_never = report.verdict is Verdict.NEVER
     namer = Namer.of(report._checked.env.shown)
     for finding in report.findings:
-        yield notice_of(finding, level, namer)
+        others = [f.node for f in report.findings if f is not finding]
+        required = _clash(finding, others) if is_never else _ASKED
+        yield notice_of(finding, "error" if is_never else "warning", namer, required)
     for left in report.unanalysed:
         yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, f"not looked at: {left.reason}")
     if report.verdict is Verdict.UNKNOWN:
@@ -36,9 +42,19 @@ def notices_of(report: ModelAnswer) -> Iterator[Notice]:
         yield Notice(UNDECIDED, UNDECIDED.level, "", "", text)
 
 
-def notice_of(finding: Finding, level: Level, namer: Namer) -> Notice:
-    """Return the notice of a finding: a mere note where it is about data."""
-    required = "data must be such that" if finding.is_about_data else "the model runs only when"
+def _clash(finding: Finding, others: Sequence[str]) -> str:
+    """Return what stands before what a node asks of a model that runs at no sizes."""
+    if finding.formula == FALSE or not others:
+        return "the model runs at no sizes:"
+    return f"the model runs at no sizes: beside {listed(others, limit=4)}, it cannot be that"
+
+
+def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASKED) -> Notice:
+    """Return the notice of a finding, which begins with ``required``: a mere note where it is about data."""
+    if finding.is_about_data:
+        required = "data must be such that"
+    if finding.formula == FALSE and finding.reason:
+        finding = replace(finding, words=finding.reason, reason="")
     said = [*lines(finding, required, [_operand(finding, n, namer) for n in finding.shown])]
     text = "\n".join([*said, f"fix: {finding.fix}"] if finding.fix else said)
     kind = kind_of(finding, BROADCAST, UNDECIDED)

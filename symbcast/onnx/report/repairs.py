@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import Comparison, Formula, equal, literals
 from symbcast.onnx.report.blame import Blame, content_of
+from symbcast.onnx.report.rebinding import Rebinding
 from symbcast.onnx.report.sizes import knowing
 from symbcast.onnx.report.sources import Held, Sources
 from symbcast.program.premises import own_set
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _TRIED = 12
 """So many equalities, alone and in pairs, are tried: each is a question to be decided."""
 _MOST_SYMBOLS = 5
+_FEW = 4
+"""So many sizes are listed one by one."""
 _GIVEN_SIZES = {
     "Broadcast": "target shape",
     "Expand": "shape",
@@ -51,13 +54,18 @@ class Repairs:
     def __init__(self, checked: Checked) -> None:
         self._env = checked.env
         self._origins = checked.asker.origins
-        self._sources = Sources(checked.model, checked.inputs.values)
+        self._sources = Sources(checked.model, checked.inputs.named)
+        self._rebinding = Rebinding(checked)
+        self._assumed, self._least = checked.assumptions, checked.min_size
+        self._are_shapes_given = bool(checked.given.shapes)
         self._namer = Namer.of(checked.env.shown)
 
     def best(self, clause: Formula, blamed: Blame | None) -> str:
         """Return the first suggestion that fits; empty where there is none."""
         symbols = list(symbols_in(clause))
         if not symbols:
+            if self._are_shapes_given:
+                return "give other shapes, or change the model there"
             return "no sizes of inputs help: the model is to be changed there"
         if any(s in self._origins for s in symbols):
             return self._of_data(symbols)
@@ -67,6 +75,50 @@ class Repairs:
         elif not found:
             found = self._of_several(clause, symbols)
         return found or self._example(clause, symbols)
+
+    def of_clash(self, clause: Formula, blamed: Blame | None, clashing: Collection[int], is_alone: bool) -> str:
+        """Return the first suggestion that fits where a model runs at no sizes: another size for one that is fixed.
+
+        ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other.
+        """
+        found = self._rebinding.instead(clashing)
+        if found is not None:
+            return self._in_place(*found)
+        found_here = self._released(clause) or self._rebinding.other_sizes()
+        if not found_here and is_alone and self._assumed and symbols_in(clause):
+            return f"assume less than {listed(self._assumed, limit=4)}: no sizes are all of that and fit here"
+        return found_here or self.best(clause, blamed)
+
+    def _released(self, clause: Formula) -> str:
+        """Return which other size one would have to be that is assumed to be a number, the others as they are."""
+        symbols = list(symbols_in(clause))
+        if len(symbols) > _MOST_SYMBOLS or not all(s in self.fixed for s in symbols):
+            return ""
+        for s in reversed(symbols):
+            others = {other: self.fixed[other] for other in symbols if other != s}
+            members = narrow(own_set(s, self._least), put_in(clause, others))
+            if members:
+                return self._in_place(s, self.fixed[s], members)
+        return ""
+
+    def _in_place(self, symbol: Symbol, size: int, members: SizeSet) -> str:
+        return f"give {self._called(symbol)} {self._size_in(members)} in place of {size}"
+
+    def _size_in(self, members: SizeSet) -> str:
+        """Return sizes of a set in words: all of them where they are few, or else what they are, or the smallest."""
+        found, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
+        if members.greatest is not None and len(found) <= _FEW:
+            return f"the size {listed(list(map(str, found)), 'or')}"
+        if members.same(SizeSet.interval(found[0], None)):
+            return f"a size from {found[0]} on"
+        factor = self._factor(members, whole) if members.greatest is None else 0
+        return f"a multiple of {factor}" if factor else f"another size, such as {found[0]},"
+
+    @cached_property
+    def fixed(self) -> Mapping[Symbol, int]:
+        """The sizes that are numbers by what is assumed."""
+        found = {s: self._domain(s).only for s in self._env.shown}
+        return {s: size for s, size in found.items() if size is not None}
 
     def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         witness = self._env.witness() or {}
@@ -107,6 +159,9 @@ class Repairs:
         if members is None or not members:
             return ""
         name, domain = self._called(symbol), own_set(symbol, self._env.min_size) & self._domain(symbol)
+        if members.only is not None and members.only in self._rebinding.bound.values():
+            bound = next(n for n, size in self._rebinding.bound.items() if size == members.only)
+            return f"give {name} the size {members.only}, to which {bound} is bound"
         if members.only is not None:
             held = self._before(blamed, members.only)
             by = f"{held} fixes {name} at {members.only}" if held else f"{name} is fixed at {members.only}"
@@ -117,6 +172,8 @@ class Repairs:
         factor = self._factor(members, domain)
         if factor:
             return f"pad {name} to a multiple of {factor}"
+        if members.greatest is not None and len(members.first(_FEW + 1)) <= _FEW:
+            return f"give {name} {self._size_in(members)}"
         low = members.least()
         if members.same(domain & SizeSet.interval(low or 0, None)):
             return f"use sizes from {low} on for {name}"

@@ -11,7 +11,7 @@ from symbcast.onnx.report.graphs import graphs_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.onnx.values.value import Value
+    from symbcast.onnx.values.value import Dims
 
 _LOOKED_AT = 60
 """So many nodes before a node are looked at for the constant that fixes a size."""
@@ -32,14 +32,14 @@ class Held(NamedTuple):
 class Sources:
     """Where things come from in one model."""
 
-    def __init__(self, model: Any, inputs: Mapping[str, Value]) -> None:
+    def __init__(self, model: Any, inputs: Mapping[str, Dims | None]) -> None:
         self._model = model
         self._inputs = inputs
 
     def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
         """Return the first input, and its axis, whose size a symbol is."""
-        for name, value in self._inputs.items():
-            for axis, dim in enumerate(value.shape or ()):
+        for name, shape in self._inputs.items():
+            for axis, dim in enumerate(shape or ()):
                 if dim == symbol:
                     return name, axis
         return None

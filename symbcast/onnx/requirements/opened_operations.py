@@ -1,4 +1,4 @@
-"""Comparisons opened: a size out of the ``min``, ``max`` and quotients that it stands in, so that it can be eliminated."""
+"""Comparisons opened: a size is taken out of the ``min``, ``max`` and quotients that it stands in, to be eliminated."""
 
 from __future__ import annotations
 

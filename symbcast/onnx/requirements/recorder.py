@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import defined_join, subtract
@@ -30,15 +29,18 @@ from symbcast.logic.formulas import (
     negate,
 )
 from symbcast.onnx.requirements.least_sizes import least_sizes
-from symbcast.onnx.requirements.quotients import bounded, cleared, quotient_asked_whole
+from symbcast.onnx.requirements.location import located_reason
+from symbcast.onnx.requirements.quotients import bounded, cleared
+from symbcast.onnx.requirements.settled import Settled
+from symbcast.onnx.values.value import Value
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.shapes import Shape, shape_of
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim, Operation
-    from symbcast.onnx.values.value import Dims, Value
+    from symbcast.algebra.terms import Dim, Term
+    from symbcast.onnx.values.value import Dims
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 """What is asked about, of an ONNX model."""
@@ -70,6 +72,14 @@ class Learned(NamedTuple):
     code: str
 
 
+class Reason(NamedTuple):
+    """Why a node asks something: in words, as the code of a reason where a rule asks it, and what, as it was put."""
+
+    text: str = ""
+    code: str = ""
+    formula: Formula = TRUE
+
+
 class Asker:
     """The sizes of a model and what is asked of them.
 
@@ -83,8 +93,8 @@ class Asker:
         self.bounds = bounds
         self.places: dict[str, Place] = {}
         """The nodes that asked something, by name."""
-        self.reasons: dict[tuple[str, Formula], tuple[str, str]] = {}
-        """Why a node asks a formula: in words, and as the code of a reason where a rule asks it."""
+        self.reasons: dict[tuple[str, Formula], Reason] = {}
+        """Why a node asks a formula."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
@@ -99,12 +109,17 @@ class Asker:
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
-        self._whole: set[Operation] = set()
+        self.settled = Settled()
+        """What holds wherever the model runs, by which sizes are written."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
+        self._numbers: dict[str, int] = {}
+        """The names of sizes, each with the number that another size of the name is to have."""
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
         """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
+        put = formula
         formula = evaluated(self._cleared(formula))
+        self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
@@ -112,7 +127,7 @@ class Asker:
         if asked == TRUE:
             return
         self.places[place.name] = place
-        self.reasons[place.name, asked] = reason, code
+        self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
         self._learn(place, least_sizes(asked, self.bounds), reason, code)
         self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
@@ -134,6 +149,11 @@ class Asker:
             for size in self.given:
                 self.bounds.learn(size, before.bounds.least(size) or 0)
 
+    @property
+    def learned_count(self) -> int:
+        """How often it was learned that a given size is larger than was known."""
+        return sum(map(len, self.learned.values()))
+
     def restate_all(self) -> None:
         """Ask what an earlier walk learned at nodes to which this one did not come."""
         for found in list(self.foreknown.values()):
@@ -154,15 +174,37 @@ class Asker:
         finally:
             self.guards = before
 
+    def _settle(self, formula: Formula) -> None:
+        """Take in a size that is required to be a number, or one that is data and required to be a known one."""
+        if self.guards or not isinstance(formula, Comparison) or formula.operator != "==":
+            return
+        for size, value in ((formula.left, formula.right), (formula.right, formula.left)):
+            if isinstance(size, Symbol) and (isinstance(value, int) or self._determines(value, size)):
+                self.settled.fix(size, value)
+                return
+
+    def _determines(self, value: Term, size: Symbol) -> bool:
+        return size in self.origins and self.origins.keys().isdisjoint(value.symbols())
+
+    def written(self, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return the outputs of the node at hand, their sizes written by what is required."""
+        if self.settled.is_empty:
+            return outputs
+        found = [self._rewritten(value) for value in outputs]
+        self.settled.forget_sizes()
+        return found
+
+    def _rewritten(self, value: Value) -> Value:
+        shape = None if value.shape is None else self.settled.written(value.shape)
+        return value if shape is value.shape else Value(shape, value.dtype, value.content)
+
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
         if not isinstance(formula, Comparison):
             return formula
-        quotient = None if self.guards else quotient_asked_whole(formula)
-        if quotient is not None:
-            self._whole.add(quotient)
+        if not self.guards and self.settled.take(formula):
             return formula
-        return cleared(formula, self._whole, self.bounds)
+        return cleared(formula, self.settled.whole, self.bounds)
 
     def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Ask that two sizes be equal."""
@@ -207,7 +249,9 @@ class Asker:
             return found
         emission = find_rule(rule, attributes).emit(shapes)
         for constraint in emission.constraints:
-            self.require(place, constraint.requirement, constraint.reason, constraint.code)
+            self.require(
+                place, constraint.requirement, located_reason(place.inputs, shapes, constraint), constraint.code
+            )
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
@@ -217,14 +261,23 @@ class Asker:
         """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
-        taken = {s.name for s in (*self.inputs, *self.origins)}
-        free = next(n for n in _numbered(base) if n not in taken)
-        found = self.env.named(free)
+        found = self.env.named(self._free(base))
         self.origins[found] = text
         self.bounds.learn(found, least)
         if least:
             self.assume(at_most(least, found))
         return found
+
+    def _free(self, base: str) -> str:
+        """Return a name that no size has yet: with the next number, where that is taken."""
+        if not self._numbers:
+            self._numbers.update((s.name, 2) for s in (*self.inputs, *self.origins))
+        name = base
+        while name in self._numbers:
+            name = f"{base}_{self._numbers[base]}"
+            self._numbers[base] += 1
+        self._numbers[name] = 2
+        return name
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
@@ -252,9 +305,9 @@ class Asker:
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
-        bounds, whole = self.bounds, self._whole
+        bounds, settled, numbers = self.bounds, self.settled, self._numbers
         self.env = self.env.fork()
-        self.bounds, self._whole = bounds.copy(), set(whole)
+        self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases = dict(self.origins), dict(self.cases)
@@ -263,7 +316,7 @@ class Asker:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self._whole = bounds, whole
+            self.bounds, self.settled, self._numbers = bounds, settled, numbers
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""
@@ -298,9 +351,3 @@ class Asker:
                 return True if is_at_least(less, 0) else False if is_at_least(more, 1) else None
             case "<":
                 return True if is_at_least(less, 1) else False if is_at_least(more, 0) else None
-
-
-def _numbered(base: str) -> Iterable[str]:
-    yield base
-    for n in count(2):
-        yield f"{base}_{n}"

@@ -19,7 +19,7 @@ def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis
 
     The runtime does not look at those of tensors that hold nothing; where all do, the first one's are taken.
     """
-    empty, reason = [call.empty(s) for s in shapes], off_axis_reason(axis)
+    empty = [call.empty(s) for s in shapes]
     chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
     dims = list(shapes[chosen])
     for n in range(len(dims)):
@@ -28,6 +28,7 @@ def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis
         for m, other in enumerate(shapes):
             for k in range(m) if empty[chosen] != FALSE else (chosen,):
                 if other[n] != shapes[k][n]:
+                    reason = off_axis_reason(n, axis, len(dims))
                     call.require(any_of([empty[m], empty[k], equal(other[n], shapes[k][n])]), reason)
         if empty[chosen] == FALSE:
             known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]

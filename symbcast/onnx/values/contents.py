@@ -3,7 +3,8 @@
 Exporters compute shapes in the graph: small integer tensors hold sizes, and index tensors count along axes. Both are
 followed exactly. `Elements` lists the elements of a small tensor; a `Ramp` is an affine function of the indices, as
 ``Range`` makes it and ``Unsqueeze``, ``Expand`` and ``Add`` keep it; `Stack` puts ramps side by side on the last axis;
-`Numbers` are those of a larger constant.
+`Numbers` are those of a larger constant. Of elements that data decide an `Interval` says from where to where they are;
+`Bands` are intervals side by side.
 """
 
 from __future__ import annotations
@@ -66,7 +67,25 @@ class Numbers:
         self.array = array
 
 
-Content: TypeAlias = Elements | Ramp | Stack | Numbers
+class Interval(NamedTuple):
+    """Integers from ``low`` to ``high``, None where there is no bound; ``is_attained`` where both are among them.
+
+    It is about elements that are there: of a tensor that is empty it says nothing.
+    """
+
+    low: Dim | None
+    high: Dim | None
+    is_attained: bool = False
+
+
+class Bands(NamedTuple):
+    """Intervals side by side on an axis, which is as long as there are intervals: that of each slice."""
+
+    axis: int
+    parts: tuple[Interval, ...]
+
+
+Content: TypeAlias = Elements | Ramp | Stack | Numbers | Interval | Bands
 
 _INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _REALS = frozenset({1, 10, 11})
@@ -78,12 +97,13 @@ def from_tensor(tensor: Any) -> Content | None:
     is_integer = tensor.data_type in _INTEGERS
     if not (is_integer or (tensor.data_type in _REALS and size <= MAX_ELEMENTS)):
         return None
-    from symbcast.onnx.values.arrays import read_array
+    from symbcast.onnx.values.arrays import read_array, read_short
 
+    numbers = read_short(tensor)
+    if numbers is not None:
+        return Elements(tuple(map(int if is_integer else _real, numbers)))
     array = read_array(tensor)
-    if array is None:
-        return None
-    return from_array(array)
+    return None if array is None else from_array(array)
 
 
 def from_array(array: np.ndarray[Any, Any]) -> Content:
@@ -98,6 +118,8 @@ def _real(number: float) -> Element:
     """Return a real number with a denominator so small that multiplying sizes by it does not round; None of others."""
     if not isfinite(number):
         return None
+    if number.is_integer():
+        return int(number) if abs(number) <= _MAX_NUMERATOR else None
     fraction = Fraction(number)
     if fraction.denominator > _MAX_DENOMINATOR or abs(fraction.numerator) > _MAX_NUMERATOR:
         return None
@@ -135,7 +157,7 @@ def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Elemen
         if sizes is None:
             return content.items if shape is None or len(shape) == 1 else None  # of more axes, which lie where?
         return content.items if prod(sizes) == len(content.items) else None
-    if content is None or sizes is None or prod(sizes) > MAX_ELEMENTS:
+    if content is None or isinstance(content, Interval | Bands) or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None
     if isinstance(content, Ramp):
         return tuple(at(content, index) for index in _indices(sizes))
@@ -211,9 +233,11 @@ def ratio(above: Dim, below: Dim) -> Element:
 
 __all__ = [
     "MAX_ELEMENTS",
+    "Bands",
     "Content",
     "Element",
     "Elements",
+    "Interval",
     "Numbers",
     "Ramp",
     "Ratio",

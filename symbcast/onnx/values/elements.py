@@ -12,6 +12,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
+from symbcast.algebra.bounds import exact_quotient
 from symbcast.logic.formulas import (
     FALSE,
     FORMULA_KINDS,
@@ -103,11 +104,14 @@ def _divide(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
         if is_rounded(y) or (is_rounded(x) and not _shifts(y)):
             return None
         return ratio(multiply(x.above, y.below), multiply(x.below, y.above))
-    return _quotient_towards_zero(known.bounds, x.above, y.above)
+    return quotient_towards_zero(known.bounds, x.above, y.above)
 
 
-def _quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
+def quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
     """Return a quotient rounded towards zero; the divisor is positive."""
+    whole = exact_quotient((above,), (below,))
+    if whole is not None:
+        return whole
     if bounds.is_at_least(above, 0):
         return floor_divide(above, below)
     negative = ceil_divide(bounds.smaller(above, 0), below)
@@ -302,4 +306,4 @@ def cast_element(element: Element, to: int, known: KnownSizes) -> Element:
 def _towards_zero(element: Element, known: KnownSizes) -> Element:
     if not isinstance(element, Ratio):
         return element
-    return _quotient_towards_zero(known.bounds, element.above, element.below)
+    return quotient_towards_zero(known.bounds, element.above, element.below)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BOOL = 9
 INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
+UNSIGNED = frozenset({2, 4, 12, 13})
 FLOAT16, BFLOAT16 = 10, 16
 
 _RANGES = {
@@ -61,6 +62,15 @@ def held(element: Element, dtype: int, bounds: Bounds) -> Element:
     if high < _OF_SIZES or any(abs(c) > _MAX_FACTOR for c in term(element).coefficients.values()):
         return None
     return element if low < 0 or bounds.is_at_least(element, 0) else None
+
+
+def range_of(dtype: int) -> tuple[int, int]:
+    """Return the least and the greatest integer of an element type of integers.
+
+    >>> range_of(3)
+    (-128, 127)
+    """
+    return _RANGES[dtype]
 
 
 def is_rounded(number: Ratio) -> bool:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ramp, listed
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Element,
+    Elements,
+    Interval,
+    Ramp,
+    as_ramp,
+    listed,
+)
 from symbcast.onnx.values.elements import BINARY, cast_element
 from symbcast.onnx.values.numbers import INTEGERS
 from symbcast.onnx.values.value import Dims, Value
@@ -26,6 +36,8 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
         return content
     if isinstance(content, Elements):
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
+    if isinstance(content, Interval | Bands):
+        return None  # see `symbcast.onnx.operators.intervals`
     return content if to in INTEGERS and value.dtype in INTEGERS else None
 
 
@@ -44,7 +56,7 @@ def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element])
     if output is not None and prod(output) <= MAX_ELEMENTS:
         values = [_narrowed(v, shape) for v in values]
         shapes = [sizes for v in values if (sizes := numbers_of(v.shape or ())) is not None]
-        if len(shapes) == len(values):
+        if len(shapes) == len(values) and all(prod(sizes) <= MAX_ELEMENTS for sizes in shapes):
             listings = [listed(v.content, sizes) for v, sizes in zip(values, shapes, strict=True)]
             return _if_any(_spread(listings, shapes, output, step))
     return _ramps(values, shape, step)

@@ -1,0 +1,51 @@
+"""How the work on one job came to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+Job = TypeVar("Job")
+Answer = TypeVar("Answer")
+
+Kind: TypeAlias = Literal["answered", "timed out", "died"]
+
+
+class TimedOutError(Exception):
+    """Work that took longer than it may."""
+
+
+class DiedError(Exception):
+    """Work whose process came to its end; ``status`` is the exit status, or the signal below 0, where it is known."""
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(status)
+        self.status = status
+
+    def __str__(self) -> str:
+        return ended_with(self.status)
+
+
+def ended_with(status: int | None) -> str:
+    """Return how a process came to its end.
+
+    >>> ended_with(-9), ended_with(7), ended_with(None)
+    ('signal 9', 'status 7', 'no word')
+    """
+    if status is None:
+        return "no word"
+    return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+@dataclass(frozen=True)
+class Ending(Generic[Job, Answer]):
+    """A job, and what came of it: an answer, or why there is none.
+
+    ``status`` is how the process ended that had the job, where it did and that is known; ``text`` says it in words.
+    """
+
+    job: Job
+    kind: Kind
+    answer: Answer | None = None
+    status: int | None = None
+    text: str = ""

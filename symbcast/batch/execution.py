@@ -1,0 +1,99 @@
+"""Jobs worked on by an executor, or by processes of our own: so many at a time, and each answer as it comes.
+
+Of thousands of jobs only some are with the executor at any time, so that none waits there with all that belongs to it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from itertools import islice
+from queue import SimpleQueue
+from typing import TypeAlias
+
+from symbcast.batch.endings import Answer, DiedError, Ending, Job, TimedOutError, ended_with
+
+AHEAD = 128
+"""So many jobs are with an executor that does not say how many workers it has."""
+
+Submit: TypeAlias = "Callable[[Job], Future[Answer]]"
+
+
+def run(
+    function: Callable[[Job], Answer],
+    jobs: Iterable[Job],
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    processes: int = 0,
+) -> Generator[Ending[Job, Answer], None, None]:
+    """Yield how each job ended, as they do, a function being asked about each.
+
+    ``executor`` is any of `concurrent.futures`; None is for processes of our own, as many as ``processes`` or as there
+    are cores. These outlive a job that crashes or takes longer than ``timeout`` seconds. Elsewhere a job with a time
+    limit is worked on in a process beside the worker, for no executor can stop what has begun. The function, the jobs
+    and the answers are pickled, and exceptions of the function are raised here.
+    """
+    if executor is None:
+        from symbcast.batch.pool import pool  # loads pebble
+
+        count = processes or os.cpu_count() or 1
+        with pool(function, count, timeout) as submit:
+            yield from _endings(submit, jobs, 2 * count)
+        return
+    yield from _endings(_submitted(function, executor, timeout), jobs, _ahead(executor))
+
+
+def _submitted(function: Callable[[Job], Answer], executor: Executor, timeout: float | None) -> Submit[Job, Answer]:
+    if timeout is None:
+        return lambda job: executor.submit(function, job)
+    from symbcast.batch.isolation import Isolated
+
+    isolated = Isolated(function, timeout)
+    return lambda job: executor.submit(isolated, job)
+
+
+def _ahead(executor: Executor) -> int:
+    workers = getattr(executor, "_max_workers", None)  # of threads and processes; no executor tells it otherwise
+    return 2 * workers if isinstance(workers, int) and workers > 0 else AHEAD
+
+
+def _endings(
+    submit: Submit[Job, Answer], jobs: Iterable[Job], ahead: int
+) -> Generator[Ending[Job, Answer], None, None]:
+    done: SimpleQueue[Future[Answer]] = SimpleQueue()
+    waiting: dict[Future[Answer], Job] = {}
+    source = iter(jobs)
+    try:
+        while True:
+            for job in islice(source, ahead - len(waiting)):
+                future = submit(job)
+                waiting[future] = job
+                future.add_done_callback(done.put)
+            if not waiting:
+                return
+            future = done.get()
+            yield _ending(waiting.pop(future), future)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
+    try:
+        return Ending(job, "answered", future.result())
+    except (TimedOutError, TimeoutError):
+        return Ending(job, "timed out")
+    except DiedError as error:
+        return Ending(job, "died", status=error.status, text=str(error))
+    except Exception as error:
+        status = getattr(error, "exitcode", None)  # of pebble's ProcessExpired, which is not loaded for it
+        if status is not None:
+            return Ending(job, "died", status=status, text=ended_with(status))
+        if isinstance(error, BrokenExecutor) or type(error).__name__ in _LOST:
+            return Ending(job, "died", text=f"{type(error).__name__}")
+        raise
+
+
+_LOST = frozenset({"KilledWorker", "ProcessExpired"})
+"""What executors say of a job whose workers die again and again, and of processes that end without a word."""

@@ -1,0 +1,111 @@
+"""A file of results, a line of JSON each, that goes on after a stop.
+
+Each result is written as it comes. A stop leaves whole lines, and half a line at the end at the most, which is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from symbcast.batch.results import Stamp
+
+FORMAT = "symbcast.results"
+VERSION = 1
+"""It grows when a key changes its meaning or goes."""
+
+
+class Journal:
+    """A file of results of one question; ``question`` is data for JSON, which the results of another do not fit."""
+
+    def __init__(self, path: Path, question: Mapping[str, Any]) -> None:
+        self.path = path
+        self._head = {"format": FORMAT, "version": VERSION, "question": json.loads(json.dumps(question))}
+        self._stream: TextIO | None = None
+
+    def resume(self, is_kept: Callable[[Mapping[str, Any]], bool]) -> dict[str, dict[str, Any]]:
+        """Return the results that are there and stay, by path, without their reports; the others leave the file.
+
+        Those stay that are about files as they still are, and that ``is_kept`` keeps. None do of another question.
+        """
+        kept: dict[str, dict[str, Any]] = {}
+        draft = self.path.with_name(f".{self.path.name}.part")
+        with draft.open("w", encoding="utf-8") as stream:
+            stream.write(json.dumps(self._head) + "\n")
+            for line, row in self._rows():
+                if row["path"] not in kept and _is_as_it_was(row) and is_kept(row):
+                    stream.write(line)
+                    kept[row["path"]] = {**row, "report": _short(row.get("report"))}
+        draft.replace(self.path)
+        return kept
+
+    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the whole lines of the file, and what is in them, where they are of the same question."""
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as stream:
+            if _read(stream.readline()) != self._head:
+                return
+            for line in stream:
+                row = _read(line)
+                if row is not None and isinstance(row.get("path"), str):
+                    yield line, row
+
+    def __enter__(self) -> Journal:
+        is_new = not self.path.exists() or not self.path.stat().st_size
+        self._stream = self.path.open("a", encoding="utf-8")
+        if is_new:
+            self._write(self._head)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a result down."""
+        self._write(row)
+
+    def _write(self, data: Mapping[str, Any]) -> None:
+        assert self._stream is not None
+        self._stream.write(json.dumps(data) + "\n")
+        self._stream.flush()
+
+
+def read_results(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the results in a file of them, in the order in which they came."""
+    with path.open(encoding="utf-8") as stream:
+        next(stream, None)
+        for line in stream:
+            row = _read(line)
+            if row is not None:
+                yield row
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    """Return what is in a line; None where it is not whole."""
+    if not line.endswith("\n"):
+        return None
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_as_it_was(row: Mapping[str, Any]) -> bool:
+    """Return whether a file is of the size and the time of the last change that a result was found for."""
+    return Stamp(row.get("size", -1), row.get("modified", -1)) == Stamp.of(row["path"])
+
+
+def _short(report: Any) -> dict[str, Any] | None:
+    """Return of a report what a table shows."""
+    if not isinstance(report, dict):
+        return None
+    left = {u["node"] for u in report["unanalysed"]}
+    return {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}

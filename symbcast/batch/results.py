@@ -1,0 +1,88 @@
+"""What came of the check of one of many files, as plain data: it goes from process to process, and into JSON lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+
+from symbcast.batch.endings import Ending
+
+Status: TypeAlias = Literal["checked", "failed", "timed out", "died"]
+
+
+class Stamp(NamedTuple):
+    """The state of a file: its size in bytes, and when it was last changed, in nanoseconds; -1 where it is none."""
+
+    size: int = -1
+    modified: int = -1
+
+    @staticmethod
+    def of(path: str) -> Stamp:
+        """Return the state of a file as it is now."""
+        try:
+            found = Path(path).stat()
+        except OSError:
+            return Stamp()
+        return Stamp(found.st_size, found.st_mtime_ns)
+
+
+class Row(TypedDict):
+    """A result as JSON has it."""
+
+    path: str
+    size: int
+    modified: int
+    status: Status
+    seconds: float
+    problem: str
+    report: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What came of the check of one file.
+
+    Attributes:
+        path: The file.
+        status: ``"checked"``; ``"failed"`` where it could not be, for it is no model or what is asked does not fit it;
+            ``"timed out"`` or ``"died"`` where the process took longer than it may or came to an end: no answer.
+        seconds: How long it took, in seconds; 0.0 where the process died.
+        problem: Why there is no report; empty where there is one.
+        report: The answer, as `symbcast.onnx.ModelReport.to_dict` returns it.
+        stamp: The state of the file when it was checked.
+    """
+
+    path: str
+    status: Status
+    seconds: float = 0.0
+    problem: str = ""
+    report: dict[str, Any] | None = None
+    stamp: Stamp = Stamp()  # noqa: RUF009 - a tuple, which nobody changes
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, as a report has it; empty where there is no answer."""
+        return "" if self.report is None else str(self.report["verdict"])
+
+    def to_dict(self) -> Row:
+        """Return the result as data for JSON."""
+        return {
+            "path": self.path,
+            "size": self.stamp.size,
+            "modified": self.stamp.modified,
+            "status": self.status,
+            "seconds": round(self.seconds, 6),
+            "problem": self.problem,
+            "report": self.report,
+        }
+
+    @staticmethod
+    def of(ending: Ending[Any, FileResult], path: str, timeout: float | None) -> FileResult:
+        """Return what came of a file whose work ended; the state of one without an answer is the one now."""
+        if ending.answer is not None:
+            return ending.answer
+        found = FileResult(path, "died", stamp=Stamp.of(path))
+        if ending.kind == "timed out" and timeout is not None:
+            return replace(found, status="timed out", seconds=timeout, problem=f"took more than {timeout:g} seconds")
+        return replace(found, problem=f"the process that checked it ended with {ending.text}; is it too large?")

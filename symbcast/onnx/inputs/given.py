@@ -1,0 +1,147 @@
+"""What a caller knows of a model's inputs: sizes by name, shapes, and what is in inputs of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
+from symbcast.program.bindings import read_size
+from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.text import parse_dim
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+ContentsLike: TypeAlias = "int | str | Iterable[Any]"
+"""The elements of an input: one, or lists of them as deep as the input has axes; or text, ``"4, N//2"``."""
+
+
+class Contents(NamedTuple):
+    """The elements of an input in row-major order; ``shape`` is None where the model is to say how they lie."""
+
+    items: tuple[Dim, ...]
+    shape: tuple[int, ...] | None
+    text: str
+
+
+class Given(NamedTuple):
+    """What a caller knows, each by the name of a size or of an input."""
+
+    bind: Mapping[str, int]
+    shapes: Mapping[str, Shape]
+    values: Mapping[str, Contents]
+
+    def texts(self) -> Iterator[str]:
+        """Yield what is given, as it is told in a report."""
+        yield from (f"{name} == {size}" for name, size in self.bind.items())
+        yield from (f"{name} of shape {given}" for name, given in self.shapes.items())
+        yield from (f"{name} = {contents.text}" for name, contents in self.values.items())
+
+
+def read_given(
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    min_size: int = 0,
+) -> Given:
+    """Return what a caller gives, read; whether a model has such inputs and sizes is not asked here.
+
+    Raises `BindingError` for what is no size or no list of them, and `ShapeTypeError` for what is no mapping or shape.
+    """
+    return Given(
+        {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
+        {name: _shape(name, given) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
+        {name: _contents(name, given) for name, given in _items("values", values, "{'steps': [4, 'N//2']}")},
+    )
+
+
+def _items(argument: str, given: Any, example: str) -> list[tuple[str, Any]]:
+    if given is None:
+        return []
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ShapeTypeError(given, f"a mapping of names for {argument}=", f"write {argument}={example}")
+    return list(given.items())
+
+
+def _bound(name: str, given: object, min_size: int) -> int:
+    size = read_size(name, given)
+    if size < min_size:
+        raise BindingError(f"{name}={size}: sizes are at least {min_size}", f"write min_size={size} too")
+    return size
+
+
+def _shape(name: str, given: ShapeLike) -> Shape:
+    try:
+        return shape(given)
+    except SymbcastError as error:
+        raise BindingError(f"the shape given for {name} cannot be read: {error}") from error
+
+
+def _contents(name: str, given: ContentsLike) -> Contents:
+    try:
+        sizes, flat = (None, _parts(given)) if isinstance(given, str) else _flattened(given)
+        items = tuple(map(_element, flat))
+    except (SymbcastError, TypeError) as error:
+        hint = "write integers and expressions in sizes, such as [4, 'N//2']"
+        raise BindingError(f"the contents given for {name} cannot be read: {error}", hint) from error
+    return Contents(items, sizes, str(items[0]) if sizes == () else _listed(items))
+
+
+def _listed(items: Iterable[Dim]) -> str:
+    return f"[{', '.join(map(str, items))}]"
+
+
+def _flattened(given: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Return the lengths of nested lists along each axis, and what is in them in row-major order."""
+    if isinstance(given, (str, bool)) or not isinstance(given, Iterable):
+        return (), [given.item() if hasattr(given, "item") else given]
+    parts = [_flattened(part) for part in given]
+    inner = {sizes for sizes, _ in parts}
+    if len(inner) > 1:
+        raise BindingError("the lists in it are not of one length")
+    return (len(parts), *(inner.pop() if inner else ())), [item for _, items in parts for item in items]
+
+
+def _element(given: Any) -> Dim:
+    """Return an element; unlike a size it may be below 0."""
+    text = given.strip() if isinstance(given, str) else None
+    if text is not None and not text.removeprefix("-").isdecimal():
+        return parse_dim(text)
+    if isinstance(given, bool):
+        raise TypeError(f"{given} is a truth value")
+    try:
+        return int(text) if text is not None else index(given)
+    except TypeError:
+        (found,) = shape([given]).dims
+        return found
+
+
+def _parts(text: str) -> Sequence[str]:
+    """Return what stands between the commas of a text, those within brackets left alone."""
+    inner = text.strip()
+    if inner[:1] + inner[-1:] in ("[]", "()"):
+        inner = inner[1:-1]
+    parts, depth = [""], 0
+    for character in inner:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip()]
+
+
+NOTHING = Given({}, {}, {})
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
+    """Return the error that a model has no input, or no size, of a name; ``known`` are those that it has."""
+    from difflib import get_close_matches  # for a message only
+
+    from symbcast.characters import listed
+
+    close = [k for k in known if k.casefold() == name.casefold()] or get_close_matches(name, known, 1)
+    there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
+    return BindingError(f"the model has no {what} called {name!r}", f"did you mean {close[0]!r}?" if close else there)

@@ -1,0 +1,84 @@
+"""Shapes that a caller gives, put in the place of those that a model declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.algebra.terms import symbols_of
+from symbcast.errors import BindingError
+from symbcast.logic.formulas import Formula, at_most, equal, with_dims
+from symbcast.shapes import shape_of
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.shapes import Shape
+
+_OWN = "\0"
+"""Put before the names of a model, so that those of the caller are others as long as the two are put together."""
+
+
+class Unifier:
+    """Finds what each size that a model declares is in the sizes that a caller gives.
+
+    A name that the model has and the caller does not give a size for stays, and means the same in what the caller
+    gives. ``assumed`` is what must hold besides, where one size of the model is given several times.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Symbol, Dim] = {}
+        self.assumed: list[Formula] = []
+
+    def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
+        """Take in the shape that is given for an input; raises `BindingError` where that cannot be its shape."""
+        if len(given) != len(declared):
+            ranks = f"rank {len(given)}, and in the model {name} is of rank {len(declared)}"
+            raise BindingError(f"what is given for {name} is of {ranks}: {shape_of(declared)}")
+        for axis, (own, wanted) in enumerate(zip(declared, given.dims, strict=True)):
+            self._put_together(replaced(_marked(own), self._found), replaced(wanted, self._found), (name, axis))
+
+    def _put_together(self, own: Dim, wanted: Dim, place: tuple[str, int]) -> None:
+        if own == wanted:
+            return
+        if isinstance(own, int) and isinstance(wanted, int):
+            name, axis = place
+            raise BindingError(
+                f"what is given for {name} has {wanted} on axis {axis}, and the model fixes that at {own}",
+                f"give {own} there, or export the model with a dynamic axis",
+            )
+        if isinstance(wanted, Unknown):
+            self._assume_bounds(wanted, own)
+            self._replace(wanted, own)
+        elif isinstance(own, Symbol) and own.name.startswith(_OWN):
+            self._replace(own, wanted)
+        else:
+            self.assumed.append(equal(own, wanted))
+
+    def _assume_bounds(self, unknown: Unknown, own: Dim) -> None:
+        if unknown.lower:
+            self.assumed.append(at_most(unknown.lower, own))
+        if unknown.upper is not None:
+            self.assumed.append(at_most(own, unknown.upper))
+
+    def _replace(self, old: Symbol, new: Dim) -> None:
+        self._found = {s: replaced(d, {old: new}) for s, d in self._found.items()}
+        self._found[old] = new
+
+    def shape(self, declared: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return declared sizes in the names that are left."""
+        return tuple(_unmarked(replaced(_marked(d), self._found)) for d in declared)
+
+    def formulas(self) -> list[Formula]:
+        """Return what must hold besides, in the names that are left."""
+        return [with_dims(formula, lambda d: _unmarked(replaced(d, self._found))) for formula in self.assumed]
+
+
+def _marked(dim: Dim) -> Dim:
+    return replaced(dim, {s: symbol(_OWN + s.name) for s in symbols_of((dim,))})
+
+
+def _unmarked(dim: Dim) -> Dim:
+    marked = [s for s in symbols_of((dim,)) if s.name.startswith(_OWN)]
+    return replaced(dim, {s: symbol(s.name.removeprefix(_OWN)) for s in marked})

@@ -1,0 +1,31 @@
+"""Losses: how far scores for classes are from the classes that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.onnx.differences import LOSS_FUNCTION
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import expect
+from symbcast.onnx.registry import operator
+from symbcast.onnx.tail import infer
+from symbcast.onnx.values.value import Value
+
+
+@operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
+def loss(call: NodeCall) -> Value | Sequence[Value]:
+    """One number for each place of (N, C, ...), or one for all; each has a class that is wanted.
+
+    ONNX Runtime has no kernel for it: what runs there is its definition by other operators.
+    """
+    if call.does(LOSS_FUNCTION):
+        return infer(call)
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and classes")
+    places = (dims[0], *dims[2:])
+    expect(call, 1, "the target", places)
+    expect(call, 2, "the weights", (dims[1],))
+    call.note("that the targets, which are data, are classes was not looked at", is_about_data=True)
+    found = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
+    return found, Value(dims, call.dtype())

@@ -1,0 +1,18 @@
+"""Which batches ONNX Runtime's GatherND takes side by side (seen with 1.31)."""
+
+from __future__ import annotations
+
+from symbcast.algebra.arithmetic import modulo, multiply
+from symbcast.algebra.bounds import exact_quotient, reduced_fraction
+from symbcast.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.operators.context import Context, Dims
+
+
+def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) -> None:
+    """Require that the indices be as many for each of the batch, whatever their axes are, if anything is taken."""
+    if exact_quotient(slices, batches) is not None:  # where there is no batch, there is no index then
+        return
+    above, below = reduced_fraction(slices, batches)
+    is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)
+    needs = any_of([context.empty((*slices, *taken)), all_of([at_most(1, multiply(*batches)), is_whole])])
+    context.require(needs, "there must be as many indices for each of the batch")

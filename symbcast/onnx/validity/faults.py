@@ -1,0 +1,37 @@
+"""Where a model is malformed, as the error that says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbcast.characters import cut
+from symbcast.errors import ModelError
+
+_LONGEST = 80
+"""How many characters of a name are shown."""
+AGAIN = "mend the model, or export it again"
+DAMAGED = "the model holds names that are no text", "it is damaged; fetch it or export it again"
+
+
+def label(node: Any) -> str:
+    """Return what a node is called in a message: by its name, or by what it makes, and its operator."""
+    name = node.name or next((o for o in node.output if o), "")
+    return f"the node {quoted(name)} ({quoted(node.op_type, '')})" if name else f"a node ({quoted(node.op_type, '')})"
+
+
+def quoted(name: Any, quote: str = "'") -> str:
+    """Return a name, which may be of any length and no text, as it is shown."""
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+    return f"{quote}{cut(''.join(c if c.isprintable() else '?' for c in text[: 2 * _LONGEST]), _LONGEST)}{quote}"
+
+
+class Source:
+    """A model by its name, and in which of its functions a fault lies."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.function = ""
+
+    def fault(self, problem: str, hint: str = AGAIN) -> ModelError:
+        """Return the error that says what is wrong."""
+        return ModelError(self.name, f"in the function {self.function}, {problem}" if self.function else problem, hint)

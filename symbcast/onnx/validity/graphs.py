@@ -1,0 +1,192 @@
+"""The graphs of a model: that each name is made once and before it is used, and each node is what its operator is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from symbcast.errors import ModelError
+from symbcast.onnx.validity.bodies import check_bodies
+from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
+from symbcast.onnx.validity.functions import Key, key_of, title
+from symbcast.onnx.validity.nodes import FIELDS, check_held, check_node
+from symbcast.onnx.validity.tensors import problem_of
+
+MAX_DEPTH = 64
+"""How deep graphs in one another are examined; `symbcast.onnx.walk` follows fewer."""
+_TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
+_ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
+"""The types of attributes that are numbers or texts, by how many they hold."""
+
+
+class UnsortedError(ModelError):
+    """A node of the model's own graph uses what a later one makes."""
+
+
+class Graphs:
+    """The examination of all graphs of a model.
+
+    What a node must be is looked up once for all nodes of one operator with the same attributes and as many inputs.
+    """
+
+    def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, is_named_once: bool) -> None:
+        self._source = source
+        self._model = model
+        self._functions = functions
+        self._is_named_once = is_named_once
+        """Whether no two nodes of a graph may have one name."""
+        self._versions: Mapping[str, int] = {}
+        self._right: set[tuple[Any, ...]] = set()
+        """Nodes that are what their operators are, by all that this depends on, under the versions at hand."""
+
+    def check(self, versions: Mapping[str, int]) -> None:
+        """Examine the graph of the model, under versions of the operator sets."""
+        self._versions, self._right = versions, set()
+        self._graph(self._model.graph, ())
+
+    def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
+        """Examine the body of a function."""
+        self._versions, self._right = versions, set()
+        known = set(function.input)
+        self._nodes(function.node, known, ())
+        for name in function.output:
+            if name not in known:
+                raise self._source.fault(f"the output {quoted(name)} is made nowhere")
+
+    def _graph(self, graph: Any, around: Sequence[set[str]]) -> None:
+        """Examine a graph; ``around`` are the names that the graphs around it have made so far."""
+        if len(around) > MAX_DEPTH:
+            return
+        known = self._held(graph)
+        self._nodes(graph.node, known, around)
+        if bytes in set(map(type, known)):
+            raise self._source.fault(*DAMAGED)
+        for output in graph.output:
+            if output.name not in known:
+                raise self._source.fault(
+                    f"the output {quoted(output.name)} of the graph {quoted(graph.name)} is made nowhere in it"
+                )
+
+    def _held(self, graph: Any) -> set[str]:
+        """Return the names of the inputs and constants of a graph."""
+        given, held = [i.name for i in graph.input], [t.name for t in graph.initializer]
+        held += [t.values.name for t in graph.sparse_initializer]
+        for what, names in ("input", given), ("initializer", held):
+            if any(isinstance(name, bytes) for name in names):
+                raise self._source.fault(*DAMAGED)
+            if len(set(names)) < len(names):
+                raise self._source.fault(f"the {what} {quoted(_first_twice(names))} is there twice")
+        if "" in given:
+            raise self._source.fault(f"input {given.index('')} of the graph {quoted(graph.name)} has no name")
+        for tensor in graph.initializer:
+            problem = problem_of(tensor)
+            if problem is not None:
+                raise self._source.fault(f"the initializer {quoted(tensor.name)} {problem}")
+        return {*given, *held} - {""}
+
+    def _nodes(self, nodes: Any, known: set[str], around: Sequence[set[str]]) -> None:
+        """Examine nodes in their order, and add the names that they make to those known."""
+        right, titles = self._right, set[str]()
+        for node in nodes:
+            inputs, outputs = tuple(node.input), tuple(node.output)
+            for name in inputs:
+                if name not in known and name and not _is_among(name, around):
+                    raise self._undefined(node, name, nodes, around)
+            key: tuple[Any, ...] = (node.op_type, node.domain, len(inputs), len(outputs))
+            if "" in inputs:
+                key += tuple(n for n, name in enumerate(inputs) if not name)
+            held = []
+            for attribute in node.attribute:
+                kind = attribute.type
+                key += (attribute.name, kind)
+                if not _is_plain(attribute, kind):
+                    held.append(attribute)
+            if key not in right:
+                self._node(node)
+                right.add(key)
+            if held:
+                self._within(node, held, (*around, known))
+            for name in outputs:
+                if name in known or (around and _is_among(name, around)):
+                    raise self._source.fault(f"{label(node)} makes {quoted(name)}, which is there already")
+                if name:
+                    known.add(name)
+            title = node.name
+            if title:
+                self._titled(title, titles)
+
+    def _titled(self, title: str | bytes, titles: set[str]) -> None:
+        """Take in what a node is called."""
+        if isinstance(title, bytes):
+            raise self._source.fault(*DAMAGED)
+        if self._is_named_once:
+            if title in titles:
+                raise self._source.fault(f"two nodes are called {quoted(title)}, which ONNX Runtime refuses")
+            titles.add(title)
+
+    def _node(self, node: Any) -> None:
+        """Examine what a node has in common with others of its operator."""
+        key = key_of(node.domain, node.op_type, node)
+        function = self._functions.get(key)
+        if function is None:
+            check_node(node, self._versions, self._source)
+            return
+        if key[0] not in self._versions:
+            raise self._source.fault(
+                f"{label(node)} is of the domain {quoted(key[0] or 'ai.onnx')}, of which no version is imported",
+                "add it to the model's opset_import",
+            )
+        for what, count, most in (
+            ("inputs", len(node.input), len(function.input)),
+            ("outputs", len(node.output), len(function.output)),
+        ):
+            if count > most:
+                raise self._source.fault(f"{label(node)} has {count} {what}, and the function {title(key)} has {most}")
+
+    def _within(self, node: Any, attributes: Iterable[Any], around: Sequence[set[str]]) -> None:
+        """Examine the attributes of a node that hold tensors, graphs, or something else than their type says."""
+        for attribute in attributes:
+            kind = attribute.type
+            if kind == _TENSOR and attribute.HasField("t"):
+                problem = problem_of(attribute.t)
+                if problem is not None:
+                    raise self._source.fault(f"the tensor in {quoted(attribute.name)} of {label(node)} {problem}")
+                continue
+            check_held(node, attribute, self._source)
+            if kind in (_GRAPH, _GRAPHS):
+                check_bodies(node, self._versions.get("", 1), self._source)
+                for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
+                    self._graph(graph, around)
+
+    def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
+        """Return the error of a name that nothing has made before."""
+        if isinstance(name, bytes):
+            return self._source.fault(*DAMAGED)
+        is_later = any(name in other.output for other in nodes)
+        text = f"{label(node)} uses {quoted(name)}, which "
+        if not is_later and around:
+            is_later = any(name in other.output for other in self._model.graph.node)
+            around = ()
+        if is_later and not around and not self._source.function:
+            return UnsortedError(self._source.name, f"{text}a later node makes")
+        return self._source.fault(f"{text}{'a later node makes' if is_later else 'nothing makes'}")
+
+
+def _is_plain(attribute: Any, kind: int) -> bool:
+    """Return whether an attribute is a number or text, or several, and holds one of its type."""
+    if kind in _ONE:
+        return bool(attribute.HasField(FIELDS[kind]))
+    return kind in _SEVERAL and bool(getattr(attribute, FIELDS[kind]))
+
+
+def _is_among(name: str, around: Sequence[set[str]]) -> bool:
+    return any(name in names for names in around)
+
+
+def _first_twice(names: Sequence[str]) -> str:
+    met: set[str] = set()
+    for name in names:
+        if name in met:
+            break
+        met.add(name)
+    return name

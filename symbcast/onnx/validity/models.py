@@ -1,0 +1,85 @@
+"""The examination of a whole model before it is walked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
+from symbcast.onnx.validity.functions import Key, functions_of
+from symbcast.onnx.validity.graphs import Graphs, UnsortedError
+from symbcast.onnx.validity.opsets import versions
+from symbcast.onnx.validity.order import in_order
+
+if TYPE_CHECKING:
+    from symbcast.onnx.requirements.recorder import Runtime
+
+
+class Examined(NamedTuple):
+    """A model that is well formed; ``versions`` are those of its operator sets, ``functions`` its functions by name.
+
+    ``model`` is the model itself, or a copy with its nodes sorted.
+    """
+
+    model: Any
+    versions: dict[str, int]
+    functions: dict[Key, Any]
+
+
+def examined(name: str, model: Any, runtime: Runtime) -> Examined:
+    """Return a model that is found to be well formed; raises `ModelError` where it is not.
+
+    What ONNX Runtime accepts is accepted where that is asked about: it sorts the nodes by itself, and imports the
+    operator sets that it knows.
+    """
+    source = Source(name)
+    if model.ir_version > _newest_ir():
+        raise source.fault(
+            f"the model is of version {model.ir_version} of the IR, and the installed onnx knows {_newest_ir()}",
+            "install a newer onnx, or export the model for an older version",
+        )
+    imported = versions(model.opset_import, source, runtime, model.ir_version)
+    _check_inputs(model.graph, source)
+    functions = functions_of(model, source)
+    graphs = Graphs(source, model, functions, is_named_once=runtime == "onnxruntime")
+    for function in model.functions:
+        source.function = quoted(function.name)
+        graphs.check_function(function, versions(function.opset_import, source, "spec"))
+    source.function = ""
+    try:
+        graphs.check(imported)
+    except UnsortedError as error:
+        found = in_order(model, source)
+        if runtime != "onnxruntime":
+            raise source.fault(error.problem, "sort the nodes, or export it again") from None
+        return examined(name, found, runtime)
+    return Examined(model, imported, functions)
+
+
+def _newest_ir() -> int:
+    import onnx
+
+    return int(onnx.IR_VERSION)
+
+
+def _check_inputs(graph: Any, source: Source) -> None:
+    """Raise `ModelError` where an input has no type, or one that there is not."""
+    held = {t.name for t in graph.initializer}
+    for given in graph.input:
+        kind = given.type.WhichOneof("value")
+        if kind is None:
+            if given.name not in held:
+                raise source.fault(f"the input {quoted(given.name)} has no type")
+        elif kind == "tensor_type":
+            tensor = given.type.tensor_type
+            if tensor.elem_type not in _element_types():
+                raise source.fault(
+                    f"the input {quoted(given.name)} is of the element type {tensor.elem_type}, which there is not"
+                )
+            if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
+                raise source.fault(*DAMAGED)
+
+
+def _element_types() -> frozenset[int]:
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values()) - {0}

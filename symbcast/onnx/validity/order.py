@@ -1,0 +1,61 @@
+"""The order of nodes: what makes a value comes before what uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symbcast.onnx.validity.faults import Source, label
+
+
+def in_order(model: Any, source: Source) -> Any:
+    """Return a copy of a model whose own nodes are sorted; raises `ModelError` where they go in a circle.
+
+    ONNX Runtime does so: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
+    """
+    nodes = list(model.graph.node)
+    maker = {name: n for n, node in enumerate(nodes) for name in node.output}
+    needs = [{maker[name] for name in _used(node) if name in maker} for node in nodes]
+    users: list[list[int]] = [[] for _ in nodes]
+    for n, needed in enumerate(needs):
+        for other in needed:
+            users[other].append(n)
+    left = [len(needed) for needed in needs]
+    order = [n for n, count in enumerate(left) if not count]
+    for n in order:
+        for user in users[n]:
+            left[user] -= 1
+            if not left[user]:
+                order.append(user)
+    if len(order) < len(nodes):
+        raise source.fault(_circle(nodes, needs, next(n for n, count in enumerate(left) if count), left))
+    made = type(model)()
+    made.CopyFrom(model)
+    del made.graph.node[:]
+    made.graph.node.extend(nodes[n] for n in order)
+    return made
+
+
+def _used(node: Any) -> Iterator[str]:
+    """Yield the names that a node uses, those in its graphs too."""
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        yield from found.input
+        for attribute in found.attribute:
+            for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                pending.extend(graph.node)
+
+
+def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]) -> str:
+    """Return the text for nodes that need one another: back from one of them until one is met again."""
+    way, places, n = [start], {start: 0}, start
+    while True:
+        n = min(other for other in needs[n] if left[other])
+        if n in places:
+            break
+        places[n] = len(way)
+        way.append(n)
+    circle = [label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
+    shown = circle if len(circle) <= 6 else [*circle[:5], "...", circle[-1]]
+    return f"nodes need one another in a circle: {' -> '.join(shown)}"
