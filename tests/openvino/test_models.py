@@ -129,6 +129,35 @@ def test_a_range_counts_the_sizes():
     hold_against_runs(ov.Model([op.gather(x, counted, op.constant(0))], [x]), range(1, 8), ("x_dim_0",))
 
 
+def test_a_loop_carries_values_and_puts_others_together():
+    x = parameter("x", -1, 2)
+    rows = op.squeeze(op.gather(op.shape_of(x), op.constant([0]), op.constant(0)), op.constant([0]))
+    carried = parameter("carried", -1, 2)
+    grown = op.concat([carried, op.constant(np.zeros((1, 2), np.float32))], 0)
+    body = ov.Model([op.constant(True), grown, op.reduce_sum(carried, op.constant([0]), True)], [carried])
+    node = op.loop(rows.output(0), op.constant(True).output(0))
+    node.set_function(body)
+    node.set_special_body_ports([-1, 0])
+    node.set_merged_input(carried, x.output(0), body.results[1].output(0))
+    last = node.get_iter_value(body.results[1].output(0), -1)
+    sums = node.get_concatenated_slices(body.results[2].output(0), 0, 1, 1, -1, 0)
+    report = hold_against_runs(ov.Model([last, sums], [x]), (1, 2, 3), ("x_dim_0",))
+    assert list(map(str, report.outputs.values())) == ["(2*x_dim_0, 2)", "(x_dim_0, 2)"]
+
+
+def test_an_iterator_slices_its_inputs_and_asks_its_body():
+    x, y = parameter("x", -1, -1), parameter("y", -1, 3)
+    part, whole = parameter("part", 1, -1), parameter("whole", -1, 3)
+    body = ov.Model([op.matmul(part, whole, False, False)], [part, whole])
+    node = op.tensor_iterator()
+    node.set_function(body)
+    node.set_sliced_input(part, x.output(0), 0, 1, 1, -1, 0)
+    node.set_invariant_input(whole, y.output(0))
+    made = node.get_concatenated_slices(body.results[0].output(0), 0, 1, 1, -1, 0)
+    report = hold_against_runs(ov.Model([made], [x, y]), (1, 2, 3), ("x_dim_0", "x_dim_1", "y_dim_0"))
+    assert str(report.condition) == "Eq(x_dim_1, y_dim_0)"
+
+
 @pytest.mark.parametrize(("kind", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
 def test_a_recurrent_layer_over_any_batch_and_length(kind, gates):
     activations = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}[kind]
