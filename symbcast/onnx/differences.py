@@ -192,6 +192,11 @@ RECURRENT_HIDDEN_SIZE = Difference(
     "needs the attribute hidden_size",
     "it may be left out",
 )
+REDUCE_EMPTY = Difference(
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare",
+    "leaves axes that are counted from the end as they are, of a tensor that is empty",
+    "reduces them",
+)
 ARG_EMPTY = Difference(
     "ArgMax ArgMin",
     "searches an empty axis where another axis is empty too",
