@@ -176,6 +176,7 @@ class _Sizes:
             found = self.named[text] = self.call.fresh(text, f"{text}, which no input tells")
         return found
 
+
 def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
     """Return the output of a call that has the shape and the type of its one input: the input as it is, as a rule."""
     value = call.value(0)

@@ -11,7 +11,7 @@ from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Constant, Dims, Value
+from symbcast.onnx.values.value import Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
