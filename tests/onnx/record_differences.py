@@ -53,6 +53,7 @@ def rows():
     yield sized(node("GRU", 14, {"hidden_size": 2}, [floats("T", "B", 3), *gates]), FEW, FEW)
     yield sized(node("RNN", 14, {}, [floats("T", "B", 3), *weights]), (1, 2), (1, 2))
     yield sized(node("ArgMax", 13, {"axis": 0}, [floats("N", "M")]), FEW, FEW)
+    yield sized(node("ReduceMax", 18, {}, [floats("N", "M"), values([-1, 0], "int64")]), FEW, FEW)
     yield sized(node("LayerNormalization", 17, {}, [floats("N", "M"), floats("M")]), FEW, FEW)
     yield sized(
         node("GroupNormalization", 21, {"num_groups": 2}, [floats(1, 4, "H"), floats("C"), floats("C")]),
