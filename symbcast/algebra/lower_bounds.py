@@ -8,6 +8,7 @@ either. Each step is sound: the answer is a lower bound, though perhaps not the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from symbcast.algebra.terms import Monomial, Operation, Term, constant
@@ -28,36 +29,43 @@ def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
     (0, 0, -1)
     """
     found = value.lower_bound
-    if steps == 0:
+    part = next(_openable(value), None) if steps else None
+    if part is None:
         return found
-    tried = (
-        _by_operation(value, monomial, atom, steps - 1)
-        for monomial in value.coefficients
-        for atom in monomial
-        if isinstance(atom, Operation)
-    )
-    better = next((low for low in tried if low is not None), None)
+    monomial, atom = part
+    better = _by_operation(value, monomial, atom, steps - 1)
     return found if better is None else better if found is None else max(found, better)
+
+
+def _openable(value: Term) -> Iterator[tuple[Monomial, Operation]]:
+    """Yield the operations of which something is known besides their intervals, each with its monomial."""
+    for monomial in value.coefficients:
+        for atom in monomial:
+            if isinstance(atom, Operation) and (_is_truth_value(atom) if len(monomial) > 1 else _is_bounded(atom)):
+                yield monomial, atom
+
+
+def _is_bounded(atom: Operation) -> bool:
+    by = atom.args[1]
+    return atom.kind in ("min", "max") or (atom.kind == "//" and by.is_constant and by.constant > 0)
 
 
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:
     """Return a lower bound of a term by what is known of one operation in one of its monomials."""
     if len(monomial) > 1:
-        return _by_truth_value(value, atom, steps) if _is_truth_value(atom) else None
+        return _by_truth_value(value, atom, steps)
     factor = value.coefficients[monomial]
     rest = value - atom.scaled(factor)
-    if atom.kind in ("min", "max"):
-        lows = [lower_bound(rest + arg.scaled(factor), steps) for arg in atom.args]
-        known = [low for low in lows if low is not None]
-        if (atom.kind == "min") == (factor > 0):
-            return min(known) if len(known) == len(lows) else None
-        return max(known, default=None)
-    if atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
+    if atom.kind == "//":
         by = atom.args[1].constant
         inside = atom.args[0] - constant(by - 1) if factor > 0 else atom.args[0]
         low = lower_bound(rest.scaled(by) + inside.scaled(factor), steps)
         return None if low is None else -(-low // by)
-    return None
+    lows = [lower_bound(rest + arg.scaled(factor), steps) for arg in atom.args]
+    known = [low for low in lows if low is not None]
+    if (atom.kind == "min") == (factor > 0):
+        return min(known) if len(known) == len(lows) else None
+    return max(known, default=None)
 
 
 def _is_truth_value(atom: Operation) -> bool:

@@ -126,7 +126,7 @@ def _checked(question: _Question, given: Given) -> Checked:
         found.inputs,
         texts,
         question.min_size,
-        given,
+        found.inputs.given,
         partial(_checked, question),
     )
 

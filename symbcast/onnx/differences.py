@@ -169,7 +169,7 @@ DFT_HALF = Difference(
 )
 DFT_EMPTY = Difference(
     "DFT",
-    "takes a length of 0",
+    "transforms a signal of length 0",
     "the length must be positive",
 )
 STFT_REAL = Difference(
@@ -191,6 +191,11 @@ RECURRENT_HIDDEN_SIZE = Difference(
     "RNN GRU LSTM",
     "needs the attribute hidden_size",
     "it may be left out",
+)
+REDUCE_EMPTY = Difference(
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare",
+    "leaves axes that are counted from the end as they are, of a tensor that is empty",
+    "reduces them",
 )
 ARG_EMPTY = Difference(
     "ArgMax ArgMin",

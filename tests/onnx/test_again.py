@@ -99,3 +99,20 @@ def test_what_stands_in_operations_is_eliminated(operator, text):
         assert not some or all(holds_at(f, {A: a}) for f in left), a
         if operator == "<=":
             assert some == all(holds_at(f, {A: a}) for f in left), a
+
+
+TURNS = """turns (float[N] x, int64 trips) => (float[L] y, float[P] z)
+<bool yes = {1}, int64[2] pads = {6, 6}, int64[1] low = {-3}, int64[1] high = {9223372036854775807}, int64[1] first = {0}> {
+    z = Slice(x, low, high, first)
+    y = Loop (trips, yes, x) <body = turn (int64 n, bool go, float[K] before) => (bool again, float[K2] after) {
+        again = Identity(go)
+        padded = Pad<mode = "reflect">(before, pads)
+        after = Concat<axis = 0>(padded, before)
+    }>
+}"""
+
+
+def test_what_a_trial_of_a_loop_asks_is_not_asked_again():
+    """A first turn would need 7 places, and the Slice would be plain then; but there need not be a turn."""
+    report = check(TURNS, assume="trips == 0")
+    assert (report.verdict, str(report.shapes["z"])) == (Verdict.ALWAYS, "(N - max(N - 3, 0),)")

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from functools import reduce as fold
 
 from symbcast.algebra.arithmetic import modulo
-from symbcast.logic.formulas import equal
-from symbcast.onnx.differences import ARG_EMPTY, GROUP_NORM_FUNCTION, INSTANCE_NORM_AXES, LAYER_NORM_EMPTY, LRN_IMAGES
-from symbcast.onnx.node_call import NodeCall
+from symbcast.logic.formulas import all_of, at_most, equal
+from symbcast.onnx.differences import (
+    ARG_EMPTY,
+    GROUP_NORM_FUNCTION,
+    INSTANCE_NORM_AXES,
+    LAYER_NORM_EMPTY,
+    LRN_IMAGES,
+    REDUCE_EMPTY,
+)
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
 from symbcast.onnx.operators.windows import one_for_each
 from symbcast.onnx.registry import operator
@@ -16,6 +23,7 @@ from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
 from symbcast.onnx.values.elements import BINARY
 from symbcast.onnx.values.value import Dims, Value
+from symbcast.onnx.walker import Fork, either
 from symbcast.operators.reductions import reduce, search
 
 INT64 = 7
@@ -24,12 +32,28 @@ _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
-def reduced(call: NodeCall) -> Dims:
+def reduced(call: NodeCall) -> Dims | None:
     """Return the first input with the axes to reduce 1, or gone."""
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
         return dims
-    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+    keepdims = bool(call.integer("keepdims", 1))
+    found = reduce(call, dims, axes or None, keepdims=keepdims)
+    if any(a < 0 for a in axes) and call.does(REDUCE_EMPTY):
+        return _unless_empty(call, dims, found, reduce(call, dims, [a for a in axes if a >= 0], keepdims=keepdims))
+    return found
+
+
+def _unless_empty(call: NodeCall, dims: Dims, found: Dims, of_empty: Dims) -> Dims | None:
+    """Return what a tensor is reduced to that holds something, or the other one; where the ranks differ, both go on."""
+    holds_something = all_of(at_most(1, d) for d in dims if not call.bounds.is_at_least(d, 1))
+    known = call.is_known(holds_something)
+    if known is not None:
+        return found if known else of_empty
+    yes, no = Value(found, call.dtype()), Value(of_empty, call.dtype())
+    if len(found) != len(of_empty):
+        call.walk.fork = Fork(holds_something, [yes], [no])
+    return either(call.asker, call.place.name, holds_something, yes, no).shape
 
 
 def _axes(call: NodeCall) -> list[int] | None:
@@ -107,8 +131,13 @@ def rms_normalization(call: NodeCall) -> Sequence[Value]:
 @operator("BatchNormalization")
 def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
-    dims = call.shape(0)
-    channels = dims[1] if len(dims) > 1 else 1
+    dims = known_shape(call, 0, "the input")
+    if dims is None:
+        channels = next((s[0] for n in range(1, 5) if (s := call.value(n).shape)), None)
+        if channels is None:
+            raise UnknownShapeError
+    else:
+        channels = dims[1] if len(dims) > 1 else 1
     for n in range(1, 5):
         one_for_each(call, n, channels, "channel")
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))

@@ -303,6 +303,8 @@ class Asker:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
+        learned, foreknown = self.learned, self.foreknown
+        self.learned, self.foreknown = {}, {}  # what is not asked for good is not asked again either
         self.env = self.env.fork()
         self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
@@ -314,6 +316,7 @@ class Asker:
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
             self.bounds, self.settled, self._numbers = bounds, settled, numbers
+            self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:
         """Take something for granted."""

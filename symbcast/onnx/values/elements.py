@@ -264,11 +264,12 @@ def _square_root(bounds: Bounds, a: Element) -> Element:
 
 
 def _sign(bounds: Bounds, a: Element) -> Element:
-    if not is_size(a):
+    x = as_ratio(a)
+    if x is None:
         return None
-    if bounds.is_at_least(a, 1):
-        return 1
-    return (a > 0) - (a < 0) if isinstance(a, int) else None
+    if bounds.is_at_least(x.above, 0):
+        return bounds.smaller(x.above, 1)
+    return bounds.larger(x.above, -1) if bounds.is_at_most(x.above, 0) else None
 
 
 def _not(bounds: Bounds, a: Element) -> Element:
