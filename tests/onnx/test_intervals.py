@@ -91,6 +91,7 @@ def test_indices_of_which_an_end_is_open_are_noted(nodes, wanted):
         "i = Greater(x, u)  j = Cast<to = 7>(i)  k = Sub(j, one)",
         "i = Cast<to = 7>(x)  l = Sub(m, one)  k = Clip(i, zero, l)",
         "i = Cast<to = 7>(x)  k = Mod(i, m)",
+        "i = Cast<to = 7>(x)  j = Max(i, one)  q = ArgMax(w)  k = Div(q, j)",
         "i = ArgMax(w)  j = ArgMin(w)  c = Greater(i, j)  k = Where(c, i, j)",
         "v = Unsqueeze(w, one)  i = ArgMax<axis = 0>(v)  q = NonZero(w)  k = Concat<axis = 1>(i, q)",
     ],

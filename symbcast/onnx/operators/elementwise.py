@@ -12,6 +12,7 @@ from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import Element, Elements, Numbers, is_size
 from symbcast.onnx.values.elements import BINARY, Binary, selected
+from symbcast.onnx.values.intervals import interval_of
 from symbcast.onnx.values.numbers import BOOL, INTEGERS
 from symbcast.onnx.values.tensors import combined, mapped
 from symbcast.onnx.values.value import Dims, Value
@@ -89,8 +90,10 @@ def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
     divisor = call.value(1).content
     items = divisor.items if isinstance(divisor, Elements) else None
     if items is None:
+        found = interval_of(call.value(1), call.bounds)
         is_number = isinstance(divisor, Numbers) and divisor.array.all()
-        if not is_number:
+        is_positive = found.low is not None and call.bounds.is_at_least(found.low, 1)
+        if not (is_number or is_positive):
             call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True)
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, multiply, subtract
+from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.onnx.values.contents import Bands, Elements, Interval, Numbers, Ramp, Stack, is_size
 from symbcast.onnx.values.elements import quotient_towards_zero
 from symbcast.onnx.values.numbers import BOOL, INTEGERS, UNSIGNED, held
@@ -119,11 +119,13 @@ def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Inte
 
 
 def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
-    """Return quotients by a positive number, rounded towards zero."""
-    if a.low is None or a.high is None or b.low is None or not is_constant(b) or not bounds.is_at_least(b.low, 1):
+    """Return quotients by what is positive, rounded towards zero."""
+    if a.low is None or a.high is None or b.low is None or not bounds.is_at_least(b.low, 1):
         return UNBOUNDED
-    low, high = (quotient_towards_zero(bounds, end, b.low) for end in (a.low, a.high))
-    return Interval(low, high, a.is_attained)
+    if is_constant(b):
+        low, high = (quotient_towards_zero(bounds, end, b.low) for end in (a.low, a.high))
+        return Interval(low, high, a.is_attained)
+    return Interval(0, floor_divide(a.high, b.low)) if bounds.is_at_least(a.low, 0) else UNBOUNDED
 
 
 def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) -> Interval:
