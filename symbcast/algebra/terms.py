@@ -27,6 +27,7 @@ MAX_DEGREE = 512
 """How many atoms are multiplied in one monomial."""
 MAX_BITS = 1 << 13
 """How many bits a number may have: 2,466 digits, which Python still writes down."""
+_GREATEST = 1 << MAX_BITS
 
 _interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
 _interning = RLock()
@@ -338,7 +339,7 @@ def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
 
 
 def _made(coefficients: Mapping[Monomial, int]) -> Term:
-    if any(c.bit_length() > MAX_BITS for c in coefficients.values()):
+    if coefficients and not -_GREATEST < max(coefficients.values(), key=abs) < _GREATEST:
         raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     made = object.__new__(Term)
     # Sorted, so that the order does not tell which of two equal terms was met first.

@@ -176,9 +176,9 @@ class Walk:
                 return self._call(function, node, inputs, scope)
             operator = self._operators.get((domain, op_type))
             version = scope.versions.get(domain, 1)
-            types = (op_type, domain, version, *[0 if v is None else v.dtype for v in inputs])
-            if types not in self._typed:
-                self._type(node, types)
+            types = tuple([None if v is None else v.dtype for v in inputs])
+            if (op_type, domain, version, types) not in self._typed:
+                self._type(node, domain, version, types)
             call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
@@ -191,14 +191,14 @@ class Walk:
             self.leave(place, f"could not be followed: {error}")
         return ()
 
-    def _type(self, node: Any, key: tuple[Any, ...]) -> None:
+    def _type(self, node: Any, domain: str, version: int, types: tuple[int | None, ...]) -> None:
         """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""
-        op_type, domain, version, *types = key
-        found = mistyped(op_type, domain, version, types)
+        numbers = [dtype or 0 for dtype in types]
+        found = mistyped(node.op_type, domain, version, numbers)
         if found is None:
-            self._typed.add(key)
+            self._typed.add((node.op_type, domain, version, types))
         else:
-            self.mistyped.append(Mistyped(node, types, *found))
+            self.mistyped.append(Mistyped(node, numbers, *found))
 
     def _place(self, node: Any, inputs: Sequence[Value | None]) -> Place:
         name = node.name or (node.output[0] if node.output else "") or node.op_type
