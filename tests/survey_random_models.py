@@ -120,7 +120,7 @@ def _before(start: int, last: int, counts: dict[str, Counter[str]], faults: list
 
 
 def _batch(start: int, count: int) -> tuple[int, dict[str, Any] | None]:
-    """Survey some models in a process of its own; return the last one that it came to, and the outcome if it ended well."""
+    """Survey models in a process of its own; return the last one that it came to, and the outcome if it ended well."""
     command = [sys.executable, __file__, str(count), "--start", str(start), "--batch"]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode > 0:

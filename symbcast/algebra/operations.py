@@ -23,6 +23,7 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         by = divisor.constant
         if by < 0:
             return floordiv_terms(-dividend, -divisor)
+        dividend = _without_remainders(dividend, by)
         whole = Term({m: c // by for m, c in dividend.coefficients.items() if m and c % by == 0})
         rest = dividend - whole.scaled(by)
         if rest.is_constant:
@@ -37,6 +38,23 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         shrunk = shrunk - constant(carried * (by // common))
         return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
     return Operation("//", (dividend, divisor))
+
+
+def _without_remainders(dividend: Term, by: int) -> Term:
+    """Return a dividend with ``x - k*(x//k)`` in the place of ``x % k``, where that makes it shorter.
+
+    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into what is cut to a multiple of it.
+    """
+    for monomial, coefficient in dividend.coefficients.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Operation) and atom.kind == "%" and atom.args[1].is_constant and atom.args[1].constant > 0:
+            value, step = atom.args[0], atom.args[1].constant
+            if coefficient * step % by == 0:
+                rest = dividend - atom.scaled(coefficient) + value.scaled(coefficient)
+                made = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
+                if made.size < dividend.size:
+                    return _without_remainders(made, by)
+    return dividend
 
 
 def _floor_of_floor(dividend: Term, divisor: int) -> Term:

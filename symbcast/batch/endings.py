@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
 
+Prepare: TypeAlias = "Callable[[], None]"
+"""Loads what the work needs, once in each process."""
+
 Kind: TypeAlias = Literal["answered", "timed out", "died"]
+
+
+def nothing() -> None:
+    """Load nothing."""
 
 
 class TimedOutError(Exception):

@@ -12,7 +12,7 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from symbcast.batch.endings import Answer, DiedError, Ending, Job, TimedOutError, ended_with
+from symbcast.batch.endings import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, nothing
 
 AHEAD = 128
 """So many jobs are with an executor that does not say how many workers it has."""
@@ -20,36 +20,41 @@ AHEAD = 128
 Submit: TypeAlias = "Callable[[Job], Future[Answer]]"
 
 
-def run(
+def run(  # noqa: PLR0913 - by what, for how long, on how many
     function: Callable[[Job], Answer],
     jobs: Iterable[Job],
     executor: Executor | None = None,
     timeout: float | None = None,
+    *,
     processes: int = 0,
+    prepare: Prepare = nothing,
 ) -> Generator[Ending[Job, Answer], None, None]:
     """Yield how each job ended, as they do, a function being asked about each.
 
     ``executor`` is any of `concurrent.futures`; None is for processes of our own, as many as ``processes`` or as there
     are cores. These outlive a job that crashes or takes longer than ``timeout`` seconds. Elsewhere a job with a time
-    limit is worked on in a process beside the worker, for no executor can stop what has begun. The function, the jobs
-    and the answers are pickled, and exceptions of the function are raised here.
+    limit is worked on in a process beside the worker, for no executor can stop what has begun. ``prepare`` is called
+    first in each such process, and loads what the function needs: that is not on the time of a job. The functions, the
+    jobs and the answers are pickled, and exceptions of the function are raised here.
     """
     if executor is None:
         from symbcast.batch.pool import pool  # loads pebble
 
         count = processes or os.cpu_count() or 1
-        with pool(function, count, timeout) as submit:
+        with pool(function, count, timeout, prepare) as submit:
             yield from _endings(submit, jobs, 2 * count)
         return
-    yield from _endings(_submitted(function, executor, timeout), jobs, _ahead(executor))
+    yield from _endings(_submitted(function, executor, timeout, prepare), jobs, _ahead(executor))
 
 
-def _submitted(function: Callable[[Job], Answer], executor: Executor, timeout: float | None) -> Submit[Job, Answer]:
+def _submitted(
+    function: Callable[[Job], Answer], executor: Executor, timeout: float | None, prepare: Prepare
+) -> Submit[Job, Answer]:
     if timeout is None:
         return lambda job: executor.submit(function, job)
     from symbcast.batch.isolation import Isolated
 
-    isolated = Isolated(function, timeout)
+    isolated = Isolated(function, timeout, prepare)
     return lambda job: executor.submit(isolated, job)
 
 

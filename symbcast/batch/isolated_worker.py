@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from symbcast.batch.isolation import read, write
 
@@ -14,6 +15,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one decides when it ends
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    with suppress(Exception):  # what cannot be loaded is told of where it is needed
+        read(sys.stdin.buffer)()
     write(answers, "ready")
     while True:
         try:

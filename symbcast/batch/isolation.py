@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any, Generic
 
-from symbcast.batch.endings import Answer, DiedError, Job, TimedOutError
+from symbcast.batch.endings import Answer, DiedError, Job, Prepare, TimedOutError, nothing
 
 _LENGTH = 8
 _own = threading.local()
@@ -31,10 +31,11 @@ class Isolated(Generic[Job, Answer]):
 
     function: Callable[[Job], Answer]
     timeout: float
+    prepare: Prepare = nothing
 
     def __call__(self, job: Job) -> Answer:
         """Return what the function answers."""
-        child = _child()
+        child = _child(self.prepare)
         is_over = threading.Event()
 
         def stop() -> None:
@@ -60,7 +61,7 @@ class Isolated(Generic[Job, Answer]):
         raise found
 
 
-def _child() -> subprocess.Popen[bytes]:
+def _child(prepare: Prepare) -> subprocess.Popen[bytes]:
     """Return the process of this thread, started where there is none, once it is ready to work."""
     child: subprocess.Popen[bytes] | None = getattr(_own, "child", None)
     if child is None or child.poll() is not None:
@@ -72,8 +73,9 @@ def _child() -> subprocess.Popen[bytes]:
             env={**os.environ, "PYTHONPATH": path},
         )
         weakref.finalize(threading.current_thread(), _end, child)
-        assert child.stdout is not None
+        assert child.stdin is not None and child.stdout is not None
         try:
+            write(child.stdin, prepare)
             read(child.stdout)
         except (EOFError, OSError):
             raise DiedError(child.wait()) from None

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from symbcast.batch.results import Stamp
+from symbcast.errors import ExchangeError
 
 FORMAT = "symbcast.results"
 VERSION = 1
@@ -31,6 +32,7 @@ class Journal:
 
         Those stay that are about files as they still are, and that ``is_kept`` keeps. None do of another question.
         """
+        self._check()
         kept: dict[str, dict[str, Any]] = {}
         draft = self.path.with_name(f".{self.path.name}.part")
         with draft.open("w", encoding="utf-8") as stream:
@@ -41,6 +43,14 @@ class Journal:
                     kept[row["path"]] = {**row, "report": _short(row.get("report"))}
         draft.replace(self.path)
         return kept
+
+    def _check(self) -> None:
+        """Raise `ExchangeError` where the file holds something else, which is not to be lost."""
+        if self.path.exists() and self.path.stat().st_size:
+            with self.path.open(encoding="utf-8", errors="replace") as stream:
+                head = stream.readline()
+            if head.endswith("\n") and (_read(head) or {}).get("format") != FORMAT:
+                raise ExchangeError(str(self.path), "is no file of results", "name another one")
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the whole lines of the file, and what is in them, where they are of the same question."""
@@ -108,4 +118,5 @@ def _short(report: Any) -> dict[str, Any] | None:
     if not isinstance(report, dict):
         return None
     left = {u["node"] for u in report["unanalysed"]}
-    return {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
+    short = {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
+    return {**short, "confirmations": report.get("confirmations", [])}

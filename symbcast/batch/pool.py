@@ -6,10 +6,10 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 
-from symbcast.batch.endings import Answer, Job
+from symbcast.batch.endings import Answer, Job, Prepare, nothing
 from symbcast.errors import MissingExtraError
 
 try:
@@ -20,14 +20,14 @@ except ImportError:
 
 @contextmanager
 def pool(
-    function: Callable[[Job], Answer], processes: int, timeout: float | None = None
+    function: Callable[[Job], Answer], processes: int, timeout: float | None = None, prepare: Prepare = nothing
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
     """Give what submits a job to one of some processes; at the end all of them are stopped.
 
     The processes start afresh, so that it does not matter what this one has going on. A future raises `TimeoutError`
     of a job that took longer than ``timeout`` seconds, and pebble's ``ProcessExpired`` where its process ended.
     """
-    made = ProcessPool(max_workers=processes, context=get_context("spawn"))
+    made = ProcessPool(max_workers=processes, initializer=prepared, initargs=(prepare,), context=get_context("spawn"))
 
     def submit(job: Job) -> Future[Answer]:
         with _undisturbed():
@@ -38,6 +38,12 @@ def pool(
     finally:
         made.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
         made.join()
+
+
+def prepared(prepare: Prepare) -> None:
+    """Load what the work needs; where that fails, so will the work, and say why."""
+    with suppress(Exception):
+        prepare()
 
 
 @contextmanager

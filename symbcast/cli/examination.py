@@ -12,11 +12,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from symbcast.batch.results import Stamp, Status
 from symbcast.cli.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.report.outcomes import Problem
 
 if TYPE_CHECKING:
+    from symbcast.batch.endings import Ending
     from symbcast.onnx.report.confirmation import Confirmation
     from symbcast.onnx.report.model_report import ModelReport
     from symbcast.onnx.requirements.recorder import Runtime
@@ -41,7 +43,7 @@ class Job(NamedTuple):
 
 def examine(job: Job) -> FileOutcome:
     """Return what becomes of a file; whatever is wrong with it is told, and stops nothing else."""
-    start = perf_counter()
+    start, stamp = perf_counter(), Stamp.of(job.path)
     names = NO_NAMES
     try:
         names = _names(job)
@@ -54,13 +56,17 @@ def examine(job: Job) -> FileOutcome:
         found = FileOutcome(job.path, names=names, problem=Problem(" ".join(str(error).split())))
     except Exception as error:
         found = FileOutcome(job.path, names=names, problem=_fault(error))
-    return replace(found, seconds=perf_counter() - start)
+    status: Status = "checked" if found.problem is None or found.verdict else "failed"
+    return replace(found, seconds=perf_counter() - start, stamp=stamp, status=status)
 
 
-def died(job: Job, status: int | None) -> FileOutcome:
-    """Return what became of a file on which the process came to its end."""
-    how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
-    return FileOutcome(job.path, problem=Problem(f"the process that checked it ended with {how}", "is it too large?"))
+def without_answer(job: Job, ending: Ending[Job, FileOutcome], timeout: float | None) -> FileOutcome:
+    """Return what became of a file on which the process came to its end, or took longer than it may."""
+    found = FileOutcome(job.path, status="died", stamp=Stamp.of(job.path))
+    if ending.kind == "timed out" and timeout is not None:
+        problem = Problem(f"the check took more than {timeout:g} seconds", "give it more with --timeout")
+        return replace(found, problem=problem, status="timed out", seconds=timeout)
+    return replace(found, problem=Problem(f"the process that checked it ended with {ending.text}", "is it too large?"))
 
 
 def _fault(error: Exception) -> Problem:

@@ -9,7 +9,7 @@ from pathlib import Path
 from symbcast.cli.statuses import UsageError
 
 ENDING = ".onnx"
-_SEARCHED = (ENDING, f"{ENDING}.gz")
+_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:

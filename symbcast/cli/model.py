@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcomes import Names
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
@@ -23,7 +25,7 @@ FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
 EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
 
 Exit status of model: 0 all models always run, 1 a model runs for some sizes or none (or --confirm disagrees), 2 wrong \
-usage or a file that cannot be read (the others are still checked), 3 not decided."""
+usage or a file that cannot be read or checked (the others still are), 3 not decided."""
 
 
 def model(  # noqa: PLR0913 - each is an option
@@ -39,13 +41,17 @@ def model(  # noqa: PLR0913 - each is an option
     confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     fail_on: FailOn = "sometimes",
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    timeout: float | None = None,
+    results: str | None = None,
+    resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    dask: str | None = None,
 ) -> int:
     """Say for which sizes of their inputs ONNX models run, and which node asks what.
 
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx file is one.
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
@@ -68,25 +74,53 @@ def model(  # noqa: PLR0913 - each is an option
         What exits with 1: models that run for some sizes only or for none, or besides what is not decided.
     jobs
         How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
+    timeout
+        How many seconds one model may take; one that takes longer is told of as such, and gets no verdict.
+    results
+        A file to write each result to as it comes, a line of JSON each; in words there is only the table then.
+    resume
+        Go on with the file of results: only models that are not in it, or have changed since, are checked.
+    dask
+        The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
     from symbcast.cli.files import model_files, targets
 
     _require("onnx", *(["onnxruntime"] if confirm else []))
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
-    found = model_files(files)
+    # Workers elsewhere have other working directories.
+    found = model_files(files if dask is None else [str(Path(file).absolute()) for file in files])
     bound = _bound(bind or (), min_size)
+    _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
     written = targets(output, found, files) if output is not None else {}
     from symbcast.cli.examination import Job
 
+    told_in: str = format if results is None else "json"
     asked = [
-        Job(path, tuple(assume or ()), bound, *known, min_size, runtime, format, confirm, written.get(path))
+        Job(path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path))
         for path in found
     ]
-    return _status(_told(asked, _processes(jobs), wanted, format), fail_on)
+    means = Means(_processes(jobs), timeout, dask)
+    if results is None:
+        return _status(_told(asked, means, wanted, format), fail_on)
+    from symbcast.cli.recording import recorded
+
+    return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
+
+
+def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:
+    """Raise `UsageError` for options that are wrong, or do not go together."""
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise UsageError(f"--timeout {timeout:g}: give the seconds that one model may take, such as 60")
+    if resume and results is None:
+        raise UsageError("--resume goes on with a file of results: name it with --results")
+    if results is not None and format != "text":
+        raise UsageError(f"--results writes JSON itself, and only the table is told: leave out --format {format}")
+    if results is not None and not resume and Path(results).exists():
+        raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
 
 
 def _require(*extras: str) -> None:
@@ -140,69 +174,20 @@ def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     yield from ShapeEnv(list(texts), min_size).names.values()
 
 
-def _told(asked: Sequence[Job], processes: int, wanted: Names, format: Format) -> list[FileOutcome]:
+def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> list[FileOutcome]:
     """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
     from symbcast.cli.outcome_texts import TELLERS
     from symbcast.cli.progress import Bar
 
     teller = TELLERS[format](len(asked))
     done = []
-    with Bar(len(asked), "checking") as bar, closing(_outcomes(asked, processes, bar.advance)) as outcomes:
-        for outcome in _known(outcomes, wanted):
+    with Bar(len(asked), "checking") as bar, closing(outcomes_of(asked, means, bar.advance)) as outcomes:
+        for outcome in known_outcomes(outcomes, wanted):
             with bar.away():
                 teller.tell(outcome)
             done.append(outcome)
     teller.end(done)
     return done
-
-
-def _outcomes(asked: Sequence[Job], processes: int, advance: Callable[[], None]) -> Generator[FileOutcome, None, None]:
-    from symbcast.cli.examination import died, examine
-
-    if processes > 1 and len(asked) > 1:
-        from symbcast.cli.workers import answers
-
-        with closing(answers(examine, asked, processes, died, advance)) as found:
-            yield from found
-        return
-    for job in asked:
-        outcome = examine(job)
-        advance()
-        yield outcome
-
-
-def _known(outcomes: Iterator[FileOutcome], wanted: Names) -> Iterator[FileOutcome]:
-    """Yield the outcomes once every name that was spoken of was met in a model.
-
-    Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
-    """
-    missing = [set(names) for names in wanted]
-    met: list[dict[str, None]] = [{} for _ in wanted]
-    held: list[FileOutcome] = []
-    for outcome in outcomes:
-        for names, left, seen in zip(outcome.names, missing, met, strict=True):
-            left.difference_update(names)
-            seen.update(dict.fromkeys(names))
-        held.append(outcome)
-        if not any(missing):
-            yield from held
-            held.clear()
-    if any(o.verdict for o in held):
-        for what, left, seen in zip(("size", "input"), missing, met, strict=True):
-            if left:
-                raise UsageError(_unknown(what, sorted(left)[0], list(seen)))
-    yield from held
-
-
-def _unknown(what: str, name: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches  # for a message only
-
-    from symbcast.characters import listed
-
-    close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
-    return f"no {what} in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
 
 
 def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:

@@ -22,8 +22,12 @@ _TONES = {
     "never": Tone.IMPOSSIBLE,
     "undecided": Tone.UNDECIDED,
     "broken": Tone.IMPOSSIBLE,
+    "timed out": Tone.UNDECIDED,
+    "died": Tone.IMPOSSIBLE,
 }
 _NAME = 60
+_ROWS = 100
+"""Of more files only those are listed that do not always run."""
 _WIDTH = 100
 
 
@@ -61,7 +65,7 @@ class Text(Teller):
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the table."""
         if self.count > 1:
-            show(_summary(outcomes), indent=0)
+            show_summary(outcomes)
 
 
 class Json(Teller):
@@ -69,7 +73,7 @@ class Json(Teller):
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the document."""
-        reports = [_data(o) for o in outcomes if o.data is not None]
+        reports = [data_of(o) for o in outcomes if o.data is not None]
         errors = [{"source": o.source, **o.problem._asdict()} for o in outcomes if o.problem is not None]
         print_json({"models": reports, "errors": errors})
 
@@ -111,24 +115,35 @@ def _report(outcome: FileOutcome, document: Document) -> Document:
     return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
 
+def show_summary(outcomes: Sequence[FileOutcome]) -> None:
+    """Print the table of files; of many, those rows are left out that say that a model always runs."""
+    show(_summary(outcomes), indent=0)
+
+
 def _summary(outcomes: Sequence[FileOutcome]) -> Document:
-    """Return a row for each file, and their sum."""
+    """Return a row for each file, or for those of many that need a look, and their sum."""
+    listed = outcomes if len(outcomes) <= _ROWS else [o for o in outcomes if o.verdict != "always"][:_ROWS]
     heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
-    rows = (Row("model", heads, Part.HEAD), *map(_row, outcomes))
-    counts = Counter(_WORDS[o.verdict] for o in outcomes)
-    said = ", ".join(f"{counts[word]} {word}" for word in _WORDS.values() if counts[word])
-    return Document(
-        (), None, (Table("the models", rows, align="l"), Lines((words(f"{len(outcomes)} models: {said}"),)))
-    )
+    rows = (Row("model", heads, Part.HEAD), *map(_row, listed))
+    counts = Counter(map(_word, outcomes))
+    said = ", ".join(f"{counts[word]} {word}" for word in _TONES if counts[word])
+    left_out = f"; {len(outcomes) - len(listed)} rows are left out" if len(listed) < len(outcomes) else ""
+    total = Lines((words(f"{len(outcomes)} models: {said}{left_out}"),))
+    return Document((), None, (Table("the models", rows, align="l"), total))
+
+
+def _word(outcome: FileOutcome) -> str:
+    return outcome.status if outcome.status in _TONES else _WORDS[outcome.verdict]
 
 
 def _row(outcome: FileOutcome) -> Row:
-    word = _WORDS[outcome.verdict]
+    word = _word(outcome)
     counts = (outcome.findings or "-", outcome.unanalysed or "-", f"{1000 * outcome.seconds:.0f}")
     cells = tuple(Span(str(count)) for count in counts) if outcome.verdict else ()
     return Row(cut(outcome.source, _NAME), (Span(word, tone=_TONES[word]), *cells))
 
 
-def _data(outcome: FileOutcome) -> dict[str, Any]:
+def data_of(outcome: FileOutcome) -> dict[str, Any]:
+    """Return a report as data for JSON, with what the real runtime did."""
     runs = [{key: value for key, value in c._asdict().items() if key != "text"} for c in outcome.confirmed]
     return {**(outcome.data or {}), **({"confirmations": runs} if runs else {})}

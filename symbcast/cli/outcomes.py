@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.batch.results import Stamp, Status
 from symbcast.report.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -30,14 +31,16 @@ class Names(NamedTuple):
 
 
 NO_NAMES = Names()
+NO_FILE = Stamp()
 
 
 @dataclass(frozen=True)
 class FileOutcome(Outcome):
     """What became of the check of one file.
 
-    ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only
-    what was asked for is there. ``remarks`` are for whoever started the check, and no part of the answer.
+    ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only what
+    was asked for is there. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever started
+    the check, and no part of the answer.
     """
 
     subject: str = "the model"
@@ -49,3 +52,5 @@ class FileOutcome(Outcome):
     unanalysed: int = 0
     confirmed: tuple[Confirmed, ...] = ()
     remarks: tuple[str, ...] = ()
+    status: Status = "checked"
+    stamp: Stamp = NO_FILE

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from symbcast.batch.endings import Ending
 from symbcast.batch.execution import run
+from symbcast.cli.statuses import UsageError
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
+
+SECONDS_TO_CONNECT = 10
+"""How long a Dask scheduler may take to answer at all."""
 
 
 def answers(
@@ -24,18 +33,48 @@ def answers(
 
     ``died`` answers a job whose process came to its end, by its status; ``tell`` is called as each answer comes in.
     """
-    early: dict[int, Answer] = {}
+    with closing(run(numbered(function), enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
+        for ending in in_order(endings, tell):
+            yield ending.answer if ending.answer is not None else died(ending.job, ending.status)
+
+
+def in_order(
+    endings: Iterable[Ending[tuple[int, Job], Answer]], tell: Callable[[], None]
+) -> Generator[Ending[Job, Answer], None, None]:
+    """Yield how numbered jobs ended, in the order of their numbers."""
+    early: dict[int, Ending[Job, Answer]] = {}
     following = 0
-    ask = partial(_numbered, function)
-    with closing(run(ask, enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
-        for ending in endings:
-            number, job = ending.job
-            early[number] = ending.answer if ending.answer is not None else died(job, ending.status)
-            tell()
-            while following in early:
-                yield early.pop(following)
-                following += 1
+    for ending in endings:
+        number, job = ending.job
+        early[number] = Ending(job, ending.kind, ending.answer, ending.status, ending.text)
+        tell()
+        while following in early:
+            yield early.pop(following)
+            following += 1
 
 
-def _numbered(function: Callable[[Job], Answer], numbered: tuple[int, Job]) -> Answer:
-    return function(numbered[1])
+def numbered(function: Callable[[Job], Answer]) -> Callable[[tuple[int, Job]], Answer]:
+    """Return a function that is asked about jobs with their numbers."""
+    return partial(_numbered, function)
+
+
+def _numbered(function: Callable[[Job], Answer], job: tuple[int, Job]) -> Answer:
+    return function(job[1])
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """Give the executor of a Dask cluster, by the address of its scheduler.
+
+    Raises `UsageError` where no scheduler answers, and `MissingExtraError` without the extra ``dask``.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("--dask", "dask") from None
+    try:
+        client: Any = Client(address, set_as_default=False, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--dask {address}: no scheduler answers there ({error})") from None
+    with client:
+        yield client.get_executor(pure=False)  # a file that changed is another piece of work

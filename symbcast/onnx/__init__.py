@@ -6,6 +6,17 @@ from symbcast.onnx.check_model import check
 from symbcast.onnx.report.confirmation import Confirmation
 from symbcast.onnx.report.findings import Finding
 from symbcast.onnx.report.model_report import ModelReport
+from symbcast.onnx.report.sequences import OptionalShape, SequenceShape
 from symbcast.onnx.walk import Unanalysed
 
-__all__ = ["Confirmation", "FileResult", "Finding", "ModelReport", "Unanalysed", "check", "check_many"]
+__all__ = [
+    "Confirmation",
+    "FileResult",
+    "Finding",
+    "ModelReport",
+    "OptionalShape",
+    "SequenceShape",
+    "Unanalysed",
+    "check",
+    "check_many",
+]

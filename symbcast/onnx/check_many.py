@@ -66,9 +66,17 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     read_given(bind, shapes, values, min_size)
     question = tuple(read_assumptions(assume)), min_size, bind or {}, shapes or {}, values or {}, runtime
     jobs = (_Job(fspath(path), *question) for path in paths)
-    with closing(run(_checked, jobs, executor, timeout)) as endings:
+    with closing(run(_checked, jobs, executor, timeout, prepare=prepare)) as endings:
         for ending in endings:
             yield FileResult.of(ending, ending.job.path, timeout)
+
+
+def prepare() -> None:
+    """Load what checks of models need: it takes longer than most of them."""
+    from onnx.parser import parse_model
+
+    text = '<ir_version: 9, opset_import: ["" : 18]> g (float[N] a, float[M] b) => (float[] y) { y = Add(a, b) }'
+    check(parse_model(text)).to_dict()
 
 
 def _checked(job: _Job) -> FileResult:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol
@@ -17,10 +17,13 @@ from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import Inputs, read_inputs
 from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
 from symbcast.onnx.validity.models import Examined, examined
+from symbcast.onnx.validity.types import Found, check_types, other_outputs
+from symbcast.onnx.values.value import UNKNOWN
 from symbcast.onnx.walk import Walk
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.solver.normal_form import symbols_in
@@ -111,6 +114,7 @@ def _checked(question: _Question, given: Given) -> Checked:
         found, known = _walked(question, given, found.asker), learned
     texts = (*(a.text for a in found.assumptions), *given.texts())
     model, env, asker = question.examined.model, found.env, found.asker
+    _check_types(question.source, model, found.walk)
     return Checked(
         question.source,
         question.path,
@@ -122,7 +126,7 @@ def _checked(question: _Question, given: Given) -> Checked:
         found.inputs,
         texts,
         question.min_size,
-        given,
+        found.inputs.given,
         partial(_checked, question),
     )
 
@@ -139,11 +143,11 @@ class _Walked(NamedTuple):
 
 def _walked(question: _Question, given: Given, before: Asker | None) -> _Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
-    model, versions, functions = question.examined
+    model = question.examined.model
     env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
-    walk = Walk(versions, functions, asker)
+    walk = Walk(question.examined, asker)
     inputs = read_inputs(model.graph, env, given)
     for symbol in dict.fromkeys(inputs.symbols):
         asker.bounds.learn(symbol, question.min_size)
@@ -158,6 +162,18 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> _Walked:
     asker.restate_all()
     _check_names(assumptions, asker)
     return _Walked(env, asker, walk, inputs, assumptions)
+
+
+def _check_types(source: str, model: Any, walk: Walk) -> None:
+    """Raise `ModelError` where values have element types that they cannot have; onnx is asked where it seems so.
+
+    That outputs are of the types that they are declared of is asked by ONNX Runtime, and not by ``onnx.checker``.
+    """
+    outputs: dict[str, int] = {}
+    if walk.asker.runtime == "onnxruntime":
+        outputs = other_outputs(model, {o.name: (walk.top.find(o.name) or UNKNOWN).dtype for o in model.graph.output})
+    if walk.mistyped or outputs:
+        check_types(source, model, Found(walk.mistyped, outputs), element_types(model))
 
 
 def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:

@@ -169,7 +169,7 @@ DFT_HALF = Difference(
 )
 DFT_EMPTY = Difference(
     "DFT",
-    "takes a length of 0",
+    "transforms a signal of length 0",
     "the length must be positive",
 )
 STFT_REAL = Difference(

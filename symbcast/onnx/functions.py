@@ -20,19 +20,32 @@ def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
         return node
     made = type(node)()
     made.CopyFrom(node)
+    _leave_out(made, absent)
     for inner in list(_with_inner(made)):
-        inner.input[:] = ["" if name in absent else name for name in inner.input]
         _put_in(inner, given)
     return made
+
+
+def _leave_out(node: Any, absent: Set[str]) -> None:
+    """Leave the names ``absent`` out of the inputs of a node and of those within it, where they mean the same there."""
+    node.input[:] = ["" if name in absent else name for name in node.input]
+    for graph in _graphs(node):
+        own = {t.name for t in (*graph.initializer, *graph.input)} | {name for n in graph.node for name in n.output}
+        for inner in graph.node:
+            _leave_out(inner, absent - own)
 
 
 def _with_inner(node: Any) -> Iterator[Any]:
     """Yield a node and the nodes of the graphs that it holds."""
     yield node
+    for graph in _graphs(node):
+        for inner in graph.node:
+            yield from _with_inner(inner)
+
+
+def _graphs(node: Any) -> Iterator[Any]:
     for attribute in node.attribute:
-        for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-            for inner in graph.node:
-                yield from _with_inner(inner)
+        yield from (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs)
 
 
 def _put_in(node: Any, given: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import sizes_of
-from symbcast.onnx.values.value import UNKNOWN, Constant, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -39,10 +39,23 @@ def infer(call: NodeCall) -> Sequence[Value]:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
     body = _body(call, schema)
     if body is not None:
-        return call.walk.function(body, _with_defaults(call.node, schema), call.inputs, call.scope)
+        outputs = call.walk.function(body, _with_defaults(call.node, schema), call.inputs, call.scope)
+        return _completed(call, schema, outputs)
     if call.node.op_type not in _ASK_NOTHING:
         call.note("the shape is as onnx infers it; what the operator asks was not looked at")
     return _inferred(call, schema)
+
+
+def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequence[Value]:
+    """Return the outputs of a definition, with the shapes that onnx infers where the definition comes to none."""
+    open_ones = [v for v in outputs if type(v) is Value and v.shape is None and v is not NEVER]
+    if not open_ones:
+        return outputs
+    try:
+        inferred = _inferred(call, schema)
+    except UnknownShapeError:
+        return outputs
+    return [b if a in open_ones else a for a, b in zip(outputs, inferred, strict=True)]
 
 
 @lru_cache(maxsize=1024)

@@ -7,15 +7,17 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import negate
+from symbcast.logic.formulas import Formula, negate
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
-from symbcast.onnx.validity.functions import Key, key_of
+from symbcast.onnx.validity.functions import key_of
+from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.validity.types import Mistyped, mistyped
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, shape_of
@@ -24,6 +26,14 @@ MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
 MAX_DEPTH = 32
 """How deep graphs and functions may lie in one another."""
+MAX_AGAIN, MAX_TURNS = 10_000, 8
+"""How many nodes of functions and inner graphs are walked through: so many, and each that there is so often.
+
+Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
+"""
+
+MAX_BRANCHES = 1_000
+"""How many graphs are walked through under conditions: each makes a size of its own that says whether it is taken."""
 
 
 class Unanalysed(NamedTuple):
@@ -44,7 +54,8 @@ class Unanalysed(NamedTuple):
 class Walk:
     """A walk through one model; ``values`` are those of the graph itself, ``inner`` those of the graphs within it."""
 
-    def __init__(self, versions: Mapping[str, int], functions: Mapping[Key, Any], asker: Asker) -> None:
+    def __init__(self, model: Examined, asker: Asker) -> None:
+        versions, functions, count = model.versions, model.functions, model.inner
         self.asker = asker
         self.functions = functions
         self.inner: dict[str, Value] = {}
@@ -53,6 +64,15 @@ class Walk:
         self._operators = OPERATORS
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
+        self._left = MAX_AGAIN + MAX_TURNS * count
+        """How many nodes of functions and inner graphs may still be walked through."""
+        self._branches_left = MAX_BRANCHES
+        self._calls: dict[tuple[Any, ...], Sequence[Value]] = {}
+        """What calls of functions gave that nothing but their arguments decides."""
+        self._typed: set[tuple[Any, ...]] = set()
+        """Operators with the element types of their inputs that they take."""
+        self.mistyped: list[Mistyped] = []
+        """Nodes of which the inputs seem to have types that they do not take."""
         self.fork: Fork | None = None
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
@@ -105,7 +125,12 @@ class Walk:
         """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
         own = GraphScope(scope.versions, scope)
         if own.depth > MAX_DEPTH:
-            raise UnknownShapeError
+            raise UnknownShapeError("graphs lie too deep in one another")
+        self._spend(len(graph.node))
+        if self.asker.guards:
+            self._branches_left -= 1
+            if self._branches_left < 0:
+                raise UnknownShapeError(f"more than {MAX_BRANCHES} branches and loops are run under conditions")
         for declared, value in zip(graph.input, inputs, strict=False):
             own.values[declared.name] = value
         outputs = self.graph(graph, own)
@@ -117,11 +142,18 @@ class Walk:
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Forget afterwards what is noted meanwhile."""
-        inner, unanalysed, names = dict(self.inner), dict(self.unanalysed), dict(self._names)
+        inner, unanalysed, names, calls = self.inner, self.unanalysed, self._names, self._calls
+        self.inner, self.unanalysed, self._names, self._calls = dict(inner), dict(unanalysed), dict(names), dict(calls)
         try:
             yield
         finally:
-            self.inner, self.unanalysed, self._names = inner, unanalysed, names
+            self.inner, self.unanalysed, self._names, self._calls = inner, unanalysed, names, calls
+
+    def _spend(self, count: int) -> None:
+        """Take nodes that are to be walked through from those that may be; raises `UnknownShapeError` of too many."""
+        if count > self._left:
+            raise UnknownShapeError("functions, branches and loops within one another come to too many nodes")
+        self._left -= count
 
     def node(self, node: Any, scope: GraphScope) -> None:
         """Work out the outputs of a node and put them into the scope."""
@@ -132,18 +164,21 @@ class Walk:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        domain = normal(node.domain)
-        place = self._place(node, inputs)
+        place, domain = self._place(node, inputs), normal(node.domain)
+        op_type = place.op_type
         if self.asker.foreknown:
             self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
-        function = self.functions.get(key_of(node.domain, node.op_type, node)) if self.functions else None
+        function = self.functions.get(key_of(domain, op_type, node)) if self.functions else None
         try:
             if function is not None:
-                return self.function(function, node, inputs, scope)
-            operator = self._operators.get((domain, node.op_type))
+                return self._call(function, node, inputs, scope)
+            operator = self._operators.get((domain, op_type))
             version = scope.versions.get(domain, 1)
+            types = (op_type, domain, version, *[0 if v is None else v.dtype for v in inputs])
+            if types not in self._typed:
+                self._type(node, types)
             call = NodeCall(place, version, self, scope)
             if operator is None:
                 return self._other(call, domain)
@@ -155,6 +190,15 @@ class Walk:
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
             self.leave(place, f"could not be followed: {error}")
         return ()
+
+    def _type(self, node: Any, key: tuple[Any, ...]) -> None:
+        """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""
+        op_type, domain, version, *types = key
+        found = mistyped(op_type, domain, version, types)
+        if found is None:
+            self._typed.add(key)
+        else:
+            self.mistyped.append(Mistyped(node, types, *found))
 
     def _place(self, node: Any, inputs: Sequence[Value | None]) -> Place:
         name = node.name or (node.output[0] if node.output else "") or node.op_type
@@ -170,12 +214,28 @@ class Walk:
             call.give_up(f"the operator is of {domain}, and not known")
         return infer(call)
 
+    def _call(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
+        """Walk through the body of a function of the model, or return what came of an earlier call.
+
+        A call of the same arguments under the same conditions asks what was asked then, and gives the same sizes. It is
+        not kept where it made a size of its own, which data decide anew each time, or left something open.
+        """
+        key = _key_of_call(node, inputs, self.asker.guards)
+        found = self._calls.get(key) if key is not None else None
+        if found is None:
+            before = len(self.asker.origins), len(self.unanalysed)
+            found = self.function(function, node, inputs, scope)
+            if key is not None and before == (len(self.asker.origins), len(self.unanalysed)):
+                self._calls[key] = found
+        return found
+
     def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         """Walk through the body of a function that the model holds."""
         own = GraphScope({**self.top.versions, **_versions(function.opset_import)})
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError("functions lie too deep in one another")
+        self._spend(len(function.node))
         absent = set()
         for position, name in enumerate(function.input):
             found = inputs[position] if position < len(inputs) else None
@@ -189,6 +249,22 @@ class Walk:
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
+
+
+def _key_of_call(node: Any, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:
+    """Return all that a call of a function depends on; None where that cannot be told."""
+    attributes = tuple(a.SerializeToString(deterministic=True) for a in node.attribute)
+    found = (*key_of(node.domain, node.op_type, node), attributes, tuple(map(_key_of_value, inputs)), guards)
+    try:
+        hash(found)
+    except TypeError:
+        return None
+    return found
+
+
+def _key_of_value(value: Value | None) -> Any:
+    """Return what is known of a value; a constant, of which more may become known, stands for itself."""
+    return tuple(getattr(value, name) for name in Value.__slots__) if type(value) is Value else value
 
 
 def _versions(imports: Any) -> dict[str, int]:

@@ -83,10 +83,7 @@ class Answers:
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by the names they are shown by."""
-        if sizes is None:
-            return None
-        left_out = self.trace.never_made()
-        return {name: sizes[s] for s, name in self.trace.names.shown.items() if s not in left_out}
+        return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
 
     @property
     def conflict(self) -> tuple[Op, ...]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.symbols import Unknown
-from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula
@@ -120,13 +118,6 @@ class Trace:
         if not can_hold:
             self.refused.append(op.number)
         return can_hold
-
-    def never_made(self) -> set[Symbol]:
-        """Return the sizes that stand for outputs of operations that were refused: there are none such."""
-        ops = [self.ops[n] for n in self.refused]
-        made = symbols_of(d for op in ops if op.output is not None for d in op.output.dims)
-        given = {s for op in ops for operand in op.operands for s in symbols_of(operand.dims)}
-        return {s for s in made if isinstance(s, Unknown) and s not in given}
 
     def drop_last(self) -> Op:
         """Take back the record of the last operation, which was refused."""

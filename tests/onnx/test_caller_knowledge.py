@@ -150,6 +150,7 @@ WRONG = [
     ({"bind": {"N": 0}}, "N=0: sizes are at least 1; write min_size=0 too"),
     ({"bind": {"N": "3"}}, "N='3' is not a size"),
     ({"bind": {"N": True}}, "N=True is not a size"),
+    ({"bind": {"N": 3}, "shapes": {"x": "4, T"}}, "N is bound to 3, and a shape that is given has 4 for it"),
     ({"shapes": {"X": "3"}}, "the model has no input called 'X'; did you mean 'x'?"),
     ({"shapes": {"x": "B"}}, "what is given for x is of rank 1, and in the model x is of rank 2: (N, T)"),
     ({"shapes": {"x": "B,, 3"}}, "the shape given for x cannot be read: unexpected ','"),
@@ -209,7 +210,7 @@ def test_the_command_takes_them_for_the_models_that_have_them(saved, capsys):
     assert (add["verdict"], add["inputs"]["a"], add["assumptions"]) == (
         "sometimes",
         [4, 4],
-        ["a of shape (4, 4)"],
+        ["N == 4", "a of shape (4, 4)"],
     )
     assert (reshape["verdict"], reshape["outputs"]) == ("always", {"y": [4, 2]})
     assert reshape["assumptions"] == ["N == 4", "x of shape (N, 2)", "steps = [4, N//2]"]

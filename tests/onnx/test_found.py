@@ -203,12 +203,31 @@ FOUND = {
 }
 
 
+OF_OPSET_20 = {
+    "a grid, for which the channels do not count": """
+        g (float[N, 2, 3] x) => (float[] z) <int64[1] two = {2}, int64[2] image = {2, 3}> {
+            n = Shape<start = 0, end = 1>(x)
+            channels = Sub(n, two)
+            size = Concat<axis = 0>(n, channels, image)
+            z = AffineGrid(x, size)
+        }""",
+    "a transform of a length that is given and may be 0": """
+        g (float[N, 4, 1] x) => (float[] z) <int64 one = {1}> {
+            n = Shape<start = 0, end = 1>(x)
+            s = Squeeze(n)
+            length = Sub(s, one)
+            z = DFT(x, length)
+        }""",
+    "a transform of a signal that may be empty": "g (float[2, N, 1] x) => (float[] z) { z = DFT(x) }",
+}
+
+
 ENDS_THE_RUNTIME = ("Scan", "Einsum")
 """Operators that make ONNX Runtime divide by 0 where they are given nothing."""
 
 
-def check(text, least):
-    model = parsed(text)
+def check(text, least, opset=18):
+    model = parsed(text, opset)
     report = sb.onnx.check(model, min_size=least, runtime="onnxruntime")
     assert not [u for u in report.unanalysed if "could not be followed" in u.reason]
     assert_agreement(model, report, points(model, range(least, 5)))
@@ -224,3 +243,9 @@ def test_found_where_sizes_may_be_0(text):
     if any(op_type in text for op_type in ENDS_THE_RUNTIME):
         pytest.skip("the runtime ends at once where there is nothing")
     check(text, least=0)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+@pytest.mark.parametrize("text", OF_OPSET_20.values(), ids=OF_OPSET_20)
+def test_found_of_later_versions(text, least):
+    check(text, least, opset=20)

@@ -18,6 +18,7 @@ from random_models import (
     numbers,
     quantized,
     ranges,
+    sequences,
     shaping,
     vision,
     windows,
@@ -35,6 +36,7 @@ FAMILIES: dict[str, list[Step]] = {
     "fused": fused.STEPS,
     "vision": vision.STEPS,
     "ranges": ranges.STEPS,
+    "sequences": sequences.STEPS,
 }
 MAX_STEPS = 8
 _RANKS = {

@@ -21,14 +21,46 @@ from symbcast.program.assumptions import Assumption
 from symbcast.shapes import shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from symbcast.algebra.terms import Dim
     from symbcast.api.env import ShapeEnv
     from symbcast.logic.formulas import Formula
+    from symbcast.shapes import Shape
 
 _SHORT = 8
 """How long a vector of integers may be to be taken for sizes."""
+
+
+def with_names_bound(values: dict[str, Value], given: Given) -> Given:
+    """Return what is given with a size bound by its name where a shape has a number in the place of the name.
+
+    So the name is not lost: a report can say which size is to be another one. One that is given several names or
+    numbers stays as it is. Raises `BindingError` for one that is bound to another number.
+    """
+    asked: dict[Symbol, set[Dim]] = {}
+    for name, shape in given.shapes.items():
+        for own, wanted in zip(values[name].shape or () if name in values else (), shape.dims, strict=False):
+            if isinstance(own, Symbol) and not isinstance(wanted, Unknown):
+                asked.setdefault(own, set()).add(wanted)
+    numbers = {own: next(iter(wanted)) for own, wanted in asked.items() if len(wanted) == 1}
+    found = {s: n for s, n in numbers.items() if isinstance(n, int)}
+    for s, n in found.items():
+        if given.bind.get(s.name, n) != n:
+            raise BindingError(f"{s.name} is bound to {given.bind[s.name]}, and a shape that is given has {n} for it")
+    known = {name: shape for name, shape in given.shapes.items() if name in values}
+    shapes = {name: _left_open(shape, values[name].shape, found) for name, shape in known.items()}
+    return given._replace(
+        bind={**given.bind, **{s.name: n for s, n in found.items()}}, shapes={**given.shapes, **shapes}
+    )
+
+
+def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symbol, int]) -> Shape:
+    """Return a shape that is given without the numbers of sizes that are bound by name."""
+    if declared is None or len(declared) != len(shape):
+        return shape
+    pairs = zip(declared, shape.dims, strict=True)
+    return shape_of(Unknown() if own in bound and isinstance(wanted, int) else wanted for own, wanted in pairs)
 
 
 def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:

@@ -12,7 +12,7 @@ from symbcast.algebra.terms import symbols_of
 from symbcast.errors import SymbcastError
 from symbcast.logic.formulas import FALSE, Formula, equal
 from symbcast.onnx.inputs.given import NOTHING, Given, unknown
-from symbcast.onnx.inputs.knowledge import identifier, place_name, put_contents, put_shapes
+from symbcast.onnx.inputs.knowledge import identifier, place_name, put_contents, put_shapes, with_names_bound
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.sequences import put_sizes, sizes_in
 from symbcast.onnx.values.types import TENSORS, number, value_of
@@ -45,6 +45,8 @@ class Inputs(NamedTuple):
     """The shapes of the inputs with the names of sizes that are fixed in the place of their numbers."""
     fixed: dict[Symbol, int]
     """The sizes that the caller binds."""
+    given: Given
+    """What the caller knows, with the sizes bound that a shape has a number for."""
 
 
 def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
@@ -57,6 +59,7 @@ def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
     values = {i.name: _declared(i, env, taken, flags) for i in inputs}
+    given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
     met = symbols_of([d for v in values.values() for d in sizes_in(v)])
     names = {s: env.named(s.name) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
@@ -72,7 +75,7 @@ def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
         put_sizes(value, fixed)
         if isinstance(value.content, Elements):
             value.content = Elements(tuple(replaced(d, fixed) if is_size(d) else d for d in value.content.items))
-    return Inputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed)
+    return Inputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed, given)
 
 
 def input_names(graph: Any) -> tuple[str, ...]:

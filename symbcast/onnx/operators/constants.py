@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
@@ -90,8 +91,11 @@ def filled(element: object, dims: Dims) -> Content | None:
 _LISTED = 64
 
 
-def asked_shape(call: NodeCall, position: int) -> Dims:
-    """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own."""
+def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) -> Dims:
+    """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own.
+
+    Of those at the positions ``ignored`` nothing is asked.
+    """
     items = call.elements(position)
     if items is None:
         lengths = call.shape(position)
@@ -105,14 +109,16 @@ def asked_shape(call: NodeCall, position: int) -> Dims:
     dims = []
     for axis, item in enumerate(items):
         if is_size(item):
-            call.is_size(item, "a size must not be negative")
+            if axis not in ignored:
+                call.is_size(item, "a size must not be negative")
             dims.append(item)
             continue
         name = call.input_name(position)
         dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}"))
-        call.note(
-            f"that element {axis} of {name}, which is data, is not negative was not looked at", is_about_data=True
-        )
+        if axis not in ignored:
+            call.note(
+                f"that element {axis} of {name}, which is data, is not negative was not looked at", is_about_data=True
+            )
     return tuple(dims)
 
 

@@ -177,6 +177,14 @@ class _Sizes:
         return found
 
 
+def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
+    """Return the output of a call that has the shape and the type of its one input: the input as it is, as a rule."""
+    value = call.value(0)
+    if value.shape is not None and type(value) is Value and value.content is None:
+        return value
+    return _follow(declaration, signature, call)
+
+
 def _follow(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
     """Return the outputs of a call by its operator's declaration."""
     sizes = _Sizes(call)
@@ -231,7 +239,8 @@ _CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {
 
 
 def _operator(declaration: Declaration) -> Operator:
-    return partial(_follow, declaration, read(declaration.signature))
+    is_unchanged = (declaration.signature, declaration.dtype, declaration.axis) == ("X -> X", "#0", None)
+    return partial(_unchanged if is_unchanged else _follow, declaration, read(declaration.signature))
 
 
 for _declaration in (*DECLARATIONS, *CONTRIB_DECLARATIONS):

@@ -289,7 +289,8 @@ def _greatest(call: NodeCall, outputs: Sequence[Value], position: int) -> Interv
 
 @_estimate("NonZero")
 def _non_zero(call: NodeCall, outputs: Sequence[Value], position: int) -> Interval | Bands:
-    return Bands(0, tuple(map(_places, call.shape(0)))) if call.shape(0) else UNBOUNDED
+    dims = call.value(0).shape
+    return Bands(0, tuple(map(_places, dims))) if dims else UNBOUNDED
 
 
 @_estimate("NonMaxSuppression")

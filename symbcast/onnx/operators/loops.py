@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_numbers
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.operators.loop_states import States
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import is_size
@@ -128,15 +128,47 @@ def _stacked(length: Dim, value: Value, axis: int) -> Value:
 def scan(call: NodeCall) -> Sequence[Value]:
     """The body for each slice of the scanned inputs, which are of one length; states keep their shapes."""
     if call.version < 9:
-        call.give_up("Scan of opset 8, which has a batch, is not followed")
-    body = call.attribute("body").g
+        return _scan_of_a_batch(call)
     scanned = call.integer("num_scan_inputs")
     states = len(call.inputs) - scanned
     axes = call.integers("scan_input_axes") or [0] * scanned
-    length, slices = _slices(call, states, axes)
+    length, slices = _slices(call, [call.value(n) for n in range(states, len(call.inputs))], axes)
+    kept = [Value(call.value(n).shape, call.dtype(n)) for n in range(states)]
+    last, made = _scanned(call, length, kept, slices)
+    places = call.integers("scan_output_axes") or [0] * len(made)
+    return [*last, *(_stacked(length, v, p) for v, p in zip(made, places, strict=True))]
+
+
+def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
+    """Scan of opset 8: all has a batch in front, and what is scanned a length behind it."""
+    given = [call.value(n) for n in range(1, len(call.inputs))]
+    batch: Dim | None = None
+    inner = []
+    for n, value in enumerate(given, 1):
+        dims = call.shape(n)
+        if not dims:
+            call.refuse("each input must have a batch in front")
+        batch = dims[0] if batch is None else batch
+        call.equal(batch, dims[0], "all inputs must have one batch")
+        inner.append(Value(dims[1:], value.dtype))
+    if batch is None:
+        call.refuse("there must be something to scan")
+    states = len(inner) - call.integer("num_scan_inputs")
+    length, slices = _slices(call, inner[states:], [0] * (len(inner) - states))
+    expect(call, 0, "sequence_lens", (batch,))
+    if call.has(0):
+        call.note("that sequence_lens are not above the length was not looked at", is_about_data=True)
+    last, made = _scanned(call, length, inner[:states], slices)
+    return [_stacked(batch, v, 0) for v in (*last, *(_stacked(length, v, 0) for v in made))]
+
+
+def _scanned(
+    call: NodeCall, length: Dim, kept: Sequence[Value], slices: Sequence[Value]
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Return the states after all turns, and what the body gives in each."""
+    body, states = call.attribute("body").g, len(kept)
     if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
-    kept = [Value(call.value(n).shape, call.dtype(n)) for n in range(states)]
     with nullcontext() if call.does(SCAN_EMPTY) else call.asker.under(at_most(1, length)):
         outputs = call.walk.within(body, call.scope, [*kept, *slices])
         last = [_same_state(call, n, a, b) for n, (a, b) in enumerate(zip(kept, outputs[:states], strict=True))]
@@ -148,8 +180,7 @@ def scan(call: NodeCall) -> Sequence[Value]:
             again = call.walk.within(body, call.scope, [*last, *slices])
             for n, (before, after) in enumerate(zip(last, again[:states], strict=True)):
                 _ask_same(call, n, before.shape, after.shape)
-    places = call.integers("scan_output_axes") or [0] * (len(outputs) - states)
-    return [*last, *(_stacked(length, v, p) for v, p in zip(outputs[states:], places, strict=True))]
+    return last, outputs[states:]
 
 
 def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
@@ -168,17 +199,19 @@ def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: S
                 call.equal(size, dim.dim_value, "what a body's outputs hold must have the sizes that it declares")
 
 
-def _slices(call: NodeCall, states: int, axes: Sequence[int]) -> tuple[Dim, list[Value]]:
+def _slices(call: NodeCall, scanned: Sequence[Value], axes: Sequence[int]) -> tuple[Dim, list[Value]]:
     """Return how many slices there are, and a slice of each scanned input."""
     length: Dim | None = None
     found = []
-    for n, axis in enumerate(axes, states):
-        dims = call.shape(n)
+    for value, axis in zip(scanned, axes, strict=True):
+        dims = value.shape
+        if dims is None:
+            raise UnknownShapeError
         place = call.axis(axis, len(dims))
         if length is None:
             length = dims[place]
         call.equal(length, dims[place], "what is scanned must be of one length")
-        found.append(Value((*dims[:place], *dims[place + 1 :]), call.dtype(n)))
+        found.append(Value((*dims[:place], *dims[place + 1 :]), value.dtype))
     if length is None:
         call.refuse("there must be something to scan")
     return length, found

@@ -15,7 +15,7 @@ from symbcast.onnx.differences import (
     LRN_IMAGES,
     REDUCE_EMPTY,
 )
-from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
 from symbcast.onnx.operators.windows import one_for_each
 from symbcast.onnx.registry import operator
@@ -131,8 +131,13 @@ def rms_normalization(call: NodeCall) -> Sequence[Value]:
 @operator("BatchNormalization")
 def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
-    dims = call.shape(0)
-    channels = dims[1] if len(dims) > 1 else 1
+    dims = known_shape(call, 0, "the input")
+    if dims is None:
+        channels = next((s[0] for n in range(1, 5) if (s := call.value(n).shape)), None)
+        if channels is None:
+            raise UnknownShapeError
+    else:
+        channels = dims[1] if len(dims) > 1 else 1
     for n in range(1, 5):
         one_for_each(call, n, channels, "channel")
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))

@@ -277,7 +277,7 @@ def grid_sample(call: NodeCall) -> Value:
 def affine_grid(call: NodeCall) -> Value:
     """A grid for a tensor of some size, moved by a matrix."""
     theta = call.rank(0, (3,), "theta")
-    size = asked_shape(call, 1)
+    size = asked_shape(call, 1, ignored={1})  # a grid has no channels
     rank = len(size) - 2
     if rank not in (2, 3):
         call.refuse("the size must be 4 or 5 numbers")

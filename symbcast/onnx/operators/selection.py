@@ -18,9 +18,10 @@ INT64 = 7
 @operator("NonZero")
 def non_zero(call: NodeCall) -> Value:
     """The indices of the elements that are not 0: how many is data's to say."""
-    dims = call.shape(0)
+    dims = call.value(0).shape
+    rank = call.fresh("rank", f"how many axes {call.input_name(0)} has") if dims is None else len(dims)
     count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
-    return Value((len(dims), count), INT64)
+    return Value((rank, count), INT64)
 
 
 @operator("Compress")

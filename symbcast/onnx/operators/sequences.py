@@ -37,10 +37,10 @@ def sequence(call: NodeCall, position: int = 0) -> SequenceValue:
     return found
 
 
-def _index(call: NodeCall, position: int, length: Dim) -> Dim | None:
+def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | None:
     """Return a place in a sequence, counted from the front, that an input gives; ask that it be one of ``length``.
 
-    None where it is not known: then it is data.
+    The places go on ``after`` the last element. None where it is not known: then it is data.
     """
     expect_numbers(call, position)
     items = call.elements(position)
@@ -50,7 +50,7 @@ def _index(call: NodeCall, position: int, length: Dim) -> Dim | None:
             f"that the position {call.input_name(position)} is in the sequence was not looked at", is_about_data=True
         )
         return None
-    for least, most in ((subtract(0, length), found), (add(found, 1), length)):
+    for least, most in ((subtract(0, length), found), (add(found, 1), add(length, after))):
         if call.is_known(at_most(least, most)) is False:
             call.refuse("the position must be one in the sequence")
         call.at_most(least, most, "the position must be one in the sequence")
@@ -113,7 +113,8 @@ def insert(call: NodeCall) -> Value:
     given, value = sequence(call), call.value(1)
     index: Dim | None = given.length
     if call.has(2):
-        index = _index(call, 2, add(given.length, 1))
+        # Counted from the end, -1 is before the last element.
+        index = _index(call, 2, given.length, after=1)
     one = sequence_of([value], given.dtype)
     if given.items is not None and isinstance(index, int) and len(given.items) < MAX_ITEMS:
         return sequence_of([*given.items[:index], value, *given.items[index:]], given.dtype)

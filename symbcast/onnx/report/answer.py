@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.report.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
 from symbcast.onnx.values.sequences import sizes_in
 from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from symbcast.api.env import ShapeEnv
     from symbcast.onnx.report.findings import Finding
     from symbcast.onnx.requirements.recorder import Runtime
+    from symbcast.onnx.values.value import Value
 
 
 class ModelAnswer:
@@ -67,18 +69,31 @@ class ModelAnswer:
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
-        """The shape of every value by name; None where it is not known."""
+        """The shape of every value by name; None where it is not known, and for what is no tensor."""
+        return shapes_of(self._values)
+
+    @property
+    def sequences(self) -> dict[str, SequenceShape]:
+        """What is known of every sequence by name: its length, and the shapes of its elements."""
+        return sequences_of(self._values)
+
+    @property
+    def optionals(self) -> dict[str, OptionalShape]:
+        """What is known of every value that may be there or not by name."""
+        return optionals_of(self._values)
+
+    @property
+    def _values(self) -> dict[str, Value]:
         walk = self._checked.walk
-        return shapes_of({**walk.inner, **walk.top.values})
+        return {**walk.inner, **walk.top.values}
 
     @property
     def data_sizes(self) -> dict[str, str]:
         """The sizes that no input's shape determines, by name, and what each of them is."""
         from symbcast.solver.normal_form import symbols_in
 
-        env, walk = self._checked.env, self._checked.walk
-        values = (*walk.inner.values(), *walk.top.values.values())
-        met = {d for v in values for d in sizes_in(v) if type(d) is not int}
+        env = self._checked.env
+        met = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
         return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
 

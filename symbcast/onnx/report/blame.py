@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.characters import cut
 from symbcast.logic.formulas import TRUE, AnyOf, Comparison, Compatible, Formula, dims_of
+from symbcast.onnx.report.sequences import described
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.recorder import Reason
 from symbcast.onnx.values.contents import sizes_of
@@ -122,4 +123,6 @@ def _at(position: int, value: Value, sizes: Sizes) -> str:
     if content is not None:
         listing = ", ".join(texts_at(content, sizes))
         return cut(f"[{listing}]" if value.shape else listing, 60)
-    return "a shape that is not known" if value.shape is None else shape_at(value.shape, sizes)
+    if value.shape is None:
+        return cut(described(value, lambda d: texts_at([d], sizes)[0]), 60) or "a shape that is not known"
+    return shape_at(value.shape, sizes)

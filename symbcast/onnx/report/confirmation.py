@@ -33,6 +33,7 @@ LONGEST = 400
 
 _AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
 _WHERE_IN_RUNTIME = re.compile(r"\S*onnxruntime_src\S* ")
+_TAKEN_IN = "_inlfunc_"
 _AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
 
 
@@ -214,10 +215,17 @@ def _where_it_fails(report: ModelAnswer, trial: _Trial, finding: Finding, found:
     places = report._checked.asker.places
     ops = [op for op in report._checked.env.operations if op.kind != "assume" and broken(op, trial.sizes) is not None]
     failing = [places[op.origin] for op in ops if op.origin in places]
-    if any(name == p.node.name if name else kind == p.op_type for p in failing):
-        other = "" if name in ("", places[finding.node].node.name) else f"at {name}, which fails there too"
+    if any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing):
+        other = (
+            "" if not name or _is_called(name, places[finding.node].node.name) else f"at {name}, which fails there too"
+        )
         return _error(found), True, other
     return _error(found), None, f"it failed at another node, {name or kind}" if kind else "it names no node"
+
+
+def _is_called(name: str, own: str) -> bool:
+    """Return whether the runtime means a node by a name: those of functions it takes in under names of its own."""
+    return name == own or (bool(own) and name.startswith(_TAKEN_IN) and name.endswith(f"_{own}"))
 
 
 def _node_of(error: str) -> tuple[str, str]:

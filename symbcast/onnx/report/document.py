@@ -155,7 +155,12 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
     if content is not None:
         listing = ", ".join(map(namer.dim, content))
         return f"{cut(name, NAME)} = {clipped(f'[{listing}]' if shape else listing, 60)}"
-    return f"{cut(name, NAME)} {'of a shape that is not known' if shape is None else clipped(namer.shape(shape), 80)}"
+    if shape is None:
+        words = finding.words_of(position)
+        return (
+            f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of a shape that is not known"
+        )
+    return f"{cut(name, NAME)} {clipped(namer.shape(shape), 80)}"
 
 
 def _failing(finding: Finding) -> Line:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.explanation.names import Namer
 from symbcast.onnx.report.document import condition_text
+from symbcast.onnx.report.sequences import optional_to_dict, sequence_to_dict
+from symbcast.onnx.values.sequences import OptionalValue, SequenceValue
 from symbcast.report.json import sizes
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
 
     A size is a number, or text that `symbcast.text` reads back; a shape that is not known is null.
     """
-    namer = Namer.of(report._checked.env.shown)
+    namer, values = Namer.of(report._checked.env.shown), report._values
 
     def shapes(values: Any) -> dict[str, list[int | str] | None]:
         return {name: None if shape is None else sizes(shape.dims, namer) for name, shape in values.items()}
@@ -53,6 +55,8 @@ def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
         "inputs": shapes(report.inputs),
         "outputs": shapes(report.outputs),
         "shapes": shapes(report.shapes),
+        "sequences": {n: sequence_to_dict(v, namer) for n, v in values.items() if isinstance(v, SequenceValue)},
+        "optionals": {n: optional_to_dict(v, namer) for n, v in values.items() if isinstance(v, OptionalValue)},
     }
 
 

@@ -13,6 +13,7 @@ from symbcast.logic.formulas import FALSE, Formula
 from symbcast.onnx.report.askers import Askers
 from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
 from symbcast.onnx.report.repairs import Repairs
+from symbcast.onnx.report.sequences import described
 from symbcast.onnx.report.sizes import completed
 from symbcast.report import findings as report
 from symbcast.report.failures import Sizes, dims_at
@@ -34,13 +35,19 @@ class Finding(report.Finding):
 
     Attributes:
         contents: The elements of those operands that are short lists of integers, None for others.
+        described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
         fix: What to do; empty where nothing was found.
         is_about_data: Whether it is about sizes that data decide.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
+    described: tuple[str, ...] = ()
     fix: str = ""
     is_about_data: bool = False
+
+    def words_of(self, position: int) -> str:
+        """Return what an operand is in words where it is no tensor; empty where it is one."""
+        return self.described[position] if self.described else ""
 
     @property
     def node(self) -> str:
@@ -162,5 +169,6 @@ class _Reader:
             "reason": blamed.reason(self._checked.asker),
             "code": blamed.code(self._checked.asker),
             "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
+            "described": tuple(described(v, self._namer.dim) for v in values),
             "shown": blamed.shown(),
         }

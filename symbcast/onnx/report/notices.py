@@ -74,7 +74,8 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
     if content is not None:
         return f"{name} = [{_listed(sizes(content, namer))}]"
     if shape is None:
-        return f"{name} of a shape that is not known"
+        words = finding.words_of(position)
+        return f"{name}, {words}" if words else f"{name} of a shape that is not known"
     return f"{name} ({_listed(sizes(shape.dims, namer))}{',' if len(shape) == 1 else ''})"
 
 

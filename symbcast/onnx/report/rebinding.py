@@ -29,6 +29,8 @@ class Rebinding:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self.bound: Mapping[str, int] = checked.given.bind
+        self._walked: dict[tuple[str, ...], ShapeEnv] = {}
+        """What was found with some of the sizes bound, by their names: several nodes may clash."""
 
     def instead(self, clashing: Collection[int]) -> tuple[Symbol, int, SizeSet] | None:
         """Return a bound size, what it is bound to, and the sizes at which the model runs with the others as they are.
@@ -53,7 +55,10 @@ class Rebinding:
         return "" if witness is None else f"bind other sizes, such as {sizes_text(dict(self._of(witness)))}"
 
     def _with(self, bind: Mapping[str, int]) -> ShapeEnv:
-        return self._checked.again(self._checked.given._replace(bind=bind)).conditions.inputs
+        names = tuple(bind)
+        if names not in self._walked:
+            self._walked[names] = self._checked.again(self._checked.given._replace(bind=bind)).conditions.inputs
+        return self._walked[names]
 
     def _of(self, witness: Mapping[str, int]) -> Iterator[tuple[str, int]]:
         yield from ((name, size) for name, size in witness.items() if name in self.bound)

@@ -35,6 +35,8 @@ class Graphs:
         self._functions = functions
         self._is_named_once = is_named_once
         """Whether no two nodes of a graph may have one name."""
+        self.count = -len(model.graph.node)
+        """How many nodes there are in functions, and in the graphs within graphs."""
         self._versions: Mapping[str, int] = {}
         self._right: set[tuple[Any, ...]] = set()
         """Nodes that are what their operators are, by all that this depends on, under the versions at hand."""
@@ -87,6 +89,7 @@ class Graphs:
     def _nodes(self, nodes: Any, known: set[str], around: Sequence[set[str]]) -> None:
         """Examine nodes in their order, and add the names that they make to those known."""
         right, titles = self._right, set[str]()
+        self.count += len(nodes)
         for node in nodes:
             inputs, outputs = tuple(node.input), tuple(node.output)
             for name in inputs:

@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 
 
 class Examined(NamedTuple):
-    """A model that is well formed; ``versions`` are those of its operator sets, ``functions`` its functions by name.
+    """A model that is well formed.
 
-    ``model`` is the model itself, or a copy with its nodes sorted.
+    Attributes:
+        model: the model itself, or a copy with its nodes sorted.
+        versions: those of its operator sets.
+        functions: its functions, by domain, name and overload.
+        inner: how many nodes there are in its functions, and in the graphs within graphs.
     """
 
     model: Any
     versions: dict[str, int]
     functions: dict[Key, Any]
+    inner: int
 
 
 def examined(name: str, model: Any, runtime: Runtime) -> Examined:
@@ -52,7 +57,7 @@ def examined(name: str, model: Any, runtime: Runtime) -> Examined:
         if runtime != "onnxruntime":
             raise source.fault(error.problem, "sort the nodes, or export it again") from None
         return examined(name, found, runtime)
-    return Examined(model, imported, functions)
+    return Examined(model, imported, functions, graphs.count)
 
 
 def _newest_ir() -> int:
