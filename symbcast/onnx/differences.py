@@ -193,7 +193,8 @@ RECURRENT_HIDDEN_SIZE = Difference(
     "it may be left out",
 )
 REDUCE_EMPTY = Difference(
-    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare",
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
+    "ReduceSumSquare",
     "leaves axes that are counted from the end as they are, of a tensor that is empty",
     "reduces them",
 )
