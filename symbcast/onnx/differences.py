@@ -193,7 +193,7 @@ RECURRENT_HIDDEN_SIZE = Difference(
     "it may be left out",
 )
 REDUCE_EMPTY = Difference(
-    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
     "ReduceSumSquare",
     "leaves axes that are counted from the end as they are, of a tensor that is empty",
     "reduces them",

@@ -53,7 +53,6 @@ def rows():
     yield sized(node("GRU", 14, {"hidden_size": 2}, [floats("T", "B", 3), *gates]), FEW, FEW)
     yield sized(node("RNN", 14, {}, [floats("T", "B", 3), *weights]), (1, 2), (1, 2))
     yield sized(node("ArgMax", 13, {"axis": 0}, [floats("N", "M")]), FEW, FEW)
-    yield sized(node("ReduceMax", 18, {}, [floats("N", "M"), values([-1, 0], "int64")]), FEW, FEW)
     yield sized(node("LayerNormalization", 17, {}, [floats("N", "M"), floats("M")]), FEW, FEW)
     yield sized(
         node("GroupNormalization", 21, {"num_groups": 2}, [floats(1, 4, "H"), floats("C"), floats("C")]),
@@ -118,6 +117,9 @@ def bounded():
         scores = [floats("N", "C", *["H"] * (rank - 1)), integers("M", *["H"] * (rank - 1)), floats("C")]
         loss = node("NegativeLogLikelihoodLoss", 13, {"reduction": "none"}, scores)
         yield sized(loss, (1, 2), (1, 2), *[(1, 2)] * rank)
+    for axes, is_kept in (([-2], 1), ([1], 1), ([0, -1], 1)):
+        reduced = [floats("A", "B", 2), values(axes, "int64")]
+        yield sized(node("ReduceMean", 18, {"keepdims": is_kept}, reduced), FEW, FEW)
     for taken in ([2, 0], [-1], [0, 0, 0], []):
         features = [floats("N", "M"), values(taken, "int64")]
         yield sized(node("ArrayFeatureExtractor", 1, {}, features, domain="ai.onnx.ml"), FEW, range(4))

@@ -30,6 +30,8 @@ class Settled:
     >>> settled.fix(symbol("K"), 3)
     >>> settled.written((parse_dim("6*(c//6)"), parse_dim("2*(c//6)"), parse_dim("K + 27")))
     (c, c//3, 30)
+    >>> settled.written((parse_dim("12*(c//6)//d"),))
+    (2*c//d,)
     """
 
     def __init__(self, whole: Iterable[Operation] = ()) -> None:
@@ -87,7 +89,7 @@ class Settled:
                 if plainer is None and (inner := self._inside(atom)) is not atom:
                     plainer = _product(_without(monomial, (atom,)), factor, inner)
                 if plainer is not None:
-                    rest = Term({m: c for m, c in value.coefficients.items() if m is not monomial})
+                    rest = Term({m: c for m, c in value.coefficients.items() if m != monomial})
                     return self._without_quotients(rest + plainer)
         return value
 
