@@ -18,7 +18,7 @@ from symbcast.onnx import differences
 from symbcast.onnx.node_call import NodeCall
 
 DATA = Path(__file__).parent / "data" / "onnx"
-FILES = ("differences", "windows", "resampling", "nodes", "sequences")
+FILES = ("differences", "windows", "resampling", "nodes", "sequences", "contrib")
 NAMED = differences.named()
 
 

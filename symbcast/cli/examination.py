@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from symbcast.report.outcomes import Problem
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
     from symbcast.onnx.report.confirmation import Confirmation
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.model_report import ModelReport, ShownReport
     from symbcast.onnx.requirements.recorder import Runtime
 
 T = TypeVar("T")
@@ -82,17 +82,33 @@ def _names_in(assumption: str) -> set[str]:
     return {*ShapeEnv(assumption).names.values()}
 
 
-def _examined(job: Job, names: Names) -> FileOutcome:
+def is_openvino(path: str) -> bool:
+    """Return whether a file is a model of OpenVINO, by its ending."""
+    return path.lower().endswith(".xml")
+
+
+def _front_end(job: Job) -> Callable[..., ShownReport]:
+    """Return what answers about a model: the check of the format that it has."""
+    if is_openvino(job.path):
+        from symbcast.openvino import check as check_openvino
+
+        if job.confirm or job.target is not None:
+            raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
+        return partial(check_openvino, job.path)
     from symbcast.onnx import check
+
+    return partial(check, job.path, runtime=job.runtime)
+
+
+def _examined(job: Job, names: Names) -> FileOutcome:
+    from symbcast.onnx.report.model_report import ModelReport
 
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
     ask = partial(
-        check,
-        job.path,
+        _front_end(job),
         min_size=job.min_size,
-        runtime=job.runtime,
         bind=_of(job.bound, names.sizes),
         shapes=_of(job.shapes, names.inputs),
         values=_of(job.values, names.inputs),
@@ -102,7 +118,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
         report = ask(assume=[*taken, *later])
-    confirmed = report.confirm() if job.confirm else ()
+    confirmed = report.confirm() if job.confirm and isinstance(report, ModelReport) else ()
     found = FileOutcome(
         job.path,
         report.verdict.value,
@@ -111,7 +127,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
         unanalysed=len({left.node for left in report.unanalysed}),
         confirmed=tuple(map(_told, confirmed)),
     )
-    if job.target is not None:
+    if job.target is not None and isinstance(report, ModelReport):
         found = _written(found, report, Path(job.target))
     match job.format:
         case "text":
@@ -130,9 +146,14 @@ def _names(job: Job) -> Names:
     """Return the names in a model that may be spoken of, where something is said of such."""
     if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
         return NO_NAMES
-    from symbcast.onnx.inputs.present import names_in
+    if is_openvino(job.path):
+        from symbcast.openvino.inputs.sizes import names_in as names_in_openvino
 
-    found = names_in(job.path, dict(job.shapes), dict(job.values), job.runtime)
+        found = names_in_openvino(job.path, dict(job.shapes), dict(job.values))
+    else:
+        from symbcast.onnx.inputs.present import names_in
+
+        found = names_in(job.path, dict(job.shapes), dict(job.values), job.runtime)
     return Names(found.sizes, found.inputs)
 
 

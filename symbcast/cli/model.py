@@ -46,12 +46,12 @@ def model(  # noqa: PLR0913 - each is an option
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which sizes of their inputs ONNX models run, and which node asks what.
+    """Say for which sizes of their inputs models of ONNX and OpenVINO run, and which node asks what.
 
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one.
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
@@ -83,21 +83,21 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
+    from symbcast.cli.examination import Job, is_openvino
     from symbcast.cli.files import model_files, targets
 
-    _require("onnx", *(["onnxruntime"] if confirm else []))
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
     # Workers elsewhere have other working directories.
     found = model_files(files if dask is None else [str(Path(file).absolute()) for file in files])
+    _require(*dict.fromkeys("openvino" if is_openvino(f) else "onnx" for f in found))
+    _require(*(["onnxruntime"] if confirm else []))
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
     written = targets(output, found, files) if output is not None else {}
-    from symbcast.cli.examination import Job
-
     told_in: str = format if results is None else "json"
     asked = [
         Job(path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path))
@@ -128,7 +128,7 @@ def _require(*extras: str) -> None:
 
     for extra in extras:
         if find_spec(extra) is None:
-            raise MissingExtraError("symbcast model" if extra == "onnx" else "--confirm", extra)
+            raise MissingExtraError("--confirm" if extra == "onnxruntime" else "symbcast model", extra)
 
 
 def _processes(jobs: int) -> int:

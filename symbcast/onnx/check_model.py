@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -106,12 +106,7 @@ class _Question(NamedTuple):
 
 def _checked(question: _Question, given: Given) -> Checked:
     """Return a model that was walked through, given what a caller knows of its inputs."""
-    found, known = _walked(question, given, None), 0
-    for _ in range(MAX_WALKS - 1):
-        learned = found.asker.learned_count
-        if learned == known or not found.asker.bounds.answers_more():
-            break
-        found, known = _walked(question, given, found.asker), learned
+    found = repeated(partial(_walked, question, given))
     texts = (*(a.text for a in found.assumptions), *given.texts())
     model, env, asker = question.examined.model, found.env, found.asker
     _check_types(question.source, model, found.walk)
@@ -131,8 +126,8 @@ def _checked(question: _Question, given: Given) -> Checked:
     )
 
 
-class _Walked(NamedTuple):
-    """What came of a walk through a model."""
+class Walked(NamedTuple):
+    """What came of a walk through a model; ``assumptions`` are the caller's."""
 
     env: ShapeEnv
     asker: Asker
@@ -141,7 +136,18 @@ class _Walked(NamedTuple):
     assumptions: tuple[Assumption, ...]
 
 
-def _walked(question: _Question, given: Given, before: Asker | None) -> _Walked:
+def repeated(walked: Callable[[Asker | None], Walked]) -> Walked:
+    """Walk through a model, and again with what that learned, as long as it says more and learns more."""
+    found, known = walked(None), 0
+    for _ in range(MAX_WALKS - 1):
+        learned = found.asker.learned_count
+        if learned == known or not found.asker.bounds.answers_more():
+            break
+        found, known = walked(found.asker), learned
+    return found
+
+
+def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
     model = question.examined.model
     env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
@@ -153,15 +159,15 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> _Walked:
         asker.bounds.learn(symbol, question.min_size)
         if question.min_size:
             asker.assume(at_most(question.min_size, symbol))
-    _learn(asker, env.assumptions)
+    learn(asker, env.assumptions)
     asker.start(inputs.symbols, inputs.held, before)
     for flag in inputs.flags:
         asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
     walk.graph(model.graph, walk.top)
     asker.restate_all()
-    _check_names(assumptions, asker)
-    return _Walked(env, asker, walk, inputs, assumptions)
+    check_names(assumptions, asker)
+    return Walked(env, asker, walk, inputs, assumptions)
 
 
 def _check_types(source: str, model: Any, walk: Walk) -> None:
@@ -176,7 +182,7 @@ def _check_types(source: str, model: Any, walk: Walk) -> None:
         check_types(source, model, Found(walk.mistyped, outputs), element_types(model))
 
 
-def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+def learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
     """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
     bounds = asker.bounds
     for assumption in assumptions:
@@ -189,7 +195,7 @@ def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
                 bounds.learn(size, least)
 
 
-def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
+def check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
     """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:

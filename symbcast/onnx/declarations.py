@@ -4,9 +4,13 @@ A signature lists the inputs and then, after an arrow, the output:
 
     X                a shape, whatever it is, and equal wherever a name comes again; "*" one that need not be known
     (N, C, ...)      sizes by name, which are equal wherever a name comes again; "..." any number of axes between
+    (N, 2*C, @heads) sums of products of names, numbers and attributes, and "rest", which is as much as "..." together;
+                     one name in a product may be new: what is left of the size by the rest of it
+    (N|1)            one size or the other
     number           one number, in no axis or in one
     input?           one that may be left out
     -> X             the shape, or the sizes by name, as they came in
+    -> X, (M)        several; a name that no input has is a new size
     -> broadcast     the inputs broadcast together, by the operator's version
     -> reduced       the first input without some axes, as attributes and inputs say
 
@@ -34,6 +38,7 @@ class Declaration(NamedTuple):
         axis: the default of the attribute ``axis``, which must be one of the first input's; None where there is none.
         content: what is made of elements that are known: of ``each``, of ``pairs``, or nothing.
         domain: the domain of their names.
+        note: what is not looked at, if anything.
     """
 
     operators: str
@@ -42,6 +47,7 @@ class Declaration(NamedTuple):
     axis: int | None = None
     content: str = ""
     domain: str = ""
+    note: str = ""
 
 
 DECLARATIONS = (
@@ -74,7 +80,4 @@ DECLARATIONS = (
     Declaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
     Declaration("Det", "(..., N, N) -> (...)"),
     Declaration("Binarizer Imputer", "X -> X", domain=ML),
-    Declaration("Gelu QuickGelu ScaledSiLU", "X -> X", domain=MICROSOFT),
-    Declaration("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT),
-    Declaration("BiasGelu FastGelu", "(..., C), (C)? -> (..., C)", domain=MICROSOFT),
 )

@@ -193,7 +193,8 @@ RECURRENT_HIDDEN_SIZE = Difference(
     "it may be left out",
 )
 REDUCE_EMPTY = Difference(
-    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare",
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+    "ReduceSumSquare",
     "leaves axes that are counted from the end as they are, of a tensor that is empty",
     "reduces them",
 )
@@ -366,6 +367,16 @@ SLICE_GREATEST_END = Difference(
     "Slice",
     "takes the greatest integer of 32 or 64 bits as an end for the whole axis, in negative steps too",
     "in negative steps the least integer does so: the greatest is the last element, which leaves nothing",
+)
+DECODER_BUFFER = Difference(
+    "DecoderMaskedMultiHeadAttention",
+    "needs caches that are updated in place, on the processor",
+    "they may grow",
+)
+EXPERTS_LAYERS = Difference(
+    "MoE",
+    "has no third layer, and a gate only in the first weights, on the processor",
+    "an expert may have them",
 )
 CENTER_CROP_SIZES = Difference(
     "CenterCropPad",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.value import Value
@@ -13,10 +13,13 @@ Operator: TypeAlias = Callable[[NodeCall], "Value | Sequence[Value]"]
 OPERATORS: dict[tuple[str, str], Operator] = {}
 
 
-def operator(*names: str, domain: str = "") -> Callable[[Operator], Operator]:
+Offered = TypeVar("Offered", bound=Operator)
+
+
+def operator(*names: str, domain: str = "") -> Callable[[Offered], Offered]:
     """Offer a function as the operators of some names."""
 
-    def offer(function: Operator) -> Operator:
+    def offer(function: Offered) -> Offered:
         for name in names:
             OPERATORS[domain, name] = function
         return function

@@ -102,7 +102,8 @@ def test_what_stands_in_operations_is_eliminated(operator, text):
 
 
 TURNS = """turns (float[N] x, int64 trips) => (float[L] y, float[P] z)
-<bool yes = {1}, int64[2] pads = {6, 6}, int64[1] low = {-3}, int64[1] high = {9223372036854775807}, int64[1] first = {0}> {
+<bool yes = {1}, int64[2] pads = {6, 6}, int64[1] low = {-3}, int64[1] high = {9223372036854775807},
+ int64[1] first = {0}> {
     z = Slice(x, low, high, first)
     y = Loop (trips, yes, x) <body = turn (int64 n, bool go, float[K] before) => (bool again, float[K2] after) {
         again = Identity(go)

@@ -147,3 +147,8 @@ def test_a_bias_of_unknown_rank_leaves_the_output_known():
     assert report.shapes["y"] == sb.shape("N, M")
     assert report.shapes["z"] == sb.shape("N, K")
     assert any(u.op_type == "Gemm" for u in report.unanalysed)
+
+
+def test_a_transform_along_an_axis_that_is_data_keeps_the_sizes():
+    graph = '(float[N, M, 1] x, int64 axis) => (float[] y) { y = DFT(x, "", axis) }'
+    assert check(graph, opset=20).shapes["y"] == sb.shape("N, M, 2")

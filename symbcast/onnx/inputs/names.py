@@ -58,7 +58,14 @@ def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
     inputs = _given(graph)
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
-    values = {i.name: _declared(i, env, taken, flags) for i in inputs}
+    return inputs_of({i.name: _declared(i, env, taken, flags) for i in inputs}, env, given, flags)
+
+
+def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str]) -> Inputs:
+    """Return inputs as they are declared, whose sizes are symbols of their names, with what the caller knows of them.
+
+    Raises `BindingError` where what is given cannot be of these inputs.
+    """
     given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
     met = symbols_of([d for v in values.values() for d in sizes_in(v)])

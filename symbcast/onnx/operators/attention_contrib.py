@@ -44,7 +44,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
     columns = call.rank(1, (2,), "the weights")[1]
     expect(call, 1, "the weights", (features, None))
     expect(call, 2, "the bias", (columns,))
-    hidden, out = _hidden_sizes(call, columns, heads)
+    hidden, out = hidden_sizes(call, columns, heads)
     width = floor_divide(out, heads)
     before: Dim = 0
     held = known_shape(call, past, "past")
@@ -63,7 +63,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
     return found, (batch, heads, length, total)
 
 
-def _hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
+def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     """Return how wide keys and values are, of all heads together."""
     given = call.integers("qkv_hidden_sizes")
     if given:
@@ -278,11 +278,11 @@ def rotary_embedding(call: NodeCall) -> Value:
     else:
         expect_numbers(call, 1)
     call.at_most(length, cosines[0], "the caches must be as long as the sequence")
-    _check_angles(call, dims, cosines[1])
+    check_angles(call, dims, cosines[1])
     return Value(dims, call.dtype())
 
 
-def _check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
+def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     """Ask that there be an angle for each pair of numbers that is turned."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
     reason = "the width of cos_cache must be half of what is turned"

@@ -62,7 +62,7 @@ def _all_last(plain: Operator) -> Operator:
     return lambda call: with_channels_last(call, plain, 0)
 
 
-for _names, _plain in {
+_PLAIN: dict[str, Operator] = {
     "Conv": convolution,
     "ConvTranspose": transposed_convolution,
     "QLinearConv": quantized_convolution,
@@ -73,7 +73,8 @@ for _names, _plain in {
     "DepthToSpace": depth_to_space_,
     "SpaceToDepth": space_to_depth_,
     "GridSample": grid_sample,
-}.items():
+}
+for _names, _plain in _PLAIN.items():
     operator(*_names.split(), domain=NHWC)(_all_last(_plain))
 operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, max_unpool, 0, 1))
 operator("Resize", domain=NHWC)(lambda call: resize(call.of(call.inputs, call.scope.versions.get("", 1))))
@@ -156,10 +157,8 @@ def convolution_of_blocks(call: NodeCall) -> Value:
     """A convolution, what is added to it, and an activation."""
     call.rank(0, (4,), "the input")
     found = convolution(call)
-    if isinstance(found, Value) and found.shape is not None:
-        expect(call, 3, "Sum", found.shape)
-        return found
-    call.give_up("the shape of a convolution is not known")
+    expect(call, 3, "Sum", found.shape or ())
+    return found
 
 
 @operator("MaxPool", "AveragePool", domain=BLOCKED)

@@ -27,7 +27,7 @@ def concat_(call: NodeCall) -> Value:
     """Tensors one behind the other along ``axis``; their other sizes are equal."""
     shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
     values = [call.value(n) for n in range(len(call.inputs))]
-    return Value(shape, call.dtype(), _contents_joined(values, axis, shape))
+    return Value(shape, call.dtype(), contents_joined(values, axis, shape))
 
 
 def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
@@ -37,7 +37,8 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
-def _contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
+def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
+    """Return the content of tensors put together along an axis."""
     counts = numbers_of(shape)
     if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
         return None

@@ -17,7 +17,7 @@ from symbcast.onnx.walker import Fork, either
 def if_(call: NodeCall) -> Sequence[Value]:
     """The outputs of one branch or the other; what each of them asks holds where it is taken."""
     branches = {name: call.attribute(name).g for name in ("then_branch", "else_branch")}
-    chosen = _condition(call)
+    chosen = chosen_of(call)
     known = call.is_known(chosen)
     if known is not None:
         return call.walk.within(branches["then_branch" if known else "else_branch"], call.scope, ())
@@ -25,16 +25,17 @@ def if_(call: NodeCall) -> Sequence[Value]:
         yes = call.walk.within(branches["then_branch"], call.scope, ())
     with call.asker.under(negate(chosen)):
         no = call.walk.within(branches["else_branch"], call.scope, ())
-    if NEVER not in (*yes, *no) and any(_rank(a) != _rank(b) for a, b in zip(yes, no, strict=True)):
+    if NEVER not in (*yes, *no) and any(rank_of(a) != rank_of(b) for a, b in zip(yes, no, strict=True)):
         call.walk.fork = Fork(chosen, yes, no)
     return [either(call.asker, name, chosen, a, b) for name, a, b in zip(call.node.output, yes, no, strict=False)]
 
 
-def _rank(value: Value) -> int | None:
+def rank_of(value: Value) -> int | None:
+    """Return how many axes a value has; None where that is not known."""
     return None if value.shape is None else len(value.shape)
 
 
-def _condition(call: NodeCall) -> Formula:
+def chosen_of(call: NodeCall) -> Formula:
     """Return when the then-branch is taken: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
     shape = call.value(0).shape
     if shape is not None:

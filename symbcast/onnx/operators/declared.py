@@ -1,12 +1,15 @@
-"""The operators that are declared as data (`symbcast.onnx.declarations`), each followed by its signature."""
+"""The operators that are declared as data (`symbcast.onnx.declarations` and others), each followed by its signature."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.logic.formulas import any_of, equal
+from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.elementwise import pair_broadcast
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Pattern(NamedTuple):
-    """One input of a signature: a shape by name, or sizes by name with any number of axes at ``rest``."""
+    """One input or output of a signature: a shape by name, or sizes with any number of axes at ``rest``."""
 
     name: str
     sizes: tuple[str, ...]
@@ -36,7 +39,7 @@ class Signature(NamedTuple):
     """What goes in and what comes out."""
 
     inputs: tuple[Pattern, ...]
-    output: Pattern
+    outputs: tuple[Pattern, ...]
 
 
 def read(text: str) -> Signature:
@@ -46,15 +49,15 @@ def read(text: str) -> Signature:
     Pattern(name='', sizes=('C',), rest=None, is_optional=True)
     """
     before, _, after = text.partition("->")
-    inputs = re.findall(r"\([^)]*\)\??|[^,\s]+", before)
-    return Signature(tuple(map(_pattern, inputs)), _pattern(after.strip()))
+    inputs, outputs = (tuple(map(_pattern, re.findall(r"\([^)]*\)\??|[^,\s]+", part))) for part in (before, after))
+    return Signature(inputs, outputs)
 
 
 def _pattern(text: str) -> Pattern:
     is_optional, text = text.endswith("?"), text.rstrip("?")
     if not text.startswith("("):
         return Pattern(text, (), None, is_optional)
-    sizes = [s.strip() for s in text[1:-1].split(",")]
+    sizes = [s.strip() for s in text[1:-1].split(",") if s.strip()]
     rest = sizes.index("...") if "..." in sizes else None
     return Pattern("", tuple(s for s in sizes if s != "..."), rest, is_optional)
 
@@ -66,7 +69,7 @@ class _Sizes:
         self.call = call
         self.named: dict[str, Dim] = {}
         self.shapes: dict[str, Dims | None] = {}
-        self.rest: Dims = ()
+        self.rest: Dims | None = None
 
     def meet(self, position: int, pattern: Pattern) -> None:
         """Take in an input: name its sizes, and require those to be equal that have a name already."""
@@ -94,28 +97,87 @@ class _Sizes:
             more = " or more" if pattern.rest is not None else ""
             call.refuse(f"{name} must have {count} axes{more}, and has {len(dims)}")
         if pattern.rest is not None:
-            self.rest = dims[pattern.rest : pattern.rest + free]
+            self._meet_rest(name, dims[pattern.rest : pattern.rest + free])
             dims = dims[: pattern.rest] + dims[pattern.rest + free :]
-        for axis, (letter, size) in enumerate(zip(pattern.sizes, dims, strict=True)):
-            known = self.named.setdefault(letter, size)
+        for axis, (text, size) in enumerate(zip(pattern.sizes, dims, strict=True)):
             at = axis + free if pattern.rest is not None and axis >= pattern.rest else axis
-            call.equal(size, known, f"axis {at} of {name} must be {letter}, which is {dim_text(known)}")
+            self._meet_size(f"axis {at} of {name}", text, size)
+
+    def _meet_rest(self, name: str, rest: Dims) -> None:
+        if self.rest is None:
+            self.rest = rest
+        elif len(rest) != len(self.rest):
+            self.call.refuse(f"{name} must have as many axes as the operands before it")
+        else:
+            for size, known in zip(rest, self.rest, strict=True):
+                self.call.equal(size, known, f"the axes of {name} must be those of the operands before it")
+
+    def _meet_size(self, what: str, text: str, size: Dim) -> None:
+        """Require that a size be what a text says of it; one that is new to it gets its value."""
+        call, either = self.call, text.split("|")
+        if len(either) > 1:
+            known = [found for part in either if (found := self._sum(part)) is not None]
+            call.require(any_of(equal(size, k) for k in known), f"{what} must be {' or '.join(map(dim_text, known))}")
+            return
+        factors = text.split("*")
+        unknown = [f for f in factors if f.isidentifier() and f != "rest" and f not in self.named]
+        if "+" in text or not unknown:
+            value = self._sum(text)
+            if value is not None:
+                is_plain = text == dim_text(value)
+                call.equal(
+                    size, value, f"{what} must be {text}" + ("" if is_plain else f", which is {dim_text(value)}")
+                )
+        elif len(unknown) == 1:
+            by = multiply(*(self._factor(f) or 0 for f in factors if f not in unknown))
+            if by != 1:
+                call.require(equal(modulo(size, by), 0), f"{what} must be a multiple of {dim_text(by)}")
+            self.named[unknown[0]] = size if by == 1 else floor_divide(size, by)
+
+    def _sum(self, text: str) -> Dim | None:
+        """Return a sum of products; None where a name in it has no value."""
+        total: Dim = 0
+        for product in text.split("+"):
+            factors = [self._factor(f) for f in product.split("*")]
+            known = [f for f in factors if f is not None]
+            if len(known) < len(factors):
+                return None
+            total = add(total, multiply(*known))
+        return total
+
+    def _factor(self, text: str) -> Dim | None:
+        if text.isdecimal():
+            return int(text)
+        if text == "rest":
+            return multiply(*self.rest or ())
+        if not text.startswith("@"):
+            return self.named.get(text)
+        found = self.call.integer(text[1:])
+        if found < 1:
+            self.call.refuse(f"the attribute {text[1:]} must be positive")
+        return found
 
     def output(self, pattern: Pattern) -> Dims | None:
-        """Return the output."""
+        """Return an output."""
         if pattern.name == "broadcast":
             return pair_broadcast(self.call)
         if pattern.name == "reduced":
             return reduced(self.call)
         if pattern.name:
             return self.shapes[pattern.name]
-        found = [self.named[s] for s in pattern.sizes]
+        found = [self._made(text) for text in pattern.sizes]
         if pattern.rest is not None:
-            found[pattern.rest : pattern.rest] = self.rest
+            found[pattern.rest : pattern.rest] = self.rest or ()
         return tuple(found)
 
+    def _made(self, text: str) -> Dim:
+        found = self._sum(text)
+        if found is None:
+            found = self.named[text] = self.call.fresh(text, f"{text}, which no input tells")
+        return found
 
-def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value:
+
+def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
     """Return the output of a call that has the shape and the type of its one input: the input as it is, as a rule."""
     value = call.value(0)
     if value.shape is not None and type(value) is Value and value.content is None:
@@ -123,18 +185,22 @@ def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -
     return _follow(declaration, signature, call)
 
 
-def _follow(declaration: Declaration, signature: Signature, call: NodeCall) -> Value:
-    """Return the output of a call by its operator's declaration."""
+def _follow(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
+    """Return the outputs of a call by its operator's declaration."""
     sizes = _Sizes(call)
     for position, pattern in enumerate(signature.inputs):
         if not pattern.is_optional or call.has(position):
             sizes.meet(position, pattern)
     if declaration.axis is not None:
         call.axis(call.integer("axis", declaration.axis), len(call.shape(0)))
-    shape = sizes.output(signature.output)
+    if declaration.note:
+        call.note(declaration.note)
+    shapes = [sizes.output(p) for p in signature.outputs]
     dtype = _dtype(call, declaration)
-    content = _CONTENTS[declaration.content](call, shape, dtype) if declaration.content else None
-    return Value(shape, dtype, content)
+    if len(shapes) > 1:
+        return [Value(shape, dtype) for shape in shapes]
+    content = _CONTENTS[declaration.content](call, shapes[0], dtype) if declaration.content else None
+    return Value(shapes[0], dtype, content)
 
 
 def _dtype(call: NodeCall, declaration: Declaration) -> int:
@@ -177,5 +243,5 @@ def _operator(declaration: Declaration) -> Operator:
     return partial(_unchanged if is_unchanged else _follow, declaration, read(declaration.signature))
 
 
-for _declaration in DECLARATIONS:
+for _declaration in (*DECLARATIONS, *CONTRIB_DECLARATIONS):
     operator(*_declaration.operators.split(), domain=_declaration.domain)(_operator(_declaration))

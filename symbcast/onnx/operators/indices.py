@@ -52,10 +52,11 @@ def gather_(call: NodeCall) -> Value:
     axis = call.axis(call.integer("axis"), len(data))
     shape = gather(call, data, indices, axis)
     _check_indices(call, 1, call.value(1), data[axis])
-    return Value(shape, call.dtype(), _gathered(call, axis))
+    return Value(shape, call.dtype(), gathered(call, axis))
 
 
-def _gathered(call: NodeCall, axis: int) -> Content | None:
+def gathered(call: NodeCall, axis: int) -> Content | None:
+    """Return the content of slices of the first input along an axis, as the second one says."""
     data = call.value(0)
     if data.content is None:
         return None
@@ -214,10 +215,3 @@ def scatter_nd_(call: NodeCall) -> Value:
     shape = scatter_nd(call, data, indices, updates, length)
     _check_columns(call, length, data)
     return Value(shape, call.dtype())
-
-
-@operator("TensorScatter")
-def tensor_scatter(call: NodeCall) -> Value:
-    """A cache with some lines exchanged."""
-    call.note("that the update fits the cache was not looked at")
-    return Value(call.shape(0), call.dtype())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
@@ -39,10 +39,11 @@ def unsqueeze_(call: NodeCall) -> Value:
         call.refuse("axes must have one axis at most")
     axes = call.axes("axes", 1, 13) or []
     places = new_axes(call, len(dims), axes)
-    return Value(unsqueeze(call, dims, axes), data.dtype, _with_axes(data.content, places, len(dims)))
+    return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))
 
 
-def _with_axes(content: Content | None, places: Sequence[int], rank: int) -> Content | None:
+def with_axes(content: Content | None, places: Sequence[int], rank: int) -> Content | None:
+    """Return the content of a tensor with axes of size 1 put in."""
     if isinstance(content, Ramp):
         return _ramp_with_axes(content, places)
     if isinstance(content, Stack) and all(place < rank for place in places):
@@ -72,13 +73,14 @@ def squeeze_(call: NodeCall) -> Value:
             call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")
         axes = [n for n, d in enumerate(dims) if d == 1]
     shape = squeeze(call, dims, axes)
-    places = {call.axis(a, len(dims)) for a in axes}
-    content = data.content
+    return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
+
+
+def without_axes(content: Content | None, places: Collection[int]) -> Content | None:
+    """Return the content of a tensor with axes of size 1 taken out."""
     if isinstance(content, Ramp):
-        content = Ramp(content.start, tuple(s for n, s in enumerate(content.strides) if n not in places))
-    elif not isinstance(content, Elements):
-        content = None
-    return Value(shape, data.dtype, content)
+        return Ramp(content.start, tuple(s for n, s in enumerate(content.strides) if n not in places))
+    return content if isinstance(content, Elements) else None
 
 
 @operator("Transpose")
@@ -88,20 +90,20 @@ def transpose_(call: NodeCall) -> Value:
     dims = call.shape(0)
     order = call.integers("perm")
     shape = transpose(call, dims, order)
-    if order is None:
-        order = list(range(len(dims)))[::-1]
-    content = data.content
+    return Value(shape, data.dtype, transposed(data.content, dims, range(len(dims))[::-1] if order is None else order))
+
+
+def transposed(content: Content | None, dims: Dims, order: Sequence[int]) -> Content | None:
+    """Return the content of a tensor of some sizes with its axes in another order."""
     if isinstance(content, Ramp):
-        return Value(shape, data.dtype, Ramp(content.start, tuple(content.strides[n] for n in order)))
+        return Ramp(content.start, tuple(content.strides[n] for n in order))
     if len(dims) < 2:
-        return Value(shape, data.dtype, content)
+        return content
     items, sizes = listed(content, dims), numbers_of(dims)
-    if items is None or sizes is None:
-        return Value(shape, data.dtype)
-    return Value(shape, data.dtype, Elements(_transposed(items, sizes, order)))
+    return None if items is None or sizes is None else Elements(_reordered(items, sizes, order))
 
 
-def _transposed(items: Sequence[Element], sizes: Sequence[int], order: Sequence[int]) -> tuple[Element, ...]:
+def _reordered(items: Sequence[Element], sizes: Sequence[int], order: Sequence[int]) -> tuple[Element, ...]:
     strides = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
     indices = combinations(*(range(sizes[n]) for n in order))
     return tuple(items[sum(i * strides[n] for i, n in zip(index, order, strict=True))] for index in indices)

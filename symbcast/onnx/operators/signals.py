@@ -11,7 +11,7 @@ from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Constant, Dims, Value
+from symbcast.onnx.values.value import Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -27,20 +27,15 @@ def transform(call: NodeCall) -> Value:
     if rank < 2:
         call.refuse("the input must have an axis for the signal, and one for its real and imaginary parts")
     axis = _axis(call)
-    place = None if axis is None else call.axis(axis, rank)
+    if axis is None:
+        return _along_any_axis(call)
+    place = call.axis(axis, rank)
     if place == rank - 1:
         call.refuse("the last axis holds real and imaginary parts: it is not one to transform")
     is_half, is_inverse = bool(call.integer("onesided")), bool(call.integer("inverse"))
-    if is_inverse and is_half:
-        call.equal(dims[-1], 2, "a transform back from half the frequencies needs complex numbers")
-    elif is_half and not call.does(DFT_HALF):
-        call.equal(dims[-1], 1, "half the frequencies are enough for a real signal alone")
-    else:
-        call.require(any_of([equal(dims[-1], 1), equal(dims[-1], 2)]), "the last size must be 1 or 2")
+    _check_parts(call, dims[-1])
     length = _number(call, 1, "length")
     parts = 1 if is_half and is_inverse else 2
-    if place is None:
-        return Value((*_along_any(call, dims[:-1], is_half or length is not None), parts), call.dtype())
     if length is None:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
     least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
@@ -49,17 +44,31 @@ def transform(call: NodeCall) -> Value:
     return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
 
 
-def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
-    """Return the sizes of what is transformed along an axis that is not known, and is of another length afterwards."""
-    call.note("that the axis is one of the signal's, and not empty, was not looked at", is_about_data=True)
-    if not is_other:
-        return dims
-    what = f"axis {{}} of the transform along the axis that {call.input_name(2)} holds"
-    return tuple(call.fresh(f"dim_{n}", what.format(n)) for n in range(len(dims)))
+def _check_parts(call: NodeCall, parts: Dim) -> None:
+    """Ask for real parts, imaginary ones beside them where these are needed, or either."""
+    is_half = bool(call.integer("onesided"))
+    if is_half and call.integer("inverse"):
+        call.equal(parts, 2, "a transform back from half the frequencies needs complex numbers")
+    elif is_half and not call.does(DFT_HALF):
+        call.equal(parts, 1, "half the frequencies are enough for a real signal alone")
+    else:
+        call.require(any_of([equal(parts, 1), equal(parts, 2)]), "the last size must be 1 or 2")
+
+
+def _along_any_axis(call: NodeCall) -> Value:
+    """Return what is known of a transform along an axis which is data."""
+    dims, is_half = call.shape(0), bool(call.integer("onesided"))
+    call.note("the axis to transform, which is data, was not followed", is_about_data=True)
+    _check_parts(call, dims[-1])
+    parts = 1 if is_half and call.integer("inverse") else 2
+    if not is_half and not call.has(1):
+        return Value((*dims[:-1], parts), call.dtype())
+    text = "as long as a transform along an axis that is data makes it"
+    return Value((*(call.fresh(f"size_{n}", text) for n in range(len(dims) - 1)), parts), call.dtype())
 
 
 def _axis(call: NodeCall) -> int | None:
-    """Return the axis as it is given, None where it is data."""
+    """Return the axis to transform; None where data say it."""
     if call.version < 20:
         return call.integer("axis", 1)
     if not call.has(2):

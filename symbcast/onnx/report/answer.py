@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from symbcast.api.env import ShapeEnv
     from symbcast.onnx.report.findings import Finding
-    from symbcast.onnx.requirements.recorder import Runtime
+    from symbcast.onnx.requirements.recorder import Asked
     from symbcast.onnx.values.value import Value
 
 
@@ -40,8 +40,8 @@ class ModelAnswer:
         return self._checked.source
 
     @property
-    def runtime(self) -> Runtime:
-        """What is asked about: the ONNX documents (``"spec"``) or ``"onnxruntime"``, where they differ."""
+    def runtime(self) -> Asked:
+        """What is asked about: the ONNX documents (``"spec"``), ``"onnxruntime"``, or ``"openvino"``."""
         return self._checked.asker.runtime
 
     @property

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from symbcast.onnx.report.confirmation import Confirmation
 
 
-class ModelReport(ModelAnswer):
-    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
-
-    Nothing is worked out before it is asked for, and the model is never changed.
-    """
+class ShownReport(ModelAnswer):
+    """The answer about a model of any format, with what shows it and hands it on."""
 
     def guard(self) -> Guard:
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
@@ -26,15 +23,6 @@ class ModelReport(ModelAnswer):
 
         names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
         return python_guard(all_of(self._env.clauses), names)
-
-    def confirm(self) -> tuple[Confirmation, ...]:
-        """Run the model in ONNX Runtime, at the witness and where each finding says that it fails.
-
-        Raises `MissingExtraError` where onnxruntime is not installed.
-        """
-        from symbcast.onnx.report.confirmation import confirmations
-
-        return confirmations(self)
 
     # The answer, shown and handed on.
 
@@ -44,12 +32,6 @@ class ModelReport(ModelAnswer):
         from symbcast.show.text import render
 
         return render(document(self), WIDTH)
-
-    def annotate(self) -> onnx.ModelProto:
-        """Return a copy of the model in which the shapes of values are written down."""
-        from symbcast.onnx.report.annotations import annotated
-
-        return cast("onnx.ModelProto", annotated(self._checked))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""
@@ -70,7 +52,7 @@ class ModelReport(ModelAnswer):
     def __repr__(self) -> str:
         from symbcast.onnx.report.document import summary
 
-        return f"<ModelReport of {summary(self)}>"
+        return f"<{type(self).__name__} of {summary(self)}>"
 
     def _repr_html_(self) -> str:
         from symbcast.onnx.report.document import document
@@ -85,3 +67,25 @@ class ModelReport(ModelAnswer):
         from symbcast.show.document import Room
 
         return latex.render(document(self, Room.PAGE))
+
+
+class ModelReport(ShownReport):
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
+
+    def confirm(self) -> tuple[Confirmation, ...]:
+        """Run the model in ONNX Runtime, at the witness and where each finding says that it fails.
+
+        Raises `MissingExtraError` where onnxruntime is not installed.
+        """
+        from symbcast.onnx.report.confirmation import confirmations
+
+        return confirmations(self)
+
+    def annotate(self) -> onnx.ModelProto:
+        """Return a copy of the model in which the shapes of values are written down."""
+        from symbcast.onnx.report.annotations import annotated
+
+        return cast("onnx.ModelProto", annotated(self._checked))

@@ -35,7 +35,16 @@ _TRIED = 12
 _MOST_SYMBOLS = 5
 _FEW = 4
 """So many sizes are listed one by one."""
-_GIVEN_SIZES = {"Reshape": "shape", "Expand": "shape", "Tile": "repeats", "Split": "split", "Resize": "sizes"}
+_GIVEN_SIZES = {
+    "Broadcast": "target shape",
+    "Expand": "shape",
+    "Interpolate": "sizes",
+    "Reshape": "shape",
+    "Resize": "sizes",
+    "Split": "split",
+    "Tile": "repeats",
+    "VariadicSplit": "lengths",
+}
 """The operators that are told sizes, and what they are told."""
 
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from symbcast.onnx.values.value import Dims
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
+"""What is asked about, of an ONNX model."""
+Asked: TypeAlias = "Runtime | Literal['openvino']"
+"""What is asked about, of any model."""
 
 
 class Place(NamedTuple):
@@ -84,9 +87,9 @@ class Asker:
     under it.
     """
 
-    def __init__(self, env: ShapeEnv, runtime: Runtime, bounds: Bounds) -> None:
+    def __init__(self, env: ShapeEnv, runtime: Asked, bounds: Bounds) -> None:
         self.env = env
-        self.runtime: Runtime = runtime
+        self.runtime: Asked = runtime
         self.bounds = bounds
         self.places: dict[str, Place] = {}
         """The nodes that asked something, by name."""

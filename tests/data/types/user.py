@@ -22,6 +22,7 @@ with env.assuming("M > 2") as branch:
 report = sb.onnx.check("model.onnx", assume="N > 2")
 assert_type(report, sb.onnx.ModelReport)
 assert_type(report.outputs, dict[str, sb.Shape | None])
+assert_type(sb.openvino.check("model.xml", min_size=0), sb.openvino.OpenVinoReport)
 
 try:
     result.require()
@@ -31,6 +32,7 @@ except sb.BroadcastError as error:
 
 sb.nonsense  # error
 sb.onnx.nonsense  # error
+sb.openvino.nonsense  # error
 result.nonsense  # error
 report.nonsense  # error
 sb.broadcast("N", min_size="1")  # error

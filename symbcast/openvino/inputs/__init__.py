@@ -1,0 +1,1 @@
+"""Models of OpenVINO as they come, and the sizes of their inputs."""

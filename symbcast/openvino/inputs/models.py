@@ -1,0 +1,45 @@
+"""Models as they come: a file that OpenVINO reads, or an ``ov.Model``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
+from symbcast.openvino.graph import Graph, Model
+
+
+def load(model: Any) -> tuple[str, Model]:
+    """Return what a model is called, and the model as it is walked.
+
+    Raises `ModelError` for a file that OpenVINO does not read.
+    """
+    openvino = _library()
+    if isinstance(model, (str, os.PathLike)):
+        source = os.fsdecode(model)
+        return source, Model(Graph(_read(openvino, source)))
+    if isinstance(model, openvino.Model):
+        return str(model.get_friendly_name()), Model(Graph(model))
+    raise ShapeTypeError(model, "a model", "give the path of one, such as model.xml, or an openvino.Model")
+
+
+def _library() -> Any:
+    try:
+        import openvino
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "openvino":
+            raise
+        raise MissingExtraError("symbcast.openvino", "openvino") from error
+    return openvino
+
+
+def _read(openvino: Any, source: str) -> Any:
+    again = "it may be cut short; convert the model again"
+    if not Path(source).is_file():
+        raise ModelError(source, "there is no such file", "give the path of a model, such as model.xml")
+    try:
+        return openvino.Core().read_model(source)
+    except RuntimeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ModelError(source, f"OpenVINO does not read it: {lines[-1] if lines else error}", again) from error

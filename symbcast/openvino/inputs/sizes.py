@@ -1,0 +1,102 @@
+"""The inputs of a model: each of their dynamic dimensions a size, with the interval that OpenVINO has for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.algebra.symbols import Symbol, symbol
+from symbcast.api.env import ShapeEnv
+from symbcast.onnx.inputs.given import NOTHING, ContentsLike, Given, read_given
+from symbcast.onnx.inputs.knowledge import place_name
+from symbcast.onnx.inputs.names import Inputs, inputs_of
+from symbcast.onnx.inputs.present import Present
+from symbcast.onnx.values.value import Value
+from symbcast.openvino.element_types import number_of
+from symbcast.openvino.inputs.models import load
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.openvino.graph import Graph
+    from symbcast.shapes import ShapeLike
+
+
+class Interval(NamedTuple):
+    """From where to where a size may be; ``most`` is None where it may be any from ``least`` on."""
+
+    size: Dim
+    least: int
+    most: int | None
+
+
+class Parameters(NamedTuple):
+    """The inputs of a model, and what it says of their sizes."""
+
+    inputs: Inputs
+    intervals: tuple[Interval, ...]
+
+
+def read_parameters(graph: Graph, env: ShapeEnv, given: Given = NOTHING) -> Parameters:
+    """Read the parameters of a graph, with what the caller knows of them.
+
+    A dimension that is not static is called ``<input>_dim_<axis>``, or as the first one is that shares its
+    ``ov.Symbol``: dimensions of one symbol are one size. A dimension ``2..5`` is a size between these. Raises
+    `BindingError` where what is given cannot be of these inputs.
+    """
+    names = [declared.name for declared in graph.input]
+    reader = _Reader()
+    values = {name: reader.value(name, op) for name, op in zip(names, graph.parameters, strict=True)}
+    inputs = inputs_of(values, env, given, {})
+    found = (i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name]))
+    return Parameters(inputs, tuple(dict.fromkeys(found)))
+
+
+def names_in(path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
+    """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
+    graph = load(path)[1].graph
+    inputs = tuple(declared.name for declared in graph.input)
+    given = read_given(
+        shapes={name: shape for name, shape in shapes.items() if name in inputs},
+        values={name: contents for name, contents in values.items() if name in inputs},
+    )
+    found = read_parameters(graph, ShapeEnv(), given).inputs
+    return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)
+
+
+class _Reader:
+    """Reads the parameters of one model."""
+
+    def __init__(self) -> None:
+        self._by_symbol: dict[Any, Symbol] = {}
+        self._taken: set[str] = set()
+
+    def value(self, name: str, op: Any) -> Value:
+        """Return the value that a parameter is."""
+        declared = op.get_output_partial_shape(0)
+        shape = None
+        if declared.rank.is_static:
+            shape = tuple(self._dim(d, place_name(name, axis)) for axis, d in enumerate(declared))
+        return Value(shape, number_of(op.get_output_element_type(0)))
+
+    def _dim(self, dimension: Any, name: str) -> Dim:
+        if dimension.is_static:
+            return int(dimension.get_length())
+        held = dimension.get_symbol() if dimension.has_symbol() else None
+        known = self._by_symbol.get(held) if held is not None else None
+        if known is None:
+            while name in self._taken:
+                name += "_"
+            self._taken.add(name)
+            known = symbol(name)
+            if held is not None:
+                self._by_symbol[held] = known
+        return known
+
+
+def _intervals(op: Any, dims: tuple[Dim, ...] | None) -> Iterator[Interval]:
+    """Yield the intervals of a parameter's dimensions that are not static."""
+    declared = op.get_output_partial_shape(0)
+    for dimension, dim in zip(declared, dims or (), strict=True) if declared.rank.is_static else ():
+        if not dimension.is_static:
+            most = int(dimension.get_max_length())
+            yield Interval(dim, int(dimension.get_min_length()), most if most >= 0 else None)

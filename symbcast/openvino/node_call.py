@@ -1,0 +1,101 @@
+"""One node of OpenVINO with what is known of its inputs: all that an operator needs to answer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.element_types import number_of
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.requirements.recorder import Place
+    from symbcast.onnx.values.contents import Content
+    from symbcast.onnx.walker import GraphScope, Walker
+
+
+class OpenVinoCall(NodeCall):
+    """A node with its inputs, whose attributes are read as OpenVINO has them.
+
+    ``version`` is the version of the operator set that the node is from.
+    """
+
+    def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
+        super().__init__(place, place.node.version, walk, scope)
+        self._read: dict[str, Any] | None = None
+
+    # Attributes.
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute as OpenVINO gives it, or None."""
+        if self._read is None:
+            self._read = self.node.op.get_attributes()
+        return self._read.get(name)
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """Return an integer attribute, or a truth value as 0 or 1."""
+        found = self.attribute(name)
+        return default if found is None else int(found)
+
+    def integers(self, name: str) -> list[int] | None:
+        """Return an attribute of integers, or None."""
+        found = self.attribute(name)
+        return None if found is None else [int(n) for n in found]
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return an attribute of text."""
+        found = self.attribute(name)
+        return default if found is None else str(found)
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """Return a truth value."""
+        found = self.attribute(name)
+        return default if found is None else bool(found)
+
+    def body(self, name: str) -> Any:
+        """Return a graph that the node holds."""
+        return next(a.g for a in self.node.attribute if a.name == name)
+
+    # Outputs.
+
+    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+        """Return an output of the element type that OpenVINO gives it."""
+        return Value(shape, number_of(self.node.op.get_output_element_type(output)), content)
+
+    # Inputs that hold numbers.
+
+    def input_numbers(self, position: int, what: str) -> list[int]:
+        """Return the numbers that an input holds; without them the node is given up."""
+        found = self.numbers(position)
+        if found is None:
+            self.give_up(f"{what} are what {self.input_name(position)} holds, which is not known")
+        return found
+
+    def input_axes(self, position: int, rank: int) -> list[int]:
+        """Return the axes that an input holds, counted from the front."""
+        return [self.axis(a, rank) for a in self.input_numbers(position, "the axes")]
+
+    def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
+        """Return the sizes that an input holds; what is not known of them are sizes of their own."""
+        items: Sequence[object] | None = self.elements(position)
+        if items is None:
+            lengths = self.shape(position)
+            if len(lengths) > 1 or any(not isinstance(n, int) for n in lengths):
+                self.give_up(f"the sizes are what {self.input_name(position)} holds, which is not known")
+            items = (None,) * (int(lengths[0]) if lengths else 1)  # type: ignore[arg-type]
+        name = self.input_name(position)
+        dims: list[Dim] = []
+        for n, item in enumerate(items):
+            if is_size(item):
+                if least >= 0:
+                    self.is_size(item, "a size must not be negative")
+                dims.append(item)
+                continue
+            dims.append(self.fresh(f"size_{n}", f"element {n} of {name}"))
+            self.note(
+                f"that element {n} of {name}, which is data, is not negative was not looked at", is_about_data=True
+            )
+        return tuple(dims)

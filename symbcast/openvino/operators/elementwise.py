@@ -1,0 +1,206 @@
+"""Operators that work on each element: of one tensor, or of several that are broadcast together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import floor_divide
+from symbcast.logic.formulas import negate
+from symbcast.onnx.values.contents import Content, Element, is_size
+from symbcast.onnx.values.elements import BINARY, UNARY, Binary, selected, truth
+from symbcast.onnx.values.numbers import INTEGERS
+from symbcast.onnx.values.tensors import cast, combined, mapped
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.element_types import number_of
+from symbcast.openvino.node_call import OpenVinoCall
+from symbcast.openvino.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.onnx.values.known_sizes import KnownSizes
+
+_KEEPS = """
+    Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf
+    IsNaN Log Mish Selu Sigmoid Sin Sinh SoftPlus SoftSign Swish Tan Tanh
+    GRN Identity LRN NormalizeL2 ReverseSequence Reverse ShuffleChannels
+"""
+"""Operators whose output has the shape of their first input, and of whose elements nothing is said."""
+
+_EACH = {
+    "Abs": "Abs",
+    "Ceiling": "Ceil",
+    "Floor": "Floor",
+    "LogicalNot": "Not",
+    "Negative": "Neg",
+    "Relu": "Relu",
+    "Round": "Round",
+    "Sign": "Sign",
+    "Sqrt": "Sqrt",
+}
+"""Operators on each element, and what `symbcast.onnx.values.elements` calls them."""
+
+
+@operator(*_KEEPS.split())
+def keeps_shape(call: OpenVinoCall) -> Value:
+    """Another tensor of the same shape."""
+    return call.made(call.shape(0))
+
+
+@operator(*_EACH)
+def each(call: OpenVinoCall) -> Value:
+    """Another number for each element."""
+    step = UNARY[_EACH[call.node.op_type]]
+    return call.made(call.shape(0), mapped(call.value(0).content, partial(step, call.bounds)))
+
+
+@operator("Convert", "ConvertLike")
+def convert(call: OpenVinoCall) -> Value:
+    """The elements as ones of another type."""
+    to = number_of(call.node.op.get_output_element_type(0))
+    return call.made(call.shape(0), cast(call.value(0), to, call.asker))
+
+
+@operator("Clamp")
+def clamp(call: OpenVinoCall) -> Value:
+    """Each element, or a bound where it lies beyond it."""
+    low, high = float(call.attribute("min")), float(call.attribute("max"))
+    content = None
+    if call.dtype() in INTEGERS:
+        content = mapped(call.value(0).content, partial(_clamped, call, low, high))
+    return call.made(call.shape(0), content)
+
+
+_FAR = 1 << 31
+
+
+def _clamped(call: OpenVinoCall, low: float, high: float, element: Element) -> Element:
+    for name, bound in (("Max", low), ("Min", high)):
+        if abs(bound) < _FAR:
+            element = BINARY[name](call.asker, call.dtype(), element, int(bound)) if bound == int(bound) else None
+    return element
+
+
+# Two operands.
+
+
+def broadcast_together(call: OpenVinoCall, first: int = 0, second: int = 1) -> Dims:
+    """Return two operands broadcast together as the attribute ``auto_broadcast`` says."""
+    return auto_broadcast(call, call.shape(first), call.shape(second))
+
+
+def auto_broadcast(call: OpenVinoCall, left: Dims, right: Dims) -> Dims:
+    """Return two shapes broadcast together as the attribute ``auto_broadcast`` says."""
+    match call.text("auto_broadcast", "numpy"):
+        case "numpy":
+            return call.broadcast(left, right)
+        case "pdpd":
+            axis = call.integer("auto_broadcast.auto_broadcast_axis", -1)
+            return call.broadcast(left, right, rule="pdpd", axis=axis, flavour="openvino")
+        case _:
+            return call.broadcast(left, right, rule="none")
+
+
+def _truncated_remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    """Return a remainder with the sign of the dividend: that of `_modulo` where this is not below 0."""
+    return BINARY["Mod"](known, dtype, a, b) if is_size(a) and known.bounds.is_at_least(a, 0) else None
+
+
+def _different(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    equal = truth(BINARY["Equal"](known, dtype, a, b))
+    return None if equal is None else negate(equal)
+
+
+def _floored(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    """Return a quotient of integers rounded down, and any other as it is."""
+    if dtype in INTEGERS and is_size(a) and is_size(b) and known.bounds.is_at_least(b, 1):
+        return floor_divide(a, b)
+    return BINARY["Div"](known, dtype, a, b)
+
+
+_BINARY: Mapping[str, Binary | None] = {
+    "Add": BINARY["Add"],
+    "BitwiseAnd": None,
+    "BitwiseLeftShift": None,
+    "BitwiseOr": None,
+    "BitwiseRightShift": None,
+    "BitwiseXor": None,
+    "Divide": None,
+    "Equal": BINARY["Equal"],
+    "FloorMod": BINARY["Mod"],
+    "Greater": BINARY["Greater"],
+    "GreaterEqual": BINARY["GreaterOrEqual"],
+    "Less": BINARY["Less"],
+    "LessEqual": BINARY["LessOrEqual"],
+    "LogicalAnd": BINARY["And"],
+    "LogicalOr": BINARY["Or"],
+    "LogicalXor": BINARY["Xor"],
+    "Maximum": BINARY["Max"],
+    "Minimum": BINARY["Min"],
+    "Mod": _truncated_remainder,
+    "Multiply": BINARY["Mul"],
+    "NotEqual": _different,
+    "Power": BINARY["Pow"],
+    "SquaredDifference": None,
+    "Subtract": BINARY["Sub"],
+}
+
+
+@operator(*_BINARY)
+def of_two(call: OpenVinoCall) -> Value:
+    """Two tensors, broadcast together."""
+    shape = broadcast_together(call)
+    step = _BINARY[call.node.op_type]
+    if call.node.op_type == "Divide":
+        step = _floored if call.flag("m_pythondiv", True) else BINARY["Div"]
+    values = [call.value(0), call.value(1)]
+    content: Content | None = None
+    if step is not None and all(v.content is not None for v in values):
+        content = combined(values, shape, partial(step, call.asker, call.dtype()))
+    return call.made(shape, content)
+
+
+@operator("Select")
+def select(call: OpenVinoCall) -> Value:
+    """Elements of one tensor or the other, as a third one says."""
+    chosen, yes, no = (call.shape(n) for n in range(3))
+    match call.text("auto_broadcast", "numpy"):
+        case "numpy":
+            shape = call.broadcast(chosen, yes, no)
+        case "pdpd":
+            # Condition and else are broadcast onto then.
+            axis = call.integer("auto_broadcast.auto_broadcast_axis", -1)
+            shape = call.broadcast(yes, no, rule="pdpd", axis=axis, flavour="openvino")
+            shape = call.broadcast(shape, chosen, rule="pdpd", axis=axis, flavour="openvino")
+        case _:
+            shape = call.broadcast(call.broadcast(yes, no, rule="none"), chosen, rule="none")
+    values = [call.value(n) for n in range(3)]
+    content = None
+    if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
+        content = combined(values, shape, partial(_selected, call))
+    return call.made(shape, content)
+
+
+def _selected(call: OpenVinoCall, *elements: Element) -> Element:
+    return selected(call.asker, call.place.name, *elements)
+
+
+@operator("PRelu")
+def prelu(call: OpenVinoCall) -> Value:
+    """The slope, laid along the channels where it has one axis, and the data, broadcast together.
+
+    By ``reshape`` the output has the shape of the data; on the CPU a single channel becomes as many as slopes.
+    """
+    data, slope = call.shape(0), call.shape(1)
+    if len(slope) == 1 and slope[0] != 1 and len(data) > 1:
+        slope = (*slope, *([1] * (len(data) - 2)))
+    return call.made(call.broadcast(data, slope))
+
+
+@operator("FakeQuantize")
+def fake_quantize(call: OpenVinoCall) -> Value:
+    """The four ranges are broadcast with the data."""
+    shape = call.shape(0)
+    for n in range(1, 5):
+        shape = auto_broadcast(call, shape, call.shape(n))
+    return call.made(shape)

@@ -1,0 +1,182 @@
+"""Operators that take elements out of a tensor, or put them in, by index; and what selects by value.
+
+On the CPU an index out of range is no error: what it takes is 0, or not defined. So indices are not asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.algebra.arithmetic import multiply
+from symbcast.onnx.operators.constants import range_ as counted
+from symbcast.onnx.operators.indices import gathered
+from symbcast.onnx.values.contents import Elements, is_size
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.as_onnx import AsOnnx
+from symbcast.openvino.node_call import OpenVinoCall
+from symbcast.openvino.operators.reshape import one
+from symbcast.openvino.registry import operator
+from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+
+
+@operator("Gather")
+def gather_(call: OpenVinoCall) -> Value:
+    """Slices of the data along an axis, as the indices say; ``batch_dims`` axes go side by side."""
+    data, indices = call.shape(0), call.shape(1)
+    (axis,) = call.input_axes(2, len(data)) if data else (0,)
+    batch = call.integer("batch_dims")
+    batch = batch + len(indices) if batch < 0 else batch
+    if not batch:
+        return call.made(gather(call, data, indices, axis), gathered(call, axis))
+    if not batch <= min(axis, len(indices)):
+        call.refuse("batch_dims must not be beyond the axis, nor the rank of the indices")
+    for n in range(batch):
+        call.equal(data[n], indices[n], f"the first {batch} sizes, of the batch, must be equal")
+    return call.made((*data[:axis], *indices[batch:], *data[axis + 1 :]))
+
+
+@operator("GatherElements")
+def gather_elements_(call: OpenVinoCall) -> Value:
+    """One element of the data for each index; off the axis there are as many of both."""
+    data, indices = call.shape(0), call.shape(1)
+    shape = gather_elements(call, data, indices, call.integer("axis"))
+    place = call.axis(call.integer("axis"), len(data))
+    for n, (size, other) in enumerate(zip(data, indices, strict=True)):
+        if n != place:
+            call.equal(size, other, "off the axis, data and indices must have the same sizes")
+    return call.made(shape)
+
+
+@operator("GatherND")
+def gather_nd_(call: OpenVinoCall) -> Value:
+    """Slices of the data, each at the index that a line of the indices holds."""
+    data, indices, batch = call.shape(0), call.shape(1), call.integer("batch_dims")
+    shape = gather_nd(call, data, indices, _length(call, indices), batch)
+    if call.version < 8 and batch > 1:
+        # Before version 8 the axes of the batch are one.
+        shape = (multiply(*shape[:batch]), *shape[batch:])
+    return call.made(shape)
+
+
+def _length(call: OpenVinoCall, indices: Dims) -> int:
+    """Return how many axes each line of the indices is for."""
+    length = indices[-1] if indices else 0
+    if not isinstance(length, int):
+        call.give_up("how many axes it indexes depends on the sizes")
+    return length
+
+
+@operator("ScatterElementsUpdate")
+def scatter_elements_(call: OpenVinoCall) -> Value:
+    """The data with some elements exchanged."""
+    (axis,) = call.input_axes(3, len(call.shape(0)))
+    return call.made(scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis))
+
+
+@operator("ScatterNDUpdate")
+def scatter_nd_(call: OpenVinoCall) -> Value:
+    """The data with some slices exchanged."""
+    data, indices = call.shape(0), call.shape(1)
+    return call.made(scatter_nd(call, data, indices, call.shape(2), _length(call, indices)))
+
+
+@operator("ScatterUpdate")
+def scatter(call: OpenVinoCall) -> Value:
+    """The data with some slices along an axis exchanged."""
+    data, indices, updates = (call.shape(n) for n in range(3))
+    (axis,) = call.input_axes(3, len(data))
+    wanted = (*data[:axis], *indices, *data[axis + 1 :])
+    if len(updates) != len(wanted):
+        call.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
+    for found, size in zip(updates, wanted, strict=True):
+        call.equal(found, size, "updates must have the shape of what the indices select")
+    return call.made(data)
+
+
+# Numbers made from sizes.
+
+
+@operator("ShapeOf")
+def shape_of(call: OpenVinoCall) -> Value:
+    """The sizes of all axes."""
+    dims = call.shape(0)
+    return call.made((len(dims),), Elements(dims))
+
+
+@operator("Range")
+def range_(call: OpenVinoCall) -> Value:
+    """Numbers from ``start`` on, before ``stop``, in steps."""
+    found = one(counted(AsOnnx(call)))
+    return call.made(found.shape, found.content)
+
+
+@operator("CumSum")
+def cumulated(call: OpenVinoCall) -> Value:
+    """Each line along an axis summed up."""
+    dims = call.shape(0)
+    for axis in call.numbers(1) or ():
+        call.axis(axis, len(dims))
+    return call.made(dims)
+
+
+# What selects by value.
+
+
+@operator("NonZero")
+def non_zero(call: OpenVinoCall) -> Value:
+    """The indices of the elements that are not 0: how many is data's to say."""
+    dims = call.shape(0)
+    return call.made((len(dims), call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")))
+
+
+@operator("TopK")
+def top_k(call: OpenVinoCall) -> Sequence[Value]:
+    """The k greatest along an axis, which must have as many."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    count: object = (call.elements(1) or (None,))[0]
+    if not is_size(count):
+        count = call.fresh("k", f"what {call.input_name(1)} holds")
+    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
+    call.is_size(count, "k must not be negative")
+    shape = (*dims[:axis], count, *dims[axis + 1 :])
+    return call.made(shape), call.made(shape, output=1)
+
+
+@operator("OneHot")
+def one_hot(call: OpenVinoCall) -> Value:
+    """A new axis for the classes."""
+    dims = call.shape(0)
+    depth = (call.elements(1) or (None,))[0]
+    if not is_size(depth):
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds")
+    call.at_most(1, depth, "there must be one class at least")
+    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
+    return call.made((*dims[:axis], depth, *dims[axis:]))
+
+
+@operator("NonMaxSuppression")
+def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
+    """The boxes that are kept, as many as data say."""
+    boxes, scores = call.rank(0, (3,), "boxes"), call.rank(1, (3,), "scores")
+    call.equal(boxes[0], scores[0], "boxes and scores must have one batch")
+    call.equal(boxes[1], scores[2], "there must be a score for each box")
+    call.equal(boxes[2], 4, "a box must be 4 numbers")
+    if call.version < 5:
+        call.give_up("before version 5 the output is as long as it may be")
+    count = call.fresh("count", "how many boxes are kept")
+    return call.made((count, 3)), call.made((count, 3), output=1), call.made((1,), output=2)
+
+
+@operator("RandomUniform")
+def random_uniform(call: OpenVinoCall) -> Value:
+    """Numbers in a shape that an input holds."""
+    return call.made(call.input_sizes(0))
+
+
+@operator("Multinomial")
+def multinomial(call: OpenVinoCall) -> Value:
+    """Samples for each line of the input."""
+    rows = call.shape(0)[:-1]
+    count = call.input_sizes(1)
+    return call.made((*rows, *count))

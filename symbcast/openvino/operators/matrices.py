@@ -1,0 +1,131 @@
+"""Matrix products, attention, reductions, and what normalises along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import modulo
+from symbcast.logic.formulas import equal
+from symbcast.onnx.values.contents import Content, Element, Elements
+from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.node_call import OpenVinoCall
+from symbcast.openvino.registry import operator
+from symbcast.operators.einsum import einsum
+from symbcast.operators.matmul import matmul
+from symbcast.operators.reductions import reduce
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+
+@operator("MatMul")
+def matmul_(call: OpenVinoCall) -> Value:
+    """A product of matrices, each transposed before where an attribute says so; batch axes are broadcast."""
+    left, right = call.shape(0), call.shape(1)
+    return call.made(matmul(call, _flipped(call, left, "transpose_a"), _flipped(call, right, "transpose_b")))
+
+
+def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
+    """Return a shape with its last two axes exchanged where an attribute says so; of one axis it says nothing."""
+    return (*dims[:-2], dims[-1], dims[-2]) if call.flag(name) and len(dims) > 1 else dims
+
+
+@operator("Einsum")
+def einsum_(call: OpenVinoCall) -> Value:
+    """Each letter is one size; letters that the output leaves out are summed over."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    return call.made(einsum(call, call.text("equation"), shapes))
+
+
+@operator("ScaledDotProductAttention")
+def attention(call: OpenVinoCall) -> Value:
+    """Queries (..., L, E), keys (..., S, E) and values (..., S, V); a mask is broadcast with (..., L, S)."""
+    query, key, value = (call.shape(n) for n in range(3))
+    if min(len(query), len(key), len(value)) < 3:
+        call.refuse("query, key and value must have a batch")
+    call.equal(query[-1], key[-1], "query and key must have the same size of an embedding")
+    call.equal(key[-2], value[-2], "there must be a value for each key")
+    batch = call.broadcast(query[:-2], key[:-2])
+    batch = call.broadcast(batch, value[:-2])
+    length = query[-2]
+    if call.has(3) and not call.flag("causal") and call.shape(3):
+        mask = call.shape(3)
+        if len(mask) < 2:
+            call.refuse("a mask must have two axes at least")
+        length, _ = call.broadcast((length, key[-2]), mask[-2:])
+        batch = call.broadcast(batch, mask[:-2])
+    return call.made((*batch, length, value[-1]))
+
+
+# Reductions.
+
+_STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSum": "Add"}
+
+
+@operator(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean")
+def reduced(call: OpenVinoCall) -> Value:
+    """Axes that become 1, or go; without axes nothing is reduced."""
+    dims = call.shape(0)
+    axes = call.input_axes(1, len(dims))
+    if not axes:
+        return call.made(dims, call.value(0).content)
+    shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
+    return call.made(shape, _reduced_content(call) if len(set(axes)) == len(dims) else None)
+
+
+def _reduced_content(call: OpenVinoCall) -> Content | None:
+    """Return what a tensor whose elements are all known is reduced to, as a whole."""
+    name = _STEPS.get(call.node.op_type)
+    items = call.elements(0) if name is not None else None
+    if name is None or not items:
+        return None
+    step = BINARY[name]
+    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
+    return None if found is None else Elements((found,))
+
+
+# What normalises.
+
+
+@operator("Softmax", "LogSoftmax")
+def along_axis(call: OpenVinoCall) -> Value:
+    """Each line along an axis becomes another one."""
+    dims = call.shape(0)
+    call.axis(call.integer("axis", 1), len(dims))
+    return call.made(dims)
+
+
+@operator("MVN")
+def mean_variance_normalised(call: OpenVinoCall) -> Value:
+    """The data, normalised along some axes."""
+    dims = call.shape(0)
+    if call.version >= 6:
+        call.input_axes(1, len(dims))
+    return call.made(dims)
+
+
+@operator("BatchNormInference")
+def batch_normalised(call: OpenVinoCall) -> Value:
+    """The data, normalised by one number for each channel."""
+    position = 0 if call.version >= 5 else 2
+    dims = call.shape(position)
+    _one_for_each(call, [n for n in range(5) if n != position], dims[1])
+    return call.made(dims)
+
+
+@operator("GroupNormalization")
+def group_normalised(call: OpenVinoCall) -> Value:
+    """The channels are in groups of one size; scale and bias have one number for each channel."""
+    dims, groups = call.shape(0), call.integer("num_groups", 1)
+    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
+    _one_for_each(call, (1, 2), dims[1])
+    return call.made(dims)
+
+
+def _one_for_each(call: OpenVinoCall, positions: Sequence[int], size: Dim) -> None:
+    for position in positions:
+        (length,) = call.rank(position, (1,), call.input_name(position))
+        call.equal(length, size, "there must be one number for each channel")

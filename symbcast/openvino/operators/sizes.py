@@ -1,0 +1,103 @@
+"""Pad and Interpolate: axes made longer or shorter, to a size or by a scale."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.logic.formulas import all_of, at_most
+from symbcast.onnx.operators.scales import rounded_scale
+from symbcast.onnx.values.contents import Ratio, is_size
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.constant import Held
+from symbcast.openvino.node_call import OpenVinoCall
+from symbcast.openvino.registry import operator
+from symbcast.operators.padding import Padding, pad
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.contents import Element
+
+
+@operator("Pad")
+def pad_(call: OpenVinoCall) -> Value:
+    """Elements at the ends of axes: one number, or those within reflected, with the edge or without, or the edge."""
+    dims, mode = call.shape(0), call.text("pad_mode", "constant")
+    before, after = (call.input_sizes(n, least=-1) for n in (1, 2))
+    if not len(before) == len(after) == len(dims):
+        call.refuse(f"pads_begin and pads_end must be {len(dims)} numbers")
+    paddings = [Padding(*all_) for all_ in zip(dims, before, after, strict=True)]
+    if mode == "symmetric":
+        for padding in paddings:
+            fits = all_of(at_most(n, padding.size) for n in (padding.before, padding.after))
+            call.require(fits, "an axis must be as long as its padding, which mirrors it")
+        return call.made(tuple(p.padded for p in paddings))
+    return call.made(pad(call, paddings, mode))
+
+
+@operator("Interpolate")
+def interpolate(call: OpenVinoCall) -> Value:
+    """Some axes padded and then resized, to sizes or by scales."""
+    dims = list(_padded(call, call.shape(0)))
+    axes = _axes(call, len(dims))
+    if call.version >= 4 and call.text("shape_calculation_mode") == "scales":
+        factors = _scales(call, 2 if call.version < 11 else 1, len(axes))
+        for axis, factor in zip(axes, factors, strict=False):
+            dims[axis] = _scaled(call, dims[axis], factor, axis)
+        return call.made(tuple(dims))
+    sizes = call.input_sizes(1)
+    if len(sizes) < len(axes):
+        call.refuse(f"there must be {len(axes)} sizes")
+    for axis, size in zip(axes, sizes, strict=False):
+        dims[axis] = size
+    return call.made(tuple(dims))
+
+
+def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
+    """Return the sizes with the padding that attributes say; those of version 0 say nothing of the shape."""
+    if call.version < 4:
+        return dims
+    pads = [(call.integers(name) or [])[: len(dims)] for name in ("pads_begin", "pads_end")]
+    before, after = (found + [0] * (len(dims) - len(found)) for found in pads)
+    return tuple(add(d, a, b) for d, a, b in zip(dims, before, after, strict=True))
+
+
+def _axes(call: OpenVinoCall, rank: int) -> list[int]:
+    if call.version < 4:
+        return [call.axis(a, rank) for a in call.integers("axes") or ()]
+    position = 3 if call.version < 11 else 2
+    return call.input_axes(position, rank) if call.has(position) else list(range(rank))
+
+
+def _scales(call: OpenVinoCall, position: int, count: int) -> list[Element | float]:
+    """Return the scales that an input holds; None for each that is not known."""
+    value = call.value(position)
+    if isinstance(value, Held):
+        found: list[Element | float] = [float(n) for n in value.array.ravel().tolist()]
+    else:
+        found = list(call.elements(position) or [None] * count)
+    if len(found) < count:
+        call.refuse(f"there must be {count} scales")
+    return found
+
+
+_LONGEST = 64
+"""OpenVINO adds a millionth to a scale before it multiplies: with a denominator up to this it cannot show."""
+
+
+def _scaled(call: OpenVinoCall, size: Dim, factor: Element | float, axis: int) -> Dim:
+    """Return a size times a scale, rounded down; a size of its own where rounding may show."""
+    if isinstance(factor, float):
+        scale = rounded_scale(factor)
+        found = scale.times(size) if scale.exact and isinstance(scale.below, int) and scale.below <= _LONGEST else None
+        if found is None and isinstance(size, int):
+            found = int(size * (Fraction(factor) + Fraction(1, 10**6)))
+    elif isinstance(factor, Ratio):
+        found = floor_divide(multiply(size, factor.above), factor.below)
+    else:
+        found = multiply(size, factor) if is_size(factor) else None
+    if found is None:
+        call.note("how long an axis is that is scaled was not followed: floats may round it")
+        return call.fresh(f"size_{axis}", f"axis {axis} times its scale")
+    return found

@@ -1,0 +1,155 @@
+"""Convolutions, pools, pads and resizing: what slides along axes, and what changes how long they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, ceil_divide, multiply
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.openvino.node_call import OpenVinoCall
+from symbcast.openvino.registry import operator
+from symbcast.operators.context import Context
+from symbcast.operators.windows import Window, covering, fitting, pool, spatial_axes, transposed_length
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+_SAME = ("same_upper", "same_lower")
+_FITS = "the window must fit into the padded input"
+
+
+def _windows(call: OpenVinoCall, kernel: Dims) -> list[Window]:
+    """Return the windows of a node along each axis; padding that it finds itself is left out."""
+    count = len(kernel)
+    strides = _numbers(call, "strides", 1, count)
+    dilations = _numbers(call, "dilations", 1, count)
+    is_explicit = call.text("auto_pad", "explicit") in ("explicit", "notset")
+    before, after = (_numbers(call, name, 0, count) if is_explicit else [0] * count for name in _PADS)
+    return [Window(*all_) for all_ in zip(kernel, strides, dilations, before, after, strict=True)]
+
+
+_PADS = ("pads_begin", "pads_end")
+
+
+def _numbers(call: OpenVinoCall, name: str, default: int, count: int) -> list[int]:
+    found = call.integers(name) or [default] * count
+    if len(found) != count:
+        call.refuse(f"{name} must be {count} numbers")
+    return found
+
+
+def _positions(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> Dim:
+    """Return how many positions a window has along an axis."""
+    if call.text("auto_pad") in _SAME:
+        return covering(size, window.stride)
+    return fitting(context, size, window)
+
+
+# Convolutions.
+
+
+@operator("Convolution", "GroupConvolution", "BinaryConvolution")
+def convolution(call: OpenVinoCall) -> Value:
+    """The windows are the filters: (O, I, ...), or with groups (G, O, I, ...)."""
+    dims, filters = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=False)
+    found = [_positions(call, call, s, w) for s, w in zip(sizes, _windows(call, kernel), strict=True)]
+    return call.made((dims[0], outputs, *found))
+
+
+@operator("ConvolutionBackpropData", "GroupConvolutionBackpropData")
+def convolution_backprop(call: OpenVinoCall) -> Value:
+    """What is as long as windows a stride apart, one for each element; or as long as an input says."""
+    dims, filters = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
+    if call.has(2):
+        asked = call.input_sizes(2)
+        if len(asked) != len(sizes):
+            call.refuse(f"the output shape must be {len(sizes)} numbers")
+        return call.made((dims[0], outputs, *asked))
+    extra = call.integers("output_padding") or [0] * len(sizes)
+    found = []
+    for size, window, more in zip(sizes, _windows(call, kernel), extra, strict=True):
+        if call.text("auto_pad") in _SAME:
+            length = add(multiply(size, window.stride), more)
+        else:
+            length = transposed_length(size, window, more)
+        call.at_most(1, length, "the padding must leave something")
+        found.append(length)
+    return call.made((dims[0], outputs, *found))
+
+
+def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_transposed: bool) -> tuple[Dim, Dims]:
+    """Return the channels of the output and the kernel; ask that the channels of data and filters fit."""
+    has_groups = call.node.op_type.startswith("Group")
+    if len(filters) != count + 2 + has_groups:
+        call.refuse(f"filters must have rank {count + 2 + has_groups}, and have {len(filters)}")
+    groups = filters[0] if has_groups else 1
+    first, second, *kernel = filters[has_groups:]
+    into, out = (first, second) if is_transposed else (second, first)
+    call.equal(dims[1], multiply(into, groups), "the channels must be those of the filters, for each group")
+    return multiply(out, groups), tuple(kernel)
+
+
+# Pools.
+
+
+@operator("MaxPool", "AvgPool")
+def pool_(call: OpenVinoCall) -> Sequence[Value]:
+    """One element for each position of a window; rounded up, the last one may reach beyond the padding."""
+    dims = call.shape(0)
+    sizes = spatial_axes(call, dims)
+    kernel = tuple(call.integers("kernel") or ())
+    if len(kernel) != len(sizes):
+        call.refuse(f"the kernel must be {len(sizes)} numbers")
+    shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
+    return [call.made(shape, output=n) for n in range(len(call.node.output))]
+
+
+def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> Dim:
+    rounding = call.text("rounding_type", "floor")
+    if call.text("auto_pad") in _SAME or rounding == "floor":
+        return _positions(call, context, size, window)
+    room = window.room(size)
+    context.at_most(0, room, _FITS)
+    found = add(ceil_divide(room, window.stride), 1)
+    if rounding != "ceil_torch":
+        return found
+    # A window that begins in the padding at the end is left out: there are no more than begin within the rest.
+    return context.bounds.smaller(found, ceil_divide(add(size, window.before), window.stride))
+
+
+@operator("AdaptiveAvgPool", "AdaptiveMaxPool")
+def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
+    """As many windows as an input says."""
+    dims, asked = call.shape(0), call.input_sizes(1)
+    if len(asked) != len(spatial_axes(call, dims)):
+        call.refuse("the output shape must be one number for each axis after the channels")
+    return [call.made((*dims[:2], *asked), output=n) for n in range(len(call.node.output))]
+
+
+# Regions.
+
+
+@operator("ROIAlign", "ROIAlignRotated")
+def roi_align(call: OpenVinoCall) -> Value:
+    """Regions of the data, each pooled to one size."""
+    dims = call.rank(0, (4,), "data")
+    regions, places = call.rank(1, (2,), "rois"), call.rank(2, (1,), "batch_indices")
+    call.equal(regions[0], places[0], "there must be a batch index for each region")
+    count = 5 if call.node.op_type.endswith("Rotated") else 4
+    call.equal(regions[1], count, f"a region must be {count} numbers")
+    return call.made((regions[0], dims[1], call.integer("pooled_h"), call.integer("pooled_w")))
+
+
+@operator("GridSample")
+def grid_sample(call: OpenVinoCall) -> Value:
+    """One element for each place of a grid."""
+    dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
+    call.equal(dims[0], grid[0], "data and grid must have one batch")
+    call.equal(grid[3], 2, "a place must be 2 numbers")
+    return call.made((*dims[:2], *grid[1:3]))

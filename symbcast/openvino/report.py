@@ -1,0 +1,12 @@
+"""The answer about a model of OpenVINO, as users see it."""
+
+from __future__ import annotations
+
+from symbcast.onnx.report.model_report import ShownReport
+
+
+class OpenVinoReport(ShownReport):
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
