@@ -100,3 +100,26 @@ def test_indices_that_are_surely_within_need_no_word(nodes):
     report = checked(nodes)
     assert_asked(report, lambda n, m: True)
     assert not is_noted(report)
+
+
+@pytest.mark.parametrize(
+    ("ids", "wanted", "noted"),
+    [("Cast<to = 6>(flat)", lambda b, s: True, True), ("Cast<to = 6>(rows)", lambda b, s: b * s <= 4, False)],
+)
+def test_ids_of_embeddings_are_rows_of_their_table(ids, wanted, noted):
+    text = f"""<ir_version: 8, opset_import: ["": 18, "com.microsoft": 1]>
+    g (float[B, S] flat, float[4, 2] words, float[9, 2] places, float[2] scale) => (float[A, C, D] y, int32[E] m)
+    <int64 zero = {{0}}, int64 one = {{1}}> {{
+        whole = Shape(flat)
+        count = Size(flat)
+        places_of = Range(zero, count, one)
+        rows = Reshape(places_of, whole)
+        ids = {ids}
+        y, m = com.microsoft.EmbedLayerNormalization(ids, , words, places, , scale, scale)
+    }}"""
+    report = sb.onnx.check(parser.parse_model(text))
+    condition = sb.Condition(report.condition)
+    for b, s in itertools.product(range(1, 6), repeat=2):
+        sizes = {"B": b, "S": s}
+        assert condition.holds({c.name: sizes[c.name] for c in condition.symbols}) == wanted(b, s), sizes
+    assert is_noted(report) == noted

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo
-from symbcast.logic.formulas import any_of, equal
+from symbcast.algebra.arithmetic import add, floor_divide, modulo
+from symbcast.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
 from symbcast.onnx.operators.matrices import gemm_product, matrix_product
 from symbcast.onnx.registry import OPERATORS, operator
+from symbcast.onnx.values.intervals import interval_of
 from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
@@ -132,8 +133,28 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
         _check_positions(call, ids)
     else:
         call.note("that scales and zero points fit was not looked at")
+    for position, table in ((0, 2), (1, 4), (8, 3)):
+        if call.has(position) and call.has(table):
+            _check_rows(call, position, call.shape(table)[0])
     shape = (*ids, hidden)
     return Value(shape, call.dtype(2)), Value((ids[0],), INT32), Value(shape, call.dtype(2))
+
+
+def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
+    """Ask that ids be rows of a table, none counted from its end, as far as is known of them; say so of data."""
+    ids = call.value(position)
+    found = interval_of(ids, call.bounds)
+    name, empty = call.input_name(position), call.empty(ids.shape or ())
+    needs = []
+    if found.low is not None and found.high is not None:
+        pairs = ((0, found.low), (add(found.high, 1), size))
+        needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
+        if not needs:
+            return
+    if not found.is_attained:
+        call.note(f"that {name}, which is data, are rows of the table was not looked at", is_about_data=True)
+    elif needs:
+        call.require(any_of([empty, all_of(needs)]), f"{name} must be rows of the table")
 
 
 def _check_positions(call: NodeCall, ids: Dims) -> None:
