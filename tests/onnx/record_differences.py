@@ -101,6 +101,12 @@ def bounded():
     for asked in ([-1, 6], [0, 6], [6, -1], [3, 6]):
         wide = {"output_shape": asked, "strides": [2, 2]}
         yield sized(node("ConvTranspose", 11, wide, [floats(1, 1, "H", 3), zeros(1, 1, 3, 3)]), range(4))
+    yield from bounded_attention()
+    yield from bounded_indices()
+
+
+def bounded_attention():
+    """Give rows of attention at the bounds of what its inputs and attributes may be."""
     operands = [floats("B", 2, "L", 4), floats("B", 2, "S", 4), floats("B", 2, "S", 4)]
     past = floats("B", 2, "P", 4)
     for more in ([], [None, past, past], [None, past], [None, None, past]):
@@ -110,6 +116,10 @@ def bounded():
         yield sized(node("Attention", 25, attributes, operands), (1,), (1, 2), (1, 2))
     for mode in (3, 4):
         yield sized(node("Attention", 24, {"qk_matmul_output_mode": mode}, operands, 4), (1,), (1, 2), (1, 2))
+
+
+def bounded_indices():
+    """Give rows of indices, axes and lengths at their bounds."""
     yield sized(node("GatherND", 13, {"batch_dims": 1}, [floats("A", 3), integers("B", 1)]), range(4), range(7))
     batch = [floats("A", "X", 3), integers("B", "K", 1)]
     yield sized(node("GatherND", 13, {"batch_dims": 2}, batch), (1, 2), (1, 2, 3), (1, 2), (1, 2, 3))
