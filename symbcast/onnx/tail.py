@@ -55,7 +55,8 @@ def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequenc
         inferred = _inferred(call, schema)
     except UnknownShapeError:
         return outputs
-    return [b if a in open_ones else a for a, b in zip(outputs, inferred, strict=True)]
+    # A definition has all outputs of the operator, a node perhaps fewer.
+    return [b if a in open_ones else a for a, b in zip(outputs, inferred, strict=False)]
 
 
 @lru_cache(maxsize=1024)
