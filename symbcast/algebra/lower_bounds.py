@@ -41,7 +41,7 @@ def _openable(value: Term) -> Iterator[tuple[Monomial, Operation]]:
     """Yield the operations of which something is known besides their intervals, each with its monomial."""
     for monomial in value.coefficients:
         for atom in monomial:
-            if isinstance(atom, Operation) and (_is_truth_value(atom) if len(monomial) > 1 else _is_bounded(atom)):
+            if isinstance(atom, Operation) and (atom.is_truth_value if len(monomial) > 1 else _is_bounded(atom)):
                 yield monomial, atom
 
 
@@ -66,11 +66,6 @@ def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) 
     if (atom.kind == "min") == (factor > 0):
         return min(known) if len(known) == len(lows) else None
     return max(known, default=None)
-
-
-def _is_truth_value(atom: Operation) -> bool:
-    """Return whether an operation is 0 or 1: the lesser of 1 and of what is never below 0."""
-    return atom.kind == "min" and constant(1) in atom.args and atom.lower_bound in (0, 1)
 
 
 def _by_truth_value(value: Term, atom: Operation, steps: int) -> int | None:

@@ -212,6 +212,9 @@ class Atom(Term):
         # Made when asked for: kept, an atom would hold itself, and go only when the garbage is collected.
         return {(self,): 1}
 
+    is_truth_value: bool = False
+    """Whether it is 0 or 1: the lesser of 1 and of one that is never below 0."""
+
     @property
     def atom_key(self) -> tuple[Any, ...]:
         """A key that orders atoms alike on every run: symbols by name, then operations."""
@@ -286,6 +289,10 @@ class Operation(Atom):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operation, (self.kind, self.args)
+
+    @cached_property
+    def is_truth_value(self) -> bool:  # type: ignore[override]
+        return self.kind == "min" and any(a.is_constant and a.constant == 1 for a in self.args) and self.bounds[0] == 0
 
     @cached_property
     def atom_key(self) -> tuple[Any, ...]:
@@ -366,7 +373,28 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
         return left or right
     if len(left) + len(right) > MAX_DEGREE:
         raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
-    return tuple(sorted((*left, *right), key=_key_of))
+    found = tuple(sorted((*left, *right), key=_key_of))
+    idle = next((n for n, atom in enumerate(found) if atom.is_truth_value and _is_idle(found, n)), None)
+    return found if idle is None else _product(found[:idle], found[idle + 1 :])
+
+
+def _is_idle(monomial: Monomial, place: int) -> bool:
+    """Return whether a factor changes nothing: ``x * min(x, 1)`` is ``x`` for every x from 0 on."""
+    factor = monomial[place]
+    assert isinstance(factor, Operation)
+    if factor in monomial[:place]:
+        return True
+    inner = next((arg for arg in factor.args if not arg.is_constant), None)
+    if inner is None or len(inner.coefficients) != 1:
+        return False
+    ((atoms, number),) = inner.coefficients.items()
+    others = list(monomial)
+    for atom in atoms:
+        low = atom.lower_bound
+        if atom not in others or low is None or low < 0:
+            return False
+        others.remove(atom)
+    return number > 0
 
 
 def product_of_monomials(parts: Iterable[Term]) -> Term:
