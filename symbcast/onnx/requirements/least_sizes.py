@@ -55,5 +55,8 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
     elif isinstance(atom, Operation) and atom.kind == "min":
         for arg in atom.args:
             yield from _not_below_0(arg - constant(least), bounds)
+    elif isinstance(atom, Operation) and atom.kind == "join":
+        for arg in atom.args if least >= 1 else ():  # with a 0 among them, sizes join to 0
+            yield from _not_below_0(arg - constant(1), bounds)
     elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
         yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)
