@@ -23,7 +23,7 @@ Dim: TypeAlias = "int | Term"
 """The size of an axis: an integer, or a term that is none."""
 
 MAX_MONOMIALS = 500
-MAX_DEGREE = 512
+MAX_DEGREE = 4096
 """How many atoms are multiplied in one monomial."""
 MAX_BITS = 1 << 13
 """How many bits a number may have: 2,466 digits, which Python still writes down."""
