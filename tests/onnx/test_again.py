@@ -117,3 +117,21 @@ def test_what_a_trial_of_a_loop_asks_is_not_asked_again():
     """A first turn would need 7 places, and the Slice would be plain then; but there need not be a turn."""
     report = check(TURNS, assume="trips == 0")
     assert (report.verdict, str(report.shapes["z"])) == (Verdict.ALWAYS, "(N - max(N - 3, 0),)")
+
+
+def test_the_places_of_a_filled_tensor_are_counted():
+    """Exporters count along an axis by the places of what is not 0 in a tensor of ones."""
+    report = check("""counted (float[N, M] x) => (int64[a, b] along, int64[c, d] both, int64[e, f] few)
+    <int64[5] few_of = {0, 3, 0, 0, 2}> {
+        shape = Shape(x)
+        first = Shape<end = 1>(x)
+        line = ConstantOfShape<value = int64[1] {1}>(first)
+        plane = ConstantOfShape<value = int64[1] {1}>(shape)
+        along = NonZero(line)
+        both = NonZero(plane)
+        few = NonZero(few_of)
+        taken = Gather<axis = 0>(x, along)
+    }""")
+    shapes = {name: str(report.shapes[name]) for name in ("along", "both", "few", "taken")}
+    assert shapes == {"along": "(1, N)", "both": "(2, M*N)", "few": "(1, 2)", "taken": "(1, N, M)"}
+    assert (report.verdict, report.unanalysed, report.data_sizes) == (Verdict.ALWAYS, (), {})

@@ -31,6 +31,7 @@ DIFFERENT = {
 }
 """Tests of onnx that infer something else; the reference evaluator sides with what is said here."""
 
+
 @cache
 def rows():
     with gzip.open(RECORDED, "rt") as lines:
@@ -105,7 +106,7 @@ def test_nothing_else_is_said_than_onnx_infers_but_where_it_is_wrong(grades):
 
 
 def test_what_is_refused_is_refused_by_the_checker_of_onnx_too():
-    """Some tests of onnx infer models of element types that an operator does not take, or of operators that are gone."""
+    """Some tests of onnx infer models of types that an operator does not take, or of operators that are gone."""
     refused = [row for row in rows() if "refused" in compared(row).values()]
     assert len(refused) < 40
     for row in refused:

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.differences import ONE_HOT_DEPTH
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
+from symbcast.onnx.values.value import Dims, Value
 
 INT64 = 7
 
 
 @operator("NonZero")
 def non_zero(call: NodeCall) -> Value:
-    """The indices of the elements that are not 0: how many is data's to say."""
+    """The indices of the elements that are not 0: how many is data's to say where they are not known."""
     dims = call.value(0).shape
+    known = None if not dims else _places_of_known(call, dims)
+    if known is not None:
+        return known
     rank = call.fresh("rank", f"how many axes {call.input_name(0)} has") if dims is None else len(dims)
     count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
     return Value((rank, count), INT64)
+
+
+def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
+    """Return the indices where the elements are known: all, of a tensor filled with one number, as exporters count."""
+    content = call.value(0).content
+    if isinstance(content, Ramp) and not any(content.strides) and isinstance(content.start, int) and content.start:
+        every = Ramp(0, (0, 1)) if len(dims) == 1 else None
+        return Value((len(dims), multiply(*dims)), INT64, every)
+    items, sizes = listed(content, dims), numbers_of(dims)
+    if items is None or sizes is None or not all(isinstance(i, int) for i in items):
+        return None
+    places = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
+    content = Elements(tuple(n for axis in zip(*places, strict=True) for n in axis))
+    return Value((len(dims), len(places)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
 
 
 @operator("Compress")
