@@ -83,6 +83,14 @@ def parse_formula(text: str) -> Formula:
     return with_dims(template.value, lambda dim: replaced(dim, fresh))
 
 
+def _syntax_error(text: str, fault: Fault) -> ShapeSyntaxError:
+    """Return an error, to be raised where the fault is handled no more.
+
+    So it does not hold the fault, and by it the parser: Dask pickles errors with what they were raised beside.
+    """
+    return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+
+
 @lru_cache(maxsize=1024)
 def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]:
     plain = (_plain_shape(text) or simple_shape(text)) if dialect is None else None
@@ -94,7 +102,8 @@ def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]
         dims = tuple(_checked(t) for t in terms)
         return Template(dims, _unknowns(dims, all_bounds(terms)))
     except Fault as fault:
-        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+        error = _syntax_error(text, fault)
+    raise error
 
 
 def _plain_shape(text: str) -> tuple[Dim, ...] | None:
@@ -116,7 +125,8 @@ def _dim_template(text: str) -> Template[Dim]:
         dim = _checked(term)
         return Template(dim, _unknowns((dim,), all_bounds((term,))))
     except Fault as fault:
-        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+        error = _syntax_error(text, fault)
+    raise error
 
 
 @lru_cache(maxsize=1024)
@@ -129,7 +139,8 @@ def _formula_template(text: str) -> Template[Formula]:
         formula: Formula = run("formula", text)
         return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
     except Fault as fault:
-        raise ShapeSyntaxError(text, fault.span, fault.problem, fault.expected) from None
+        error = _syntax_error(text, fault)
+    raise error
 
 
 def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
