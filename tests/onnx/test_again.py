@@ -135,3 +135,22 @@ def test_the_places_of_a_filled_tensor_are_counted():
     shapes = {name: str(report.shapes[name]) for name in ("along", "both", "few", "taken")}
     assert shapes == {"along": "(1, N)", "both": "(2, M*N)", "few": "(1, 2)", "taken": "(1, N, M)"}
     assert (report.verdict, report.unanalysed, report.data_sizes) == (Verdict.ALWAYS, (), {})
+
+
+def test_a_dividend_that_is_a_maximum_is_no_quotient():
+    """Reshape asks max(K, 2) to be even; what is 2*K*(max(K, 2)//2) then was written as 2."""
+    report = check("""even (float[K, 2] x) => (float[a, b, c] y, float[d, e] z)
+    <int64 low = {0}, int64 step = {1}, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2},
+     int64[1] all = {-1}> {
+        shape = Shape(x)
+        rows = Slice(shape, zero, one)
+        most = Max(rows, two)
+        high = Squeeze(most, zero)
+        places = Range(low, high, step)
+        taken = Gather<axis = 1>(x, places)
+        parts = Concat<axis = 0>(all, rows, two)
+        y = Reshape(taken, parts)
+        z = Flatten<axis = 0>(y)
+    }""")
+    (_, size) = report.shapes["z"]
+    assert [size.subs(dict.fromkeys(size.free_symbols, k)) for k in (1, 2)] == [2, 4]

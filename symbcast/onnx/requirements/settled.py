@@ -108,7 +108,9 @@ class Settled:
         if others is None or number < 1 or (common == 1 and not atoms):
             return None
         smaller = floordiv_terms(dividend, constant(number // common))
-        if isinstance(smaller, Operation):
+        if (
+            isinstance(smaller, Operation) and smaller.kind == "//"
+        ):  # divided by 1, it is the dividend, whatever that is
             self.whole.add(smaller)
         return _product(others, factor // common, smaller)
 
