@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
-from symbcast.algebra.arithmetic import add, floor_divide, join, maximum, modulo
+from symbcast.algebra.arithmetic import add, floor_divide, join, maximum, modulo, multiply
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.door import check_dim, from_sympy, to_sympy
 from symbcast.algebra.lower_bounds import lower_bound
@@ -18,6 +18,7 @@ from symbcast.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, sym
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import Compatible, all_of, at_most, different
+from symbcast.onnx.requirements.settled import Settled
 from symbcast.solver.compiler import predicate, value_function
 
 a, b, c = SYMBOLS
@@ -193,6 +194,19 @@ def test_the_greatest_member_of_a_join_is_what_it_comes_to(members, least):
             values = [e.at(sizes) for e in members]
             if all(v >= 0 for v in values) and len({v for v in values if v != 1}) <= 1:
                 assert valued(term(found), bound(sizes)) == broadcast(*values), sizes
+
+
+@given(total, st.sampled_from([2, 3, 4, 6]), total)
+@example(call("max", [name("a"), integer(2)]), 2, name("a"))
+def test_terms_written_without_whole_quotients_have_their_value_where_these_are_whole(inner, divisor, other):
+    quotient = floor_divide(inner.dim, divisor)
+    whole = [o for o in (quotient,) if isinstance(o, Operation) and o.kind == "//"]
+    settled = Settled(whole)
+    for dim in (multiply(divisor, quotient), multiply(divisor, quotient, other.dim), multiply(2, quotient, quotient)):
+        (found,) = settled.written((dim,))
+        for sizes in POINTS:
+            if all(value(o.args[0], bound(sizes)) % value(o.args[1], bound(sizes)) == 0 for o in whole):
+                assert value(term(found), bound(sizes)) == value(term(dim), bound(sizes)), sizes
 
 
 @given(total, st.sampled_from(SYMBOLS), expressions(3, max_leaves=3))
