@@ -164,31 +164,40 @@ class Walk:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        place, domain = self._place(node, inputs), normal(node.domain)
-        op_type = place.op_type
+        place = self._place(node, inputs)
         if self.asker.foreknown:
             self.asker.restate(place)
         if NEVER in inputs:
             return [NEVER] * len(node.output)
-        function = self.functions.get(key_of(domain, op_type, node)) if self.functions else None
         try:
-            if function is not None:
-                return self._call(function, node, inputs, scope)
-            operator = self._operators.get((domain, op_type))
-            version = scope.versions.get(domain, 1)
-            types = tuple([None if v is None else v.dtype for v in inputs])
-            if (op_type, domain, version, types) not in self._typed:
-                self._type(node, domain, version, types)
-            call = NodeCall(place, version, self, scope)
-            if operator is None:
-                return self._other(call, domain)
-            return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
+            return self._answered(place, scope)
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:
             self.leave(place, str(error) or _missing(node, inputs))
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
             self.leave(place, f"could not be followed: {error}")
+        return self._unknown(place)
+
+    def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+        """Return the outputs of a node, by the operator or the function that answers for it."""
+        node, inputs, domain = place.node, place.inputs, normal(place.node.domain)
+        op_type = place.op_type
+        function = self.functions.get(key_of(domain, op_type, node)) if self.functions else None
+        if function is not None:
+            return self._call(function, node, inputs, scope)
+        version = scope.versions.get(domain, 1)
+        types = tuple([None if v is None else v.dtype for v in inputs])
+        if (op_type, domain, version, types) not in self._typed:
+            self._type(node, domain, version, types)
+        call = NodeCall(place, version, self, scope)
+        operator = self._operators.get((domain, op_type))
+        if operator is None:
+            return self._other(call, domain)
+        return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
+
+    def _unknown(self, place: Place) -> Sequence[Value]:
+        """Return the outputs of a node that could not be answered for, as far as they are known all the same."""
         return ()
 
     def _type(self, node: Any, domain: str, version: int, types: tuple[int | None, ...]) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symbcast.errors import DimensionError
-from symbcast.onnx.node_call import RefusedError, UnknownShapeError
-from symbcast.onnx.values.value import NEVER, Value
+from symbcast.onnx.requirements.recorder import Place
+from symbcast.onnx.values.value import Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
 from symbcast.openvino.constant import Held
@@ -26,21 +25,13 @@ class OpenVinoWalk(Walk):
             return
         super().node(node, scope)
 
-    def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        place = self._place(node, inputs)
-        if self.asker.foreknown:
-            self.asker.restate(place)
-        if NEVER in inputs:
-            return [NEVER] * len(node.output)
+    def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         call = OpenVinoCall(place, self, scope)
-        operator = OPERATORS.get(node.op_type) if not node.domain else None
-        try:
-            found = infer(call) if operator is None else operator(call)
-            return self.asker.written((found,) if isinstance(found, Value) else found)
-        except RefusedError:
-            return [NEVER] * len(node.output)
-        except UnknownShapeError as error:
-            self.leave(place, str(error) or "the shape of an input is not known")
-        except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
-            self.leave(place, f"could not be followed: {error}")
-        return [call.made(None, output=n) for n in range(len(node.output))]
+        operator = OPERATORS.get(place.op_type) if not place.node.domain else None
+        found = infer(call) if operator is None else operator(call)
+        return self.asker.written((found,) if isinstance(found, Value) else found)
+
+    def _unknown(self, place: Place) -> Sequence[Value]:
+        """Return outputs of the element types that OpenVINO itself says."""
+        call = OpenVinoCall(place, self, self.top)
+        return [call.made(None, output=n) for n in range(len(place.node.output))]

@@ -70,12 +70,16 @@ def _axes(call: NodeCall) -> list[int] | None:
 def reduced_content(call: NodeCall) -> Content | None:
     """Return what a tensor whose elements are all known is reduced to, as a whole."""
     dims, axes = call.shape(0), _axes(call)
-    name = _STEPS.get(call.node.op_type)
     is_whole = axes is not None and (not axes or len({a % len(dims) for a in axes}) == len(dims))
-    items = call.elements(0) if name is not None and is_whole else None
-    if name is None or not items:
+    return folded(call, _STEPS.get(call.node.op_type)) if is_whole else None
+
+
+def folded(call: NodeCall, step_name: str | None) -> Content | None:
+    """Return the one element that all elements of the first input come to, two by two."""
+    items = call.elements(0) if step_name is not None else None
+    if step_name is None or not items:
         return None
-    step = BINARY[name]
+    step = BINARY[step_name]
     found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
     return None if found is None else Elements((found,))
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
 from symbcast.logic.formulas import equal
-from symbcast.onnx.values.contents import Content, Element, Elements
-from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.operators.reductions import folded
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
@@ -73,18 +71,8 @@ def reduced(call: OpenVinoCall) -> Value:
     if not axes:
         return call.made(dims, call.value(0).content)
     shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
-    return call.made(shape, _reduced_content(call) if len(set(axes)) == len(dims) else None)
-
-
-def _reduced_content(call: OpenVinoCall) -> Content | None:
-    """Return what a tensor whose elements are all known is reduced to, as a whole."""
-    name = _STEPS.get(call.node.op_type)
-    items = call.elements(0) if name is not None else None
-    if name is None or not items:
-        return None
-    step = BINARY[name]
-    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
-    return None if found is None else Elements((found,))
+    is_whole = len(set(axes)) == len(dims)
+    return call.made(shape, folded(call, _STEPS.get(call.node.op_type)) if is_whole else None)
 
 
 # What normalises.
