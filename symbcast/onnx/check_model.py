@@ -155,19 +155,30 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     asker = Asker(env, question.runtime, Bounds({}))
     walk = Walk(question.examined, asker)
     inputs = read_inputs(model.graph, env, given)
+    sized(asker, inputs, question.min_size)
+    return walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
+
+
+def sized(asker: Asker, inputs: Inputs, min_size: int) -> None:
+    """Take for granted how large the sizes of inputs are at least."""
     for symbol in dict.fromkeys(inputs.symbols):
-        asker.bounds.learn(symbol, question.min_size)
-        if question.min_size:
-            asker.assume(at_most(question.min_size, symbol))
+        asker.bounds.learn(symbol, min_size)
+        if min_size:
+            asker.assume(at_most(min_size, symbol))
+
+
+def walked_through(begun: Walked, graph: Any, before: Asker | None) -> Walked:
+    """Walk through a graph, with all that is assumed of its inputs and what an earlier walk learned."""
+    env, asker, walk, inputs, assumptions = begun
     learn(asker, env.assumptions)
     asker.start(inputs.symbols, inputs.held, before)
     for flag in inputs.flags:
         asker.assume(at_most(flag, 1))
     walk.top.values.update(inputs.values)
-    walk.graph(model.graph, walk.top)
+    walk.graph(graph, walk.top)
     asker.restate_all()
     check_names(assumptions, asker)
-    return Walked(env, asker, walk, inputs, assumptions)
+    return begun
 
 
 def _check_types(source: str, model: Any, walk: Walk) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.bounds import Bounds
 from symbcast.api.env import ShapeEnv
 from symbcast.logic.formulas import at_most
-from symbcast.onnx.check_model import Walked, check_names, learn, repeated
+from symbcast.onnx.check_model import Walked, repeated, sized, walked_through
 from symbcast.onnx.inputs.given import ContentsLike, Given, read_given
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.requirements.condition import Conditions
@@ -113,21 +113,12 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     asker = Asker(env, "openvino", Bounds({}))
     walk = OpenVinoWalk(Examined(question.model, {}, {}, inner=0), asker)
     inputs, intervals = read_parameters(graph, env, given)
-    for symbol in dict.fromkeys(inputs.symbols):
-        asker.bounds.learn(symbol, question.min_size)
-        if question.min_size:
-            asker.assume(at_most(question.min_size, symbol))
+    sized(asker, inputs, question.min_size)
     for size, least, most in intervals:
         asker.assume(at_most(least, size))
         if most is not None:
             asker.assume(at_most(size, most))
-    learn(asker, env.assumptions)
-    asker.start(inputs.symbols, inputs.held, before)
-    walk.top.values.update(inputs.values)
-    walk.graph(graph, walk.top)
-    asker.restate_all()
-    check_names(assumptions, asker)
-    return Walked(env, asker, walk, inputs, assumptions)
+    return walked_through(Walked(env, asker, walk, inputs, assumptions), graph, before)
 
 
 def _said(intervals: Iterable[Interval], min_size: int) -> Iterator[str]:
