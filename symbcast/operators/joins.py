@@ -77,10 +77,10 @@ def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
     return list(parts)
 
 
-def split_rounded_up(context: Context, size: Dim, count: int, least: int = 0) -> list[Dim]:
-    """Return the sizes of ``count`` parts of one size, the last one the smaller; it must be at least ``least``."""
+def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of ``count`` parts of one size, the last one the smaller."""
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))
-    # So many parts leave nothing, or less, for the last one where the size is small.
-    context.at_most(least, last, f"the size must be enough for {count} parts")
+    # So many parts leave less than nothing for the last one where the size is small.
+    context.at_most(0, last, f"the size must be enough for {count} parts")
     return [*[each] * (count - 1), last]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
-Batch: TypeAlias = Callable[[Context, Dims, Dims], Dims]
-"""Returns the batch axes of two stacks of matrices ``(*batch, rows, columns)``."""
 
-
-def matmul(context: Context, left: Dims, right: Dims, batch: Batch | None = None) -> Dims:
+def matmul(context: Context, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of stacks of matrices, as ``numpy.matmul`` has it.
 
     The last size of ``left`` must equal the last but one of ``right``; the axes before the last two are broadcast.
-    An operand of one axis is a row on the left, a column on the right, and that axis goes. ``batch`` joins the batch
-    axes where a runtime does that in a way of its own.
+    An operand of one axis is a row on the left, a column on the right, and that axis goes.
     """
     if not left or not right:
         context.refuse("a matrix product needs operands of one axis or more")
@@ -28,14 +23,9 @@ def matmul(context: Context, left: Dims, right: Dims, batch: Batch | None = None
     inner_product(context, a[-1], b[-2])
     if len(right) == 1 and len(left) > 1:
         return left[:-1]
-    stack = (batch or _broadcast_batch)(context, a, b)
+    stack = context.broadcast(a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
     rows = () if len(left) == 1 else (a[-2],)
     return (*stack, *rows, *right[1:][-1:])
-
-
-def _broadcast_batch(context: Context, left: Dims, right: Dims) -> Dims:
-    a, b = left[:-2], right[:-2]
-    return context.broadcast(a, b) if a or b else ()
 
 
 def inner_product(context: Context, left: Dim, right: Dim) -> None:

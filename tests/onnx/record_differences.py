@@ -113,7 +113,8 @@ def bounded_attention():
         yield sized(node("Attention", 23, {}, [*operands, *more], 3), (1, 2), (1, 2), (1, 2), *[FEW] * bool(more))
     heads = ({"q_num_heads": 2}, {"q_num_heads": 3}, {"q_num_heads": -1}, {"q_num_heads": 2, "kv_num_heads": 1})
     for attributes in (*heads, {"left_window_size": -2}, {"scale": -1.0}, {"scale": 0.5}):
-        yield sized(node("Attention", 25, attributes, operands), (1,), (1, 2), (1, 2))
+        for opset in (24, 25):
+            yield sized(node("Attention", opset, attributes, operands), (1,), (1, 2), (1, 2))
     for mode in (3, 4):
         yield sized(node("Attention", 24, {"qk_matmul_output_mode": mode}, operands, 4), (1,), (1, 2), (1, 2))
 

@@ -79,7 +79,7 @@ def _check_attributes(call: NodeCall) -> None:
     if len(call.node.output) > _SCORES and call.integer("qk_matmul_output_mode") not in _SCORES_OF:
         call.refuse("qk_matmul_output_mode must be from 0 to 3")
     scale = call.attribute("scale")
-    if scale is not None and scale.f <= 0 and call.does(ATTENTION_SCALE):
+    if scale is not None and scale.f <= 0 and call.version < 25 and call.does(ATTENTION_SCALE):
         call.refuse("scale must be above 0")
 
 
@@ -88,11 +88,9 @@ def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) ->
     dims = call.rank(position, (rank,), name)
     count = call.integer(heads)
     if rank == 4:
-        if call.does(ATTENTION_HEADS):
-            count = max(count, 0)
-        elif call.version >= 25 and call.attribute(heads) is not None:
+        if call.version >= 25 and call.attribute(heads) is not None:
             call.refuse(f"{heads} must not be given for operands of four axes")
-        if count:
+        if count > 0 or (count < 0 and not call.does(ATTENTION_HEADS)):
             call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
         return _Operand(*dims)
     if count <= 0:

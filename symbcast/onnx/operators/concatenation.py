@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.differences import CONCAT_EMPTY, SPLIT_EMPTY_PARTS
+from symbcast.onnx.differences import CONCAT_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
@@ -114,9 +114,6 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         return split_as(call, size, given)
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
-    if not call.does(SPLIT_EMPTY_PARTS):
-        if call.integer("num_outputs") != count:
-            call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
-        return split_rounded_up(call, size, count)
-    call.at_most(call.integer("num_outputs"), size, "num_outputs must not be more than the size")
-    return split_rounded_up(call, size, count, least=1)
+    if call.integer("num_outputs") != count:
+        call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
+    return split_rounded_up(call, size, count)

@@ -10,10 +10,11 @@ from symbcast.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
-from symbcast.onnx.operators.matrices import gemm_product, matrix_product
+from symbcast.onnx.operators.matrices import gemm_product
 from symbcast.onnx.registry import OPERATORS, operator
 from symbcast.onnx.values.intervals import interval_of
 from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -60,7 +61,7 @@ def fused_matmul(call: NodeCall) -> Value:
     is_batch_moved = call.integer("transBatchA") or call.integer("transBatchB")
     if is_batch_moved and not 3 <= len(left) == len(right):
         call.refuse("to be transposed with their batch, A and B must have one rank, of 3 or more")
-    shape = matrix_product(call, _transposed(call, left, "A"), _transposed(call, right, "B"))
+    shape = matmul(call, _transposed(call, left, "A"), _transposed(call, right, "B"))
     return Value(shape, call.dtype())
 
 

@@ -13,12 +13,12 @@ from symbcast.onnx.operators.contrib import fused_gemm, fused_matmul
 from symbcast.onnx.operators.convolutions import transposed_convolution
 from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_rank, known_shape
 from symbcast.onnx.operators.indices import gather_nd_
-from symbcast.onnx.operators.matrices import matrix_product
 from symbcast.onnx.operators.pads import pad_
 from symbcast.onnx.operators.pools import pool_
 from symbcast.onnx.operators.resize import grid_sample
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import Value
+from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
 
 BOOL, INT32 = 9, 6
@@ -76,7 +76,7 @@ def transposed_convolution_with_pads(call: NodeCall) -> Value:
 @operator("GemmFastGelu", domain=MICROSOFT)
 def gemm_activation(call: NodeCall) -> Value:
     """A product of matrices, a number for each column, and an activation."""
-    shape = matrix_product(call, call.shape(0), call.shape(1))
+    shape = matmul(call, call.shape(0), call.shape(1))
     expect(call, 2, "the bias", shape[-1:])
     return Value(shape, call.dtype())
 

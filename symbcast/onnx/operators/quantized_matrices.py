@@ -16,9 +16,10 @@ from symbcast.onnx.operators.expected_shapes import (
     expect_numbers,
     known_shape,
 )
-from symbcast.onnx.operators.matrices import gemm_product, matrix_product
+from symbcast.onnx.operators.matrices import gemm_product
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -32,13 +33,13 @@ def matmul_integer(call: NodeCall) -> Value:
     left, right = call.shape(0), call.shape(1)
     _check_rows(call, left, 2)
     _check_columns(call, right, 3)
-    return Value(matrix_product(call, left, right), INT32)
+    return Value(matmul(call, left, right), INT32)
 
 
 @operator("MatMulInteger16", domain=MICROSOFT)
 def matmul_integer16(call: NodeCall) -> Value:
     """A product of matrices of integers."""
-    return Value(matrix_product(call, call.shape(0), call.shape(1)), INT32)
+    return Value(matmul(call, call.shape(0), call.shape(1)), INT32)
 
 
 @operator("QLinearMatMul")
@@ -47,7 +48,7 @@ def quantized_matmul(call: NodeCall) -> Value:
     left, right = call.shape(0), call.shape(3)
     _check_rows(call, left, 1, 2)
     _check_columns(call, right, 4, 5)
-    shape = matrix_product(call, left, right)
+    shape = matmul(call, left, right)
     _check_rows(call, shape, 6, 7)
     return Value(shape, call.dtype(7))
 
@@ -69,7 +70,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     """Return a product that is multiplied by scales, which are broadcast onto it, one way."""
     left, right = call.shape(0), call.shape(1)
     _check_columns(call, right, zero)
-    shape = matrix_product(call, left, right)
+    shape = matmul(call, left, right)
     lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
     if any(len(line) > 1 for line in lines):
         call.note("that the scales, of more than one axis, fit was not looked at")

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from functools import reduce as fold
 
 from symbcast.algebra.arithmetic import modulo
-from symbcast.logic.formulas import all_of, at_most, equal
+from symbcast.logic.formulas import equal
 from symbcast.onnx.differences import (
     ARG_EMPTY,
     GROUP_NORM_FUNCTION,
     INSTANCE_NORM_AXES,
     LAYER_NORM_EMPTY,
     LRN_IMAGES,
-    REDUCE_EMPTY,
 )
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
@@ -23,7 +22,6 @@ from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
 from symbcast.onnx.values.elements import BINARY
 from symbcast.onnx.values.value import Dims, Value
-from symbcast.onnx.walker import Fork, either
 from symbcast.operators.reductions import reduce, search
 
 INT64 = 7
@@ -37,23 +35,7 @@ def reduced(call: NodeCall) -> Dims | None:
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
         return dims
-    keepdims = bool(call.integer("keepdims", 1))
-    found = reduce(call, dims, axes or None, keepdims=keepdims)
-    if any(a < 0 for a in axes) and call.does(REDUCE_EMPTY):
-        return _unless_empty(call, dims, found, reduce(call, dims, [a for a in axes if a >= 0], keepdims=keepdims))
-    return found
-
-
-def _unless_empty(call: NodeCall, dims: Dims, found: Dims, of_empty: Dims) -> Dims | None:
-    """Return what a tensor is reduced to that holds something, or the other one; where the ranks differ, both go on."""
-    holds_something = all_of(at_most(1, d) for d in dims if not call.bounds.is_at_least(d, 1))
-    known = call.is_known(holds_something)
-    if known is not None:
-        return found if known else of_empty
-    yes, no = Value(found, call.dtype()), Value(of_empty, call.dtype())
-    if len(found) != len(of_empty):
-        call.walk.fork = Fork(holds_something, [yes], [no])
-    return either(call.asker, call.place.name, holds_something, yes, no).shape
+    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
 
 
 def _axes(call: NodeCall) -> list[int] | None:
