@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.conditions import Condition
+    from symbcast.paths import explore_paths
 
 _LAZY = {
     "Condition": "symbcast.api.conditions",
     "Unknown": "symbcast.algebra.sympy_functions",
+    "explore_paths": "symbcast.paths",
     "symbol": "symbcast.algebra.sympy_functions",
 }
 
@@ -86,6 +88,7 @@ __all__ = [
     "__version__",
     "adapters",
     "broadcast",
+    "explore_paths",
     "notebook",
     "rule",
     "rules",

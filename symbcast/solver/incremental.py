@@ -67,6 +67,10 @@ class Growing:
         """Add a formula; symbols in it may be new. That its terms have values is for other formulas to say."""
         self._network.add(formula)
 
+    def start(self, symbol: Symbol, size: int) -> None:
+        """Begin the search at a size of a symbol that no formula mentions yet; it is 1 elsewhere."""
+        self._sizes.setdefault(symbol, size)
+
     def shrink(self, length: int) -> None:
         """Take out all formulas but the first ``length``."""
         self._holding = min(self._holding, length)

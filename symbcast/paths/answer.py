@@ -1,0 +1,212 @@
+"""The answer about all paths of a run: when it works, what comes out in which case, and what was not followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.api.conditions import Condition
+from symbcast.logic.formulas import FALSE, TRUE, Formula, clauses, negate
+from symbcast.paths.exploration import Exploration, Outcome
+from symbcast.paths.path import Step
+from symbcast.paths.places import Place
+from symbcast.paths.regions import Branch, End, region
+from symbcast.program.premises import knowledge
+from symbcast.program.scope import Scope
+from symbcast.solver.decision import Decision
+from symbcast.solver.evaluation import holds_at
+from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.simplification import simplified
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.guards import Guard
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Some of the sizes, and what a run does at all of them.
+
+    Attributes:
+        when: at which sizes, under the assumptions.
+        value: what it returns, in its own structure, sizes as sympy expressions; None where it fails.
+        error: the kind of error that it fails with, and its message; empty where it returns.
+        place: the line that fails.
+    """
+
+    when: Condition
+    value: Any = None
+    error: str = ""
+    place: Place | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether the run returns."""
+        return not self.error
+
+    def __repr__(self) -> str:
+        where = f" at {self.place}" if self.place else ""
+        return f"<Case when {self.when}: {f'{self.error}{where}' if self.error else self.value}>"
+
+
+class Paths:
+    """For which sizes a run works, and what it does in which case.
+
+    Nothing is worked out before it is asked for. Where not every path was followed (`complete` is False), `condition`
+    is when it is known to work, `unexplored` says for which sizes nothing is known, and the verdict is unknown.
+    """
+
+    def __init__(self, scope: Scope, exploration: Exploration) -> None:
+        self.scope = scope
+        self.exploration = exploration
+
+    @property
+    def complete(self) -> bool:
+        """Whether every path was followed to its end."""
+        return self.exploration.is_complete
+
+    @property
+    def paths(self) -> int:
+        """How many paths were followed."""
+        return len(self.exploration.outcomes)
+
+    @property
+    def condition(self) -> Boolean:
+        """When the run works, as a sympy Boolean in few clauses; as far as it was followed."""
+        from symbcast.logic.booleans import to_sympy
+
+        return to_sympy(self.formula)
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The same as a formula."""
+        return self._shortest(self._region(lambda end: end.kind == "value"))
+
+    @cached_property
+    def unexplored(self) -> Condition:
+        """The sizes for which nothing is known: those of paths that were not followed to their end."""
+        return Condition(self._shortest(self._region(lambda end: end.kind == "open")))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run works always, sometimes or never; unknown where it was not followed everywhere."""
+        return self._decision.verdict if self.complete else Verdict.UNKNOWN
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown; empty where nothing was left open."""
+        untraced = next((o.untraced for o in self.exploration.outcomes if o.untraced is not None), None)
+        if untraced is not None:
+            return str(untraced)
+        if self.exploration.pending:
+            numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
+            made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
+            return f"{len(self.exploration.pending)} paths were not followed beyond {self.paths}{made}"
+        return self._decision.reason
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """What the run does at which sizes: those at which it works first. No two hold at the same sizes."""
+        ends = dict.fromkeys((b.end.kind, b.end.key) for b in self._failing)
+        firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self._failing)}
+        order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
+        return tuple(self._cases(order))
+
+    def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
+        for end in ends:
+            found = self._shortest(region(self._failing, end.is_same))
+            if found != FALSE:
+                yield Case(Condition(found), end.value, end.error, end.place)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which the run works; None where there are none that are known."""
+        return self._named(self._decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which the run fails; None where there are none that are known."""
+        if self.complete:
+            return self._named(self._decision.counterexample())
+        failing = self._region(lambda end: end.kind not in ("value", "open"))
+        return self._named(Decision(self.knowledge, [failing]).witness())
+
+    def at(self, **sizes: int) -> Case | None:
+        """Return the case that some sizes are in; None where that is not known."""
+        return next((c for c in self.cases if holds_at(c.when.formula, self._sizes(sizes))), None)
+
+    def guard(self) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name."""
+        from symbcast.guards import python_guard
+
+        return python_guard(self.formula, self.names)
+
+    @cached_property
+    def names(self) -> Mapping[Symbol, str]:
+        """What each size is called; those that data decide too."""
+        return {**self.scope.names, **{s: s.name for s in self.exploration.data}}
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is assumed of the sizes."""
+        return knowledge(tuple(self.names), self.scope.assumptions, self.scope.min_size)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.verdict.value}, {self.paths} path{'s' * (self.paths != 1)}>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an answer has no truth value: compare its .verdict")
+
+    # Inside.
+
+    @cached_property
+    def _decision(self) -> Decision:
+        return Decision(self.knowledge, clauses(self.formula))
+
+    def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        return None if sizes is None else {name: sizes[s] for s, name in self.names.items()}
+
+    def _sizes(self, sizes: Mapping[str, int]) -> dict[Symbol, int]:
+        return {s: sizes[name] for s, name in self.names.items()}
+
+    def _shortest(self, formula: Formula) -> Formula:
+        return formula if formula in (TRUE, FALSE) else simplified(formula, self.knowledge)
+
+    def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
+        return region(self._branches, is_wanted)
+
+    @cached_property
+    def _branches(self) -> list[Branch]:
+        """The paths, each to its end."""
+        found = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
+        return [*found, *(Branch(a.steps, End("open")) for a in self.exploration.pending)]
+
+    @cached_property
+    def _failing(self) -> list[Branch]:
+        """The paths, and beside each requirement the sizes at which a path ends there, decided like a question."""
+        found: dict[object, Branch] = {}
+        for branch in self._branches:
+            taken: list[Step] = []
+            for step in branch.steps:
+                if step.kind == "require":
+                    end = _failed(f"{step.error}: {step.reason}", step.place)
+                    failing = (*taken, step._replace(kind="decide", formula=negate(step.formula)))
+                    found.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
+                taken.append(step._replace(kind="decide"))
+            found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
+        return list(found.values())
+
+
+def _failed(error: str, place: Place) -> End:
+    return End("error", (error, place), None, error, place)
+
+
+def _end_of(outcome: Outcome) -> End:
+    if outcome.untraced is not None:
+        return End("open")
+    if outcome.error is not None:
+        return _failed(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
+    return End("value", repr(outcome.value), outcome.value)

@@ -1,0 +1,40 @@
+"""What sizes and numbers ask a path, and what works them out beside arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from symbcast.algebra.bounds import Bounds
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.logic.formulas import Formula
+
+
+class Asker(Protocol):
+    """A path, as a size on it sees it."""
+
+    bounds: Bounds
+
+    def ask(self, formula: Formula) -> bool:
+        """Return whether a formula holds on this path."""
+
+    def number(self, dim: Dim) -> int:
+        """Return a dimension as the number that it is on this path."""
+
+    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return symbols as the numbers that they are on this path."""
+
+    def sized(self, dim: Dim) -> Any:
+        """Return a dimension as what code computes with."""
+
+
+class Arrays:
+    """The door to a front end that has arrays.
+
+    Attributes:
+        apply: works out a universal function of NumPy of sizes, numbers and arrays; None where there is no front end.
+    """
+
+    apply: ClassVar[Callable[..., Any] | None] = None

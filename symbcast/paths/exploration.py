@@ -1,0 +1,116 @@
+"""All paths of a run: each alternative that one leaves open is taken by a later one, up to a limit."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symbcast.logic.formulas import Formula
+from symbcast.paths.path import Alternative, Path, Step, UntracedError
+from symbcast.paths.places import NOWHERE, Place, home_of, place_of_error
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Unknown
+
+MAX_PATHS = 128
+MAX_NUMBERS = 8
+"""How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
+
+current: ContextVar[Path | None] = ContextVar("current", default=None)
+"""The path that is run in this context."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of one path.
+
+    Attributes:
+        steps: what it decided and required.
+        value: what the run returned, where it did.
+        error: what it raised; None where it returned.
+        place: the line that raised.
+        untraced: why nothing is said of it; None where it was traced.
+        numbers: the lines that made numbers of sizes.
+    """
+
+    steps: tuple[Step, ...]
+    value: Any = None
+    error: BaseException | None = None
+    place: Place = NOWHERE
+    untraced: UntracedError | None = None
+    numbers: tuple[Place, ...] = ()
+
+    @property
+    def works(self) -> bool:
+        """Whether the path was traced and returned."""
+        return self.error is None and self.untraced is None
+
+
+@dataclass
+class Exploration:
+    """The paths of a run, and where it was not followed.
+
+    Attributes:
+        outcomes: what became of each path.
+        pending: what the facts allow and was not tried: the questions that lead there.
+        data: the numbers that data decide, and which line each comes from.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    pending: list[Alternative] = field(default_factory=list)
+    data: dict[Unknown, tuple[Place, str]] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that can happen is in the outcomes."""
+        return not self.pending and all(o.untraced is None for o in self.outcomes)
+
+
+def explored(  # noqa: PLR0913 - what a run is given, and its limits
+    run: Callable[[Path], Any],
+    assumed: Sequence[Formula],
+    *,
+    min_size: int = 0,
+    home: str = "",
+    limit: int = MAX_PATHS,
+    untold: tuple[type[BaseException], ...] = (),
+) -> Exploration:
+    """Run a function along its paths. Errors of the kinds ``untold`` say nothing: they may come from how it is run."""
+    found = Exploration()
+    data: dict[tuple[Any, ...], Unknown] = {}
+    waiting = deque([Alternative((), {})])
+    while waiting and len(found.outcomes) < limit:
+        path = Path(assumed, waiting.popleft(), min_size, data)
+        path.home = home
+        found.outcomes.append(_outcome(run, path, untold))
+        for alternative in path.alternatives:
+            is_left = alternative.refused_numbers > MAX_NUMBERS
+            (found.pending if is_left else waiting).append(alternative)
+    found.pending += waiting
+    found.data = {size: (key[0], key[2]) for key, size in data.items()}
+    return found
+
+
+def _outcome(run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseException], ...]) -> Outcome:
+    token = current.set(path)
+    path.root = sys._getframe()
+    value, error, place = None, None, NOWHERE
+    try:
+        value = run(path)
+    except Exception as raised:
+        place = place_of_error(raised, path.root, path.home)
+        error = raised.with_traceback(None)
+        error.__context__ = error.__cause__ = None
+        if isinstance(raised, untold) and path.untraced is None:
+            path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
+    finally:
+        path.root = None
+        current.reset(token)
+    return Outcome(tuple(path.steps), value, error, place, path.untraced, tuple(path.numbers))
+
+
+__all__ = ["Exploration", "Outcome", "current", "explored", "home_of"]

@@ -1,0 +1,325 @@
+"""One run along one path: what it decided and required so far, and what of that answers the next question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+from symbcast.algebra.arithmetic import join
+from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.broadcasting import Joined, find_rule
+from symbcast.errors import DimensionError, SymbcastError
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
+from symbcast.operators.context import Context, Dims, evaluated
+from symbcast.paths.places import NOWHERE, Place, place_of, would_be_caught
+from symbcast.paths.size import sized
+from symbcast.program.facts import Facts
+from symbcast.program.premises import own_set
+from symbcast.solver.answer import Satisfiability
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.incremental import Growing
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.set_formulas import describe
+from symbcast.solver.size_sets import ALL
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+MAX_QUESTIONS = 20_000
+"""A run that asks more is broken off: it may not end."""
+
+
+class UntracedError(SymbcastError):
+    """Something that a run does is not known to what traces it, so nothing is said of this path.
+
+    ``what`` is it, ``place`` the line that does it.
+    """
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
+    def __init__(self, what: str, place: Place = NOWHERE) -> None:
+        super().__init__(what, place)
+        self.what = what
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.what}, at {self.place}: {self.place.source}" if self.place.file else self.what
+
+
+class Step(NamedTuple):
+    """Something that a path decided or requires.
+
+    Attributes:
+        kind: ``"decide"``: the run took the way on which the formula holds; ``"require"``: it goes on only where the
+            formula holds, and fails with ``error`` elsewhere.
+        formula: what holds from here on.
+        place: the line that asks.
+        operation: what the line does, such as ``"matmul"``; empty for a decision.
+        reason: why it is required, in words.
+        operands: the shapes that meet.
+        error: the error where it does not hold.
+    """
+
+    kind: Literal["decide", "require"]
+    formula: Formula
+    place: Place
+    operation: str = ""
+    reason: str = ""
+    operands: tuple[Dims, ...] = ()
+    error: str = ""
+
+
+class Question(NamedTuple):
+    """A question that a run asked, and how it was answered; ``is_open`` says that the facts allow both answers."""
+
+    formula: Formula
+    answer: bool
+    is_open: bool
+    is_number: bool = False
+
+
+class Alternative(NamedTuple):
+    """The questions up to one that the facts left open, it with its other answer; sizes at which all that holds.
+
+    ``steps`` are what was decided and required up to there.
+    """
+
+    questions: tuple[Question, ...]
+    sizes: Mapping[Symbol, int]
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def refused_numbers(self) -> int:
+        """How many numbers a size that had to be one is not."""
+        return sum(q.is_number and not q.answer for q in self.questions)
+
+
+class Path(Context):
+    """One run: its facts are what is assumed, what it decided and what it required.
+
+    A comparison that the facts decide is answered; of one that they do not, the answer that holds at the sizes at hand
+    is taken, and the other one kept as an `Alternative`.
+
+    Attributes:
+        steps: what was decided and required, in order.
+        questions: what was asked, in order; those of ``begun`` first, which are answered as there.
+        alternatives: what is to be tried in other runs.
+        untraced: why nothing is said of this path; empty where it was traced.
+        numbers: the sizes that had to be made numbers, by place.
+    """
+
+    def __init__(
+        self, assumed: Iterable[Formula], begun: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
+    ) -> None:
+        self.min_size = min_size
+        self.bounds = Bounds({})
+        self.steps: list[Step] = []
+        self.questions: list[Question] = []
+        self.alternatives: list[Alternative] = []
+        self.untraced: UntracedError | None = None
+        self.numbers: list[Place] = []
+        self.home = ""
+        self.root: FrameType | None = None
+        self.operation = ""
+        self.operands: tuple[Dims, ...] = ()
+        self._begun = begun
+        self._data = data
+        self._data_count: dict[Place, int] = {}
+        self._facts = Facts(min_size)
+        self._growing = Growing()
+        for size, value in begun.sizes.items():
+            self._growing.start(size, value)
+        self._known: dict[Formula, bool] = {}
+        self._met: set[Symbol] = set()
+        for formula in assumed:
+            self._learn(formula)
+
+    # Questions.
+
+    def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
+        """Return whether a formula holds on this path; where the facts leave that open, decide."""
+        formula = evaluated(formula)
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        if formula in self._known:
+            return self._known[formula]
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            question = self._begun.questions[number]
+            if question.formula != formula:
+                self.fail_to_trace("the function does not do the same each time: it may depend on what it kept")
+        else:
+            question = self._answered(formula, is_number)
+        if number >= MAX_QUESTIONS:
+            self.fail_to_trace(f"a run asks more than {MAX_QUESTIONS} questions")
+        self.questions.append(question)
+        self._known[formula] = question.answer
+        self._known[negate(formula)] = not question.answer
+        if question.is_open:
+            held = formula if question.answer else negate(formula)
+            self.steps.append(Step("decide", held, self.place()))
+            self._learn(held)
+        return question.answer
+
+    def _answered(self, formula: Formula, is_number: bool) -> Question:
+        """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it."""
+        self._meet(formula)
+        answer = holds_at(formula, self._growing.sizes)
+        other = negate(formula) if answer else formula
+        found, sizes = self._growing.check([other])
+        if found is Satisfiability.UNSATISFIABLE:
+            return Question(formula, answer, False)
+        question = Question(formula, answer, True, is_number)
+        turned = (*self.questions, question._replace(answer=not answer))
+        steps = (*self.steps, Step("decide", other, self.place()))
+        self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))
+        return question
+
+    def number(self, dim: Dim) -> int:
+        """Return a dimension as a number: that of this path, on which it has no other."""
+        if isinstance(dim, int):
+            return dim
+        known = self._facts.dim(dim)
+        if isinstance(known, int):
+            return known
+        self.numbers.append(self.place())
+        while True:
+            value = self._value_to_try(dim)
+            if self.ask(equal(dim, value), is_number=True):
+                return value
+
+    def _value_to_try(self, dim: Dim) -> int:
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            begun = self._begun.questions[number].formula
+            if isinstance(begun, Comparison) and begun.left == dim and isinstance(begun.right, int):
+                return begun.right
+        self._meet(equal(dim, 0))
+        try:
+            return size_at(dim, self._growing.sizes)
+        except (ZeroDivisionError, UndefinedError):
+            self.fail_to_trace(f"{dim} has no value")
+
+    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return symbols as numbers: those of this path."""
+        return {s: self.number(s) for s in symbols}
+
+    def sized(self, dim: Dim) -> Any:
+        """Return a dimension as what code computes with."""
+        return sized(dim, self)
+
+    # Requirements.
+
+    def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
+        """Require that a formula hold; raise the error where that cannot be.
+
+        The sizes at which it does not hold are no path of their own, unless the code would catch the error.
+        """
+        formula = evaluated(formula)
+        if formula == TRUE or self._known.get(formula):
+            return
+        if formula == FALSE or self._known.get(formula) is False:
+            raise error(reason)
+        if would_be_caught(sys._getframe(1), self.root):
+            if not self.ask(formula):
+                raise error(reason)
+            return
+        length = len(self._growing)
+        self._meet(formula)
+        self._growing.add(formula)
+        if self._growing.can_hold() is Satisfiability.UNSATISFIABLE:
+            self._growing.shrink(length)
+            raise error(reason)
+        self._told(formula)
+        place = self.place()
+        self.steps.append(Step("require", formula, place, self.operation, reason, self.operands, error.__name__))
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise ValueError(reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        emission = find_rule(rule, attributes).emit(shapes)
+        for asked in emission.constraints:
+            self.require(asked.requirement, asked.reason)
+        found = []
+        for dim in emission.output:
+            if isinstance(dim, Joined):
+                members = [m for m in dict.fromkeys(dim) if m != 1]
+                if len(members) > 1:
+                    self.require(Compatible(tuple(members)), "the sizes must be equal or 1")
+                    found.append(self._facts.join(members))
+                else:
+                    found.append(join(members))
+            else:
+                found.append(dim)
+        return tuple(self.written(found))
+
+    def written(self, dims: Iterable[Dim]) -> Dims:
+        """Return dimensions as the facts let them be written."""
+        return tuple(d if isinstance(d, int) else self._facts.dim(d) for d in dims)
+
+    # Facts.
+
+    def _learn(self, formula: Formula) -> None:
+        self._meet(formula)
+        self._growing.add(formula)
+        self._growing.can_hold()
+        self._told(formula)
+
+    def _told(self, formula: Formula) -> None:
+        self._known[formula] = True
+        try:
+            self._facts.tell([formula])
+            self._facts.keep()
+        except DimensionError:
+            return
+        for size in symbols_in(formula):
+            self.bounds.learn(size, self._facts.least(size))
+
+    def _meet(self, formula: Formula) -> None:
+        for size in symbols_in(formula):
+            if size not in self._met:
+                self._met.add(size)
+                own = own_set(size, self.min_size)
+                if own is not ALL:
+                    self._growing.add(describe(size, own))
+                    self.bounds.learn(size, max(self.min_size, size.lower))
+                least = max(2, self.min_size, size.lower) if size.upper is None else size.lower
+                self._growing.start(size, least)
+
+    # Data.
+
+    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
+        """Return a number that data decide; the same one wherever a run comes to this line as often."""
+        place = self.place()
+        count = self._data_count[place] = self._data_count.get(place, 0) + 1
+        key = (place, count, what, lower, upper)
+        if key not in self._data:
+            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
+        return self._data[key]
+
+    # Where it is.
+
+    def place(self) -> Place:
+        """Return the line of the user's code that asks."""
+        return place_of(sys._getframe(1), self.root, self.home)
+
+    def fail_to_trace(self, what: str) -> NoReturn:
+        """Say that nothing is known of this path from here on, and why. Raises `UntracedError`."""
+        error = UntracedError(what, self.place())
+        self.untraced = self.untraced or error
+        raise error
+
+    def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Callable[[], None]:
+        """Name the operation at hand, and what it is done with; return what takes that back."""
+        before = self.operation, self.operands
+        self.operation, self.operands = operation, tuple(operands)
+
+        def undo() -> None:
+            self.operation, self.operands = before
+
+        return undo

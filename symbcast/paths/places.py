@@ -1,0 +1,117 @@
+"""Where in a user's code something is asked: the file, the line and its text; and whether an error would be caught."""
+
+from __future__ import annotations
+
+import dis
+import linecache
+import sys
+from functools import lru_cache
+from pathlib import Path as FilePath
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+_OWN = str(FilePath(__file__).parents[1])
+_STRANGERS = ("numpy", "jax", "jaxlib", "einops")
+"""Packages whose lines are named only where no others are on the way."""
+
+
+class Place(NamedTuple):
+    """A line of code: its file, its number from 1, and its text without the space around it."""
+
+    file: str
+    line: int
+    source: str
+
+    def __str__(self) -> str:
+        return f"{FilePath(self.file).name}:{self.line}"
+
+
+NOWHERE = Place("", 0, "")
+
+
+def home_of(function: Any) -> str:
+    """Return the folder that holds the code of a function: that of its package, or that of its file."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    module = sys.modules.get(str(getattr(function, "__module__", "")).partition(".")[0])
+    locations = list(getattr(module, "__path__", ()))
+    return locations[0] if locations else str(FilePath(code.co_filename))
+
+
+def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Place:
+    """Return the innermost line of the user's own code between a frame and the one that began it all."""
+    seen: list[Place] = []
+    best: Place | None = None
+    while frame is not None and frame is not root:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OWN):
+            place = Place(file, frame.f_lineno, "")
+            if home and file.startswith(home):
+                return _with_source(place)
+            if best is None and not file.startswith("<") and not _is_strange(file):
+                best = place
+            seen.append(place)
+        frame = frame.f_back
+    return _with_source(best or (seen[0] if seen else NOWHERE))
+
+
+def place_of_error(error: BaseException, root: FrameType | None, home: str) -> Place:
+    """Return the innermost line of the user's own code that an error went through."""
+    trace = error.__traceback__
+    found: list[Place] = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if trace.tb_frame is not root and not file.startswith(_OWN):
+            found.append(Place(file, trace.tb_lineno, ""))
+        trace = trace.tb_next
+    own = [p for p in found if home and p.file.startswith(home)]
+    near = [p for p in found if not p.file.startswith("<") and not _is_strange(p.file)]
+    return _with_source((own or near or found or [NOWHERE])[-1])
+
+
+def _with_source(place: Place) -> Place:
+    return place._replace(source=linecache.getline(place.file, place.line).strip())
+
+
+@lru_cache(maxsize=1024)
+def _is_strange(file: str) -> bool:
+    return any(part in _STRANGERS for part in FilePath(file).parts)
+
+
+def would_be_caught(frame: FrameType | None, root: FrameType | None) -> bool:
+    """Return whether an error raised now comes to a handler on its way, or to what is done before it goes on.
+
+    What is done there may depend on the error; so it is to be seen whether there is one.
+    """
+    while frame is not None and frame is not root:
+        if not frame.f_code.co_filename.startswith(_OWN) and _is_covered(frame.f_code, frame.f_lasti):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _is_covered(code: CodeType, instruction: int) -> bool:
+    return any(start <= instruction < end for start, end in _handled(code))
+
+
+@lru_cache(maxsize=1024)
+def _handled(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of instructions that a handler covers, but for those that only raise again."""
+    read = dis.Bytecode(code)
+    instructions = list(read)
+    starts = {i.offset: n for n, i in enumerate(instructions)}
+    found = []
+    for entry in getattr(read, "exception_entries", ()):
+        target = instructions[starts[entry.target]] if entry.target in starts else None
+        if target is None or not _only_raises_again(instructions, starts[entry.target]):
+            found.append((entry.start, entry.end))
+    return tuple(found)
+
+
+def _only_raises_again(instructions: list[dis.Instruction], at: int) -> bool:
+    names = [i.opname for i in instructions[at : at + 3]]
+    return names[:2] == ["COPY", "POP_EXCEPT"] or names[:1] == ["RERAISE"] or "CALL_INTRINSIC_1" in names[:1]

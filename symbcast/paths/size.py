@@ -1,0 +1,285 @@
+"""Sizes that behave as ints: arithmetic gives terms, and what needs a truth value asks the path that they are on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from symbcast.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
+from symbcast.logic.formulas import Comparison, Formula, at_most, different, equal
+from symbcast.paths.asker import Arrays
+from symbcast.paths.real import Real
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim, Term
+    from symbcast.paths.asker import Asker
+
+MAX_EXPONENT = 64
+MAX_SHIFT = 63
+
+
+class Size:
+    """An integer that depends on sizes, on one path of a run.
+
+    It is an ``int`` to ``isinstance``. Where a number itself is needed (``range``, ``int``, an index of a list), the
+    path goes on with one number, and other paths with others. It has no hash: what is equal to it is a question.
+    """
+
+    __slots__ = ("dim", "path")
+
+    def __init__(self, dim: Term, path: Asker) -> None:
+        self.dim = dim
+        self.path = path
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return int
+
+    def __repr__(self) -> str:
+        return str(self.dim)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _of(self, dim: Dim) -> Any:
+        return sized(dim, self.path)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operate(other, add, lambda a, b: a + b)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operate(other, lambda a, b: add(b, a), lambda a, b: b + a)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operate(other, subtract, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operate(other, lambda a, b: subtract(b, a), lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple, str, bytes)):
+            return other * self.path.number(self.dim)
+        return self._operate(other, multiply, lambda a, b: a * b)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divide(other, floor_divide, lambda a, b: a // b)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._divided(other, floor_divide, lambda a, b: a // b)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divide(other, modulo, lambda a, b: a % b)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._divided(other, modulo, lambda a, b: a % b)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_whole(other):
+            self._no_zero(dim_of(other))
+            return Real.quotient(self.dim, dim_of(other), self.path)
+        return Real.of(self) / other if isinstance(other, (float, Real)) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if is_whole(other):
+            self._no_zero(self.dim)
+            return Real.quotient(dim_of(other), self.dim, self.path)
+        return other / Real.of(self) if isinstance(other, (float, Real)) else NotImplemented
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None and type(other) is int and 0 <= other <= MAX_EXPONENT:
+            return self._of(multiply(*[self.dim] * other))
+        if type(other) is Size or modulus is not None:
+            return pow(self._number(), int(other), modulus)
+        return Real.of(self) ** other if isinstance(other, (int, float, Real)) else NotImplemented
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** self._number() if isinstance(other, (int, float)) else NotImplemented
+
+    def __neg__(self) -> Any:
+        return self._of(multiply(-1, self.dim))
+
+    def __pos__(self) -> Size:
+        return self
+
+    def __abs__(self) -> Any:
+        if self.path.bounds.is_at_least(self.dim, 0):
+            return self
+        return self._of(maximum((self.dim, multiply(-1, self.dim))))
+
+    def __and__(self, other: Any) -> Any:
+        if type(other) is int and other > 0 and other & (other + 1) == 0:
+            return self % (other + 1)
+        return self._number() & other
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self._number() | other
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        return self._number() ^ other
+
+    __rxor__ = __xor__
+
+    def __lshift__(self, other: Any) -> Any:
+        return self * 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() << other
+
+    def __rlshift__(self, other: int) -> Any:
+        return other << self._number()
+
+    def __rshift__(self, other: Any) -> Any:
+        return self // 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() >> other
+
+    def __rrshift__(self, other: int) -> Any:
+        return other >> self._number()
+
+    def __invert__(self) -> Any:
+        return -self - 1
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare(other, equal, "__eq__")
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare(other, different, "__ne__")
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, at_most, "__le__")
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, _below, "__lt__")
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: at_most(b, a), "__ge__")
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: _below(b, a), "__gt__")
+
+    def __bool__(self) -> bool:
+        return self.path.ask(different(self.dim, 0))
+
+    def _number(self) -> int:
+        return self.path.number(self.dim)
+
+    __index__ = __int__ = _number
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __trunc__(self) -> Size:
+        return self
+
+    __floor__ = __ceil__ = conjugate = __trunc__
+
+    def __round__(self, digits: int | None = None) -> Size:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec) if not spec or spec[-1] in "s<>^" else str(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a size lives as long as the run that it is of")
+
+    def __copy__(self) -> Size:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Size:
+        return self
+
+    def bit_length(self) -> int:
+        """Return how many bits the number of this path has."""
+        return self._number().bit_length()
+
+    def is_integer(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
+    def real(self) -> Size:
+        """The number itself."""
+        return self
+
+    numerator = real
+
+    @property
+    def imag(self) -> int:
+        """0."""
+        return 0
+
+    @property
+    def denominator(self) -> int:
+        """1."""
+        return 1
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return NotImplemented if Arrays.apply is None else Arrays.apply(ufunc, method, *inputs, **options)
+
+    # Inside.
+
+    def _operate(self, other: Any, exact: Callable[[Dim, Dim], Dim], other_way: Callable[[Any, Any], Any]) -> Any:
+        if is_whole(other):
+            return self._of(exact(self.dim, dim_of(other)))
+        if isinstance(other, (float, complex)) or type(other) is Real:
+            return other_way(Real.of(self), other)
+        return NotImplemented
+
+    def _divide(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
+        if not is_whole(other):
+            return real(Real.of(self), other) if isinstance(other, float) or type(other) is Real else NotImplemented
+        self._no_zero(dim_of(other))
+        return self._of(exact(self.dim, dim_of(other)))
+
+    def _divided(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
+        if not is_whole(other):
+            return real(other, Real.of(self)) if isinstance(other, float) or type(other) is Real else NotImplemented
+        self._no_zero(self.dim)
+        return self._of(exact(dim_of(other), self.dim))
+
+    def _no_zero(self, divisor: Dim) -> None:
+        if self.path.ask(equal(divisor, 0)):
+            raise ZeroDivisionError("integer division or modulo by zero")
+
+    def _compare(self, other: object, relation: Callable[[Dim, Dim], Formula], name: str) -> Any:
+        if is_whole(other):
+            return self.path.ask(relation(self.dim, dim_of(other)))
+        if isinstance(other, float) or type(other) is Real:
+            return getattr(Real.of(self), name)(other)
+        return NotImplemented
+
+
+def _below(left: Dim, right: Dim) -> Comparison:
+    return Comparison("<", left, right)
+
+
+def is_whole(value: object) -> TypeGuard[Any]:
+    """Return whether a value is an integer, NumPy's included, or a size."""
+    kind = type(value)
+    return kind is Size or issubclass(kind, int) or (hasattr(kind, "__index__") and not hasattr(kind, "__len__"))
+
+
+def dim_of(value: Any) -> Dim:
+    """Return an integer or a size as a dimension."""
+    return value.dim if type(value) is Size else value if type(value) is int else int(value.__index__())
+
+
+def sized(dim: Dim, path: Asker) -> Any:
+    """Return a dimension as what code computes with: a number, or a `Size`."""
+    return dim if isinstance(dim, int) else Size(dim, path)
+
+
+def smallest(values: list[Any], path: Asker) -> Any:
+    """Return the least of sizes and numbers, without asking which it is."""
+    return sized(minimum(map(dim_of, values)), path)
+
+
+def greatest(values: list[Any], path: Asker) -> Any:
+    """Return the greatest of sizes and numbers, without asking which it is."""
+    return sized(maximum(map(dim_of, values)), path)

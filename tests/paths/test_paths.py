@@ -1,0 +1,215 @@
+"""Paths of code over sizes: held against the code itself at all small sizes."""
+
+import itertools
+import math
+import threading
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import symbcast as sb
+from symbcast.paths.real import Real
+
+SIZES = range(6)
+
+
+def outcome(run, sizes):
+    """What a run does at some sizes: its value, or the kind of its error."""
+    try:
+        return run(sizes)
+    except Exception as error:
+        return type(error).__name__
+
+
+def told_at(case, names, sizes):
+    at = dict(zip(names, sizes, strict=True))
+    if case.error:
+        return case.error.partition(":")[0]
+    return value_at(case.value, at)
+
+
+def value_at(value, at):
+    if isinstance(value, (tuple, list)):
+        return type(value)(value_at(v, at) for v in value)
+    return int(value.subs({sb.symbol(n): v for n, v in at.items()})) if hasattr(value, "subs") else value
+
+
+def hold(run, names, sizes=SIZES, **options):
+    """Hold every case against the run at all small sizes; return the answer and how many sizes were open."""
+    found = sb.explore_paths(run, ", ".join(names), **options)
+    left = 0
+    for at in itertools.product(sizes, repeat=len(names)):
+        by_name = dict(zip(names, at, strict=True))
+        cases = [c for c in found.cases if c.when.holds({s.name: by_name[s.name] for s in c.when.symbols})]
+        if not cases:
+            assert found.unexplored.holds({s.name: by_name[s.name] for s in found.unexplored.symbols})
+            assert not found.complete
+            left += 1
+            continue
+        (case,) = cases
+        assert told_at(case, names, at) == outcome(run, at), (at, case)
+        condition = sb.Condition(found.condition)
+        assert condition.holds({s.name: by_name[s.name] for s in condition.symbols}) is case.works
+    return found, left
+
+
+# Expressions of sizes, and statements over them: a program that ints and sizes run alike.
+
+OPERATIONS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+    "abs": lambda a, b: abs(a - b),
+    "half": lambda a, b: math.ceil(a / 2),
+    "floor": lambda a, b: math.floor(b / 3),
+    "divmod": lambda a, b: sum(divmod(a, 4)) + b,
+}
+COMPARED = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    "truth": lambda a, b: bool(a),
+    "not": lambda a, b: not b,
+    "/": lambda a, b: a / 2 > b,
+}
+leaves = st.sampled_from([0, 1]) | st.integers(-2, 4).map(lambda n: ("number", n))
+expressions = st.recursive(leaves, lambda e: st.tuples(st.sampled_from(sorted(OPERATIONS)), e, e), max_leaves=4)
+tests = st.tuples(st.sampled_from(sorted(COMPARED)), expressions, expressions)
+statements = st.recursive(
+    expressions.map(lambda e: ("return", e)) | st.just(("raise",)),
+    lambda s: st.tuples(st.just("if"), tests, s, s),
+    max_leaves=5,
+)
+
+
+def worth(expression, sizes):
+    if isinstance(expression, int):
+        return sizes[expression]
+    if expression[0] == "number":
+        return expression[1]
+    return OPERATIONS[expression[0]](worth(expression[1], sizes), worth(expression[2], sizes))
+
+
+def executed(statement, sizes):
+    if statement[0] == "raise":
+        raise ValueError("as it says")
+    if statement[0] == "return":
+        return worth(statement[1], sizes)
+    name, left, right = statement[1]
+    return executed(statement[2 if COMPARED[name](worth(left, sizes), worth(right, sizes)) else 3], sizes)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(statements)
+@example(("if", ("<", ("//", 0, 1), ("number", 2)), ("raise",), ("return", ("%", 1, 0))))
+@example(("if", ("/", 0, 1), ("return", ("half", 0, 0)), ("return", ("max", 0, 1))))
+def test_each_case_is_what_the_code_does_there(statement):
+    found, left = hold(lambda sizes: executed(statement, sizes), ["N", "M"])
+    assert found.complete
+    assert not left
+
+
+def test_a_size_that_must_be_a_number_is_each_of_a_few_and_the_rest_is_left():
+    def total(sizes):
+        return sum(range(sizes[0]))
+
+    found, left = hold(total, ["N"])
+    assert found.verdict is sb.Verdict.UNKNOWN
+    assert "makes a number of a size" in found.reason
+    assert found.unexplored.holds(N=50)
+    assert left < len(SIZES)
+    found, left = hold(total, ["N"], range(5), assume="N <= 4")
+    assert (found.complete, found.verdict, left) == (True, sb.Verdict.ALWAYS, 0)
+
+
+def test_a_limit_of_paths_leaves_the_rest_unknown():
+    def steps(sizes):
+        n, count = sizes[0], 0
+        while n > count:
+            count += 1
+        return count
+
+    found, _ = hold(steps, ["N"], max_paths=3)
+    assert not found.complete
+    assert found.verdict is sb.Verdict.UNKNOWN
+
+
+def test_facts_answer_what_they_decide():
+    asked = []
+
+    def run(sizes):
+        n, m = sizes
+        if n == m:
+            asked.append(n + 1 > m)
+            asked.append(n * 2 == m + n)
+        return n
+
+    assert sb.explore_paths(run, "N, M").paths == 2
+    assert asked == [True, True]
+
+
+def test_an_error_that_the_code_catches_is_no_failure():
+    def run(sizes):
+        try:
+            return 12 // sizes[0]
+        except ZeroDivisionError:
+            return 0
+
+    found, _ = hold(run, ["N"], range(4), assume="N <= 3")
+    assert found.verdict is sb.Verdict.ALWAYS
+
+
+def test_code_that_does_otherwise_each_time_is_not_believed():
+    seen = []
+
+    def run(sizes):
+        seen.append(0)
+        return 1 if sizes[0] == len(seen) else 2
+
+    assert not sb.explore_paths(run, "N").complete
+
+
+def test_sizes_have_no_hash_and_are_ints_to_isinstance():
+    def run(sizes):
+        assert isinstance(sizes[0], int)
+        assert not isinstance(sizes[0] / 3, int)
+        with pytest.raises(TypeError):
+            hash(sizes[0])
+        return sizes[0]
+
+    assert sb.explore_paths(run, "N").verdict is sb.Verdict.ALWAYS
+
+
+def test_a_quotient_is_rounded_exactly():
+    def run(sizes):
+        (n,) = sizes
+        assert type(n / 2) is Real or type(n) is int
+        return math.floor(n / 2), math.ceil(n / 4), round(2 * n)
+
+    found, _ = hold(run, ["N"])
+    assert found.paths == 1
+
+
+def test_threads_have_paths_of_their_own():
+    def run(sizes):
+        return 1 if sizes[0] > 2 else 0
+
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(sb.explore_paths(run, "N").paths)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [2] * 4
+
+
+def test_assumptions_that_contradict_are_refused():
+    with pytest.raises(sb.AssumptionError):
+        sb.explore_paths(lambda sizes: 0, "N", assume=["N > 3", "N < 2"])
