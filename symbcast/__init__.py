@@ -48,13 +48,17 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.conditions import Condition
+    from symbcast.arrays import array, size, trace
     from symbcast.paths import explore_paths
 
 _LAZY = {
     "Condition": "symbcast.api.conditions",
     "Unknown": "symbcast.algebra.sympy_functions",
+    "array": "symbcast.arrays",
     "explore_paths": "symbcast.paths",
+    "size": "symbcast.arrays",
     "symbol": "symbcast.algebra.sympy_functions",
+    "trace": "symbcast.arrays",
 }
 
 __all__ = [
@@ -87,13 +91,16 @@ __all__ = [
     "Verdict",
     "__version__",
     "adapters",
+    "array",
     "broadcast",
     "explore_paths",
     "notebook",
     "rule",
     "rules",
     "shape",
+    "size",
     "symbol",
+    "trace",
 ]
 
 

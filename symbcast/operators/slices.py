@@ -36,6 +36,15 @@ def cut(
     return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
 
 
+def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> Dim:
+    """Return how long a part of an axis is, from a start that is not below 0 to an end, as Python slices.
+
+    A start past the end of the axis leaves nothing, as does an end before the start; so neither is clamped by itself.
+    """
+    there = subtract(context.bounds.smaller(end, size), start)
+    return ceil_divide(context.bounds.larger(there, 0), step)
+
+
 def from_front(context: Context, size: Dim, place: Dim) -> Dim:
     """Return a place counted from the front; one below 0 is counted from the end."""
     if context.bounds.is_at_least(place, 0):

@@ -195,7 +195,7 @@ class Paths:
                     end = _failed(f"{step.error}: {step.reason}", step.place)
                     failing = (*taken, step._replace(kind="decide", formula=negate(step.formula)))
                     found.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
-                taken.append(step._replace(kind="decide"))
+                taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
             found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
         return list(found.values())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Alternative, Path, Step, UntracedError
-from symbcast.paths.places import NOWHERE, Place, home_of, place_of_error
+from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Unknown
@@ -78,15 +78,20 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     home: str = "",
     limit: int = MAX_PATHS,
     untold: tuple[type[BaseException], ...] = (),
+    is_real: Callable[[BaseException, Path], bool] | None = None,
 ) -> Exploration:
-    """Run a function along its paths. Errors of the kinds ``untold`` say nothing: they may come from how it is run."""
+    """Run a function along its paths.
+
+    Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless they are found to be
+    real.
+    """
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
     while waiting and len(found.outcomes) < limit:
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
-        found.outcomes.append(_outcome(run, path, untold))
+        found.outcomes.append(_outcome(run, path, untold, is_real or _never))
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)
@@ -95,7 +100,16 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     return found
 
 
-def _outcome(run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseException], ...]) -> Outcome:
+def _never(error: BaseException, path: Path) -> bool:
+    return False
+
+
+def _outcome(
+    run: Callable[[Path], Any],
+    path: Path,
+    untold: tuple[type[BaseException], ...],
+    is_real: Callable[[BaseException, Path], bool],
+) -> Outcome:
     token = current.set(path)
     path.root = sys._getframe()
     value, error, place = None, None, NOWHERE
@@ -103,10 +117,11 @@ def _outcome(run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseExce
         value = run(path)
     except Exception as raised:
         place = place_of_error(raised, path.root, path.home)
+        is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
+        if is_doubtful and path.untraced is None and not is_real(raised, path):
+            path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None
-        if isinstance(raised, untold) and path.untraced is None:
-            path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
     finally:
         path.root = None
         current.reset(token)

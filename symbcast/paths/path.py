@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
     Attributes:
         kind: ``"decide"``: the run took the way on which the formula holds; ``"require"``: it goes on only where the
-            formula holds, and fails with ``error`` elsewhere.
+            formula holds, and fails with ``error`` elsewhere; ``"suppose"``: it holds of data at all sizes.
         formula: what holds from here on.
         place: the line that asks.
         operation: what the line does, such as ``"matmul"``; empty for a decision.
@@ -64,7 +64,7 @@ class Step(NamedTuple):
         error: the error where it does not hold.
     """
 
-    kind: Literal["decide", "require"]
+    kind: Literal["decide", "require", "suppose"]
     formula: Formula
     place: Place
     operation: str = ""
@@ -301,6 +301,16 @@ class Path(Context):
         if key not in self._data:
             self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
         return self._data[key]
+
+    def suppose(self, formula: Formula) -> None:
+        """Take in what always holds, such as that no more elements are true than there are."""
+        self._learn(formula)
+        self.steps.append(Step("suppose", formula, self.place()))
+
+    @property
+    def sizes(self) -> Mapping[Symbol, int]:
+        """Sizes at which all that was decided and required holds, as far as is known."""
+        return self._growing.sizes
 
     # Where it is.
 

@@ -10,23 +10,29 @@ from pathlib import Path as FilePath
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from symbcast.errors import SymbcastError
+
 _OWN = str(FilePath(__file__).parents[1])
 _STRANGERS = ("numpy", "jax", "jaxlib", "einops")
 """Packages whose lines are named only where no others are on the way."""
 
 
 class Place(NamedTuple):
-    """A line of code: its file, its number from 1, and its text without the space around it."""
+    """A line of code: its file, and its number from 1."""
 
     file: str
     line: int
-    source: str
+
+    @property
+    def source(self) -> str:
+        """The text of the line, without the space around it."""
+        return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
         return f"{FilePath(self.file).name}:{self.line}"
 
 
-NOWHERE = Place("", 0, "")
+NOWHERE = Place("", 0)
 
 
 def home_of(function: Any) -> str:
@@ -48,14 +54,14 @@ def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Plac
     while frame is not None and frame is not root:
         file = frame.f_code.co_filename
         if not file.startswith(_OWN):
-            place = Place(file, frame.f_lineno, "")
+            place = Place(file, frame.f_lineno)
             if home and file.startswith(home):
-                return _with_source(place)
+                return place
             if best is None and not file.startswith("<") and not _is_strange(file):
                 best = place
             seen.append(place)
         frame = frame.f_back
-    return _with_source(best or (seen[0] if seen else NOWHERE))
+    return best or (seen[0] if seen else NOWHERE)
 
 
 def place_of_error(error: BaseException, root: FrameType | None, home: str) -> Place:
@@ -65,15 +71,21 @@ def place_of_error(error: BaseException, root: FrameType | None, home: str) -> P
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if trace.tb_frame is not root and not file.startswith(_OWN):
-            found.append(Place(file, trace.tb_lineno, ""))
+            found.append(Place(file, trace.tb_lineno))
         trace = trace.tb_next
     own = [p for p in found if home and p.file.startswith(home)]
     near = [p for p in found if not p.file.startswith("<") and not _is_strange(p.file)]
-    return _with_source((own or near or found or [NOWHERE])[-1])
+    return (own or near or found or [NOWHERE])[-1]
 
 
-def _with_source(place: Place) -> Place:
-    return place._replace(source=linecache.getline(place.file, place.line).strip())
+def is_own_fault(error: BaseException) -> bool:
+    """Return whether an error comes out of this package, and is none that it raises for sizes that do not suit."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not trace.tb_frame.f_code.co_filename.startswith(_OWN):
+        return False
+    return not isinstance(error, (ValueError, IndexError, ZeroDivisionError)) or isinstance(error, SymbcastError)
 
 
 @lru_cache(maxsize=1024)

@@ -42,15 +42,23 @@ class Real:
     2**53. Of any other, what needs its value makes the sizes in it numbers, on this path.
     """
 
-    __slots__ = ("path", "ratio", "recipe", "symbols")
+    __slots__ = ("path", "ratio", "recipe", "symbols", "zero_of")
+    ndim, shape, size = 0, (), 1
 
     def __init__(
-        self, recipe: Recipe, symbols: Iterable[Symbol], path: Asker, ratio: tuple[Dim, int] | None = None
+        self,
+        recipe: Recipe,
+        symbols: Iterable[Symbol],
+        path: Asker,
+        ratio: tuple[Dim, int] | None = None,
+        zero_of: Any = None,
     ) -> None:
         self.recipe = recipe
         self.symbols = tuple(dict.fromkeys(symbols))
         self.path = path
         self.ratio = ratio
+        self.zero_of = zero_of
+        """What is 0 where this is, if that is known."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -71,12 +79,14 @@ class Real:
         return cls(lambda at: float(size_at(dim, at)), symbols_of((dim,)), size.path, (dim, 1))
 
     @classmethod
-    def applied(cls, function: Callable[..., Any], values: Iterable[Any], path: Asker) -> Real:
+    def applied(
+        cls, function: Callable[..., Any], values: Iterable[Any], path: Asker, zero_of: Any = None
+    ) -> Real:
         """Return a function of numbers, some of which depend on sizes."""
         parts = [part_of(v) for v in values]
         symbols = [s for _, found in parts for s in found]
         recipes = [recipe for recipe, _ in parts]
-        return cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path)
+        return cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path, None, zero_of)
 
     def __repr__(self) -> str:
         return f"<a number of {', '.join(map(str, self.symbols))}>"
@@ -87,6 +97,14 @@ class Real:
         if any(getattr(v, "shape", ()) for v in values):
             return NotImplemented
         return Real.applied(function, values, self.path)
+
+    def _quotient(self, function: Callable[..., Any], above: Any, below: Any) -> Any:
+        if isinstance(below, (int, float)) and not hasattr(below, "dtype") and below == 0:
+            raise ZeroDivisionError("float division by zero")
+        found = self._binary(function, above, below)
+        if function is operator.truediv and type(found) is Real:
+            found.zero_of = above
+        return found
 
     def __add__(self, other: Any) -> Any:
         return self._binary(operator.add, self, other)
@@ -107,16 +125,16 @@ class Real:
         return self._binary(operator.mul, other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._binary(operator.truediv, self, other)
+        return self._quotient(operator.truediv, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._binary(operator.truediv, other, self)
+        return self._quotient(operator.truediv, other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._binary(operator.floordiv, self, other)
+        return self._quotient(operator.floordiv, self, other)
 
     def __mod__(self, other: Any) -> Any:
-        return self._binary(operator.mod, self, other)
+        return self._quotient(operator.mod, self, other)
 
     def __pow__(self, other: Any) -> Any:
         return self._binary(operator.pow, self, other)
@@ -136,6 +154,8 @@ class Real:
     def _compare(self, name: str, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
+        if self.zero_of is not None and name in ("__eq__", "__ne__") and type(other) is int and other == 0:
+            return getattr(operator, name)(self.zero_of, 0)
         theirs = ratio_of(other)
         if self.ratio is not None and theirs is not None:
             kind, turned = _BY_NAME[name]
@@ -193,6 +213,23 @@ class Real:
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.value(), digits) if digits is not None else round(self.value())
+
+    @property
+    def dtype(self) -> Any:
+        """The type of NumPy that it counts as."""
+        import numpy as np
+
+        return np.dtype(float)
+
+    @property
+    def real(self) -> Real:
+        """The number itself."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """0."""
+        return 0.0
 
     def is_integer(self) -> bool:
         """Return whether the number is whole."""

@@ -58,10 +58,10 @@ def _of(branches: list[Branch], depth: int, is_wanted: Callable[[End], bool]) ->
             return all_of(held)
         branches = [b for b in branches if b not in ended] if ended else branches
         if len(branches) == 1:
-            return all_of([*held, *(s.formula for s in branches[0].steps[depth:])])
+            return all_of([*held, *(s.formula for s in branches[0].steps[depth:] if s.kind != "suppose")])
         step = branches[0].steps[depth]
-        if step.kind == "require":
-            held.append(step.formula)
+        if step.kind != "decide":
+            held += [step.formula] * (step.kind == "require")
             depth += 1
             continue
         first = [b for b in branches if b.steps[depth].formula == step.formula]

@@ -1,0 +1,132 @@
+"""What a traced function is called with: shapes as text, arrays of a type, sizes, and values as they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symbcast.paths.exploration import current
+from symbcast.paths.places import place_of_error
+from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.solver.evaluation import size_at
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.paths.path import Path
+
+
+@dataclass(frozen=True)
+class ArrayArgument:
+    """An array argument: its shape, and the type of its elements."""
+
+    shape: ShapeLike
+    dtype: Any = "float64"
+
+
+@dataclass(frozen=True)
+class SizeArgument:
+    """An integer argument: a size, or a term over sizes."""
+
+    text: str
+
+
+def array(shape: ShapeLike, dtype: Any = "float64") -> ArrayArgument:
+    """Return an array argument of a traced function: a shape as `symbcast.shape` reads it, and a type as NumPy does.
+
+    >>> array("N, 3", dtype="int64")
+    ArrayArgument(shape='N, 3', dtype='int64')
+    """
+    return ArrayArgument(shape, dtype)
+
+
+def size(text: str) -> SizeArgument:
+    """Return an integer argument of a traced function: a name, or a term such as ``"N + 1"``.
+
+    >>> size("N")
+    SizeArgument(text='N')
+    """
+    return SizeArgument(text)
+
+
+class Arguments:
+    """The arguments of a call, and the shapes in them, in order."""
+
+    def __init__(self, positional: Sequence[Any], named: Mapping[str, Any]) -> None:
+        self.positional = [ArrayArgument(v) if isinstance(v, (str, Shape)) else v for v in positional]
+        self.named = dict(named)
+        found = list(_found([*self.positional, *self.named.values()]))
+        self.shapes = [shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found]
+        self.is_fresh = [isinstance(a, SizeArgument) or isinstance(a.shape, str) for a in found]
+
+    def made(self, shapes: Sequence[Shape], make_array: Any, make_size: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments, with arrays and sizes made of bound shapes."""
+        left = iter(shapes)
+
+        def made(value: Any) -> Any:
+            if isinstance(value, ArrayArgument):
+                return make_array(next(left).dims, value.dtype)
+            if isinstance(value, SizeArgument):
+                (dim,) = next(left).dims
+                return make_size(dim)
+            if type(value) in (list, tuple):
+                return type(value)(map(made, value))
+            if type(value) is dict:
+                return {k: made(v) for k, v in value.items()}
+            return value
+
+        return [made(v) for v in self.positional], {k: made(v) for k, v in self.named.items()}
+
+    def fails_alike(
+        self, function: Callable[..., Any], shapes: Sequence[Shape], path: Path, error: BaseException
+    ) -> bool:
+        """Return whether a function fails in the same way with real arrays, at sizes of a path.
+
+        An error that may come of arrays without data does not, where the same line raises it with data.
+        """
+        sizes = defaultdict(lambda: 2, path.sizes)
+
+        def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
+            return np.ones([size_at(d, sizes) for d in dims], dtype)
+
+        args, options = self.made(shapes, make_array, lambda dim: size_at(dim, sizes))
+        token = current.set(None)
+        try:
+            function(*args, **options)
+        except Exception as real:
+            lines = [place_of_error(e, path.root, path.home) for e in (error, real)]
+            return type(real) is type(error) and lines[0] == lines[1]
+        finally:
+            current.reset(token)
+        return False
+
+    def texts(self) -> list[str]:
+        """Return what the function is called with, as text."""
+        return [*map(_text, self.positional), *(f"{k}={_text(v)}" for k, v in self.named.items())]
+
+
+def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:
+    """Yield the arrays and sizes in values, also within lists, tuples and dicts, in order."""
+    for value in values:
+        if isinstance(value, (ArrayArgument, SizeArgument)):
+            yield value
+        elif type(value) in (list, tuple):
+            yield from _found(value)
+        elif type(value) is dict:
+            yield from _found(list(value.values()))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, ArrayArgument):
+        return f"({value.shape})" if isinstance(value.shape, str) else str(value.shape)
+    return value.text if isinstance(value, SizeArgument) else repr(value)
+
+
+def dims_as_shape(dims: tuple[Dim, ...]) -> Shape:
+    """Return dimensions as a shape that users hold."""
+    from symbcast.shapes import shape_of
+
+    return shape_of(dims)

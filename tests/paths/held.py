@@ -1,0 +1,99 @@
+"""Hold a trace of a function against the function itself, at all small sizes."""
+
+import itertools
+import warnings
+
+import numpy as np
+
+import symbcast as sb
+from symbcast.arrays.arguments import Arguments, ArrayArgument
+from symbcast.solver.evaluation import holds_at, size_at
+
+
+def shapes_of(value):
+    """The shapes in what a function returns, flat; a number has none."""
+    if isinstance(value, sb.Shape):
+        return [tuple(value.dims)]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [s for v in value for s in shapes_of(v)]
+    if isinstance(value, np.ndarray):
+        return [value.shape]
+    return [()]
+
+
+class Held:
+    """How a trace compares: at how many sizes it is right, wrong, or says nothing."""
+
+    def __init__(self):
+        self.right = self.open = 0
+        self.wrong = []
+
+    def __repr__(self):
+        return f"right {self.right}, open {self.open}, wrong {len(self.wrong)}: {self.wrong[:2]}"
+
+
+def held(report, function, *arguments, sizes=range(4), most=400, **named):
+    """Compare a report with what the function does at all sizes, or at ``most`` of them, spread evenly."""
+    found, given, random = Held(), Arguments(arguments, named), np.random.default_rng(0)
+    symbols = list(report.scope.names)
+    data = list(report.exploration.data)
+    every = list(itertools.product(sizes, repeat=len(symbols)))
+    for values in every[:: -(-len(every) // most)]:
+        at = dict(zip(symbols, values, strict=True))
+        if not all(holds_at(a.formula, at) for a in report.scope.assumptions):
+            continue
+
+        def make_array(dims, dtype, at=at):
+            shape = [size_at(d, at) for d in dims]
+            kind = np.dtype(dtype).kind
+            return random.standard_normal(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
+
+        args, options = given.made(report.scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                real = [s if isinstance(s, tuple) else s for s in shapes_of(function(*args, **options))]
+            except np.linalg.LinAlgError as error:
+                if "singular" in str(error).lower() or "converge" in str(error) or "positive definite" in str(error):
+                    continue  # that is for data to say
+                real = None
+            except Exception:
+                real = None
+        if holds_at(report.unexplored.formula, {**at, **dict.fromkeys(data, 0)}):
+            found.open += 1
+            continue
+        told = set()
+        for decided in itertools.product(*(range(0 if s.upper == 1 or s.lower == 0 else s.lower, 2) for s in data)):
+            there = {**at, **dict(zip(data, decided, strict=True))}
+            for case in report.cases:
+                if holds_at(case.when.formula, there):
+                    told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
+        wanted = None if real is None else tuple(real)
+        if any(_fits(t, wanted) for t in told):
+            found.right += 1
+        else:
+            found.wrong.append((dict(zip(map(str, symbols), values, strict=True)), told, wanted))
+    return found
+
+
+def _evaluated(shapes, at, data):
+    for shape in shapes:
+        yield tuple(None if _is_of_data(d, data) else size_at(d, at) for d in shape)
+
+
+def _is_of_data(dim, data):
+    return not isinstance(dim, int) and any(s in data for s in dim.symbols())
+
+
+def _fits(told, real):
+    if told is None or real is None:
+        return told is real
+    return len(told) == len(real) and all(
+        len(a) == len(b) and all(x is None or x == y for x, y in zip(a, b, strict=True))
+        for a, b in zip(told, real, strict=True)
+    )
+
+
+__all__ = ["ArrayArgument", "Held", "held", "shapes_of"]
