@@ -8,8 +8,8 @@ import numpy as np
 
 from symbcast.algebra.arithmetic import multiply, subtract
 from symbcast.arrays.array import SymbolicArray, method
-from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here
-from symbcast.arrays.indices import counted, indexed
+from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here, is_symbolic
+from symbcast.arrays.indices import counted, indexed, within_axis
 from symbcast.arrays.ufuncs import apply, reduced
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators import layout
@@ -159,9 +159,7 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     path = here()
     dims = array.dims if axis is not None else (multiply(*array.dims),)
     (place,) = axes_of(0 if axis is None else axis, len(dims))
-    others = [d for n, d in enumerate(dims) if n != place]
-    need = any_of([at_most(1, dims[place]), *(equal(d, 0) for d in others)])
-    path.require(need, "attempt to get argmax of an empty sequence")
+    path.require(at_most(1, dims[place]), "attempt to get argmax of an empty sequence")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     if axis is None:
         return SymbolicArray((1,) * array.ndim if keeps else (), np.intp)
@@ -189,7 +187,27 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
     """Return elements, or slices, by their places on an axis."""
     data = ravel(array) if axis is None else array
     (place,) = axes_of(0 if axis is None else axis, data.ndim)
-    return indexed(data, (*(slice(None),) * place, indices))
+    shape, size = dims_of(indices), data.dims[place]
+    span = _span_of(indices)
+    if span is not None and mode == "raise":
+        within_axis(here(), *span, size, (*data.dims[:place], *shape))
+    elif mode != "raise":
+        here().require(any_of([at_most(1, size), *(equal(d, 0) for d in shape)]), "cannot do a non-empty take", IndexError)
+    else:
+        return indexed(data, (*(slice(None),) * place, indices))
+    return SymbolicArray((*data.dims[:place], *shape, *data.dims[place + 1 :]), data.dtype)
+
+
+def _span_of(indices: Any) -> Any:
+    """Return the least and the greatest of some indices, where they are known."""
+    if hasattr(type(indices), "dims"):
+        return indices.span
+    if is_whole(indices):
+        return dim_of(indices), dim_of(indices)
+    if is_symbolic(indices):
+        return None
+    found = np.asarray(indices)
+    return (int(found.min()), int(found.max())) if found.size else None
 
 
 @method("repeat")

@@ -120,7 +120,7 @@ def _put_back() -> None:
 
 @stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
 def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
-    if real is np.require:
+    if real.__name__ == "require":
         options.pop("requirements", None)
     kind = type(value)
     if hasattr(kind, "dims"):
@@ -134,7 +134,7 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
     else:
         found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
         found = found if dtype is None else found.astype(dtype)
-    while found.ndim < max(ndmin, 1 if real is np.ascontiguousarray else 0):
+    while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
         found = SymbolicArray((1, *found.dims), found.dtype)
     return found
 
@@ -152,7 +152,7 @@ def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
 
 @stands_for(np.empty, np.zeros, np.ones, np.full)
 def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-    if real is np.full:
+    if real.__name__ == "full":
         value = args[0] if args else options["fill_value"]
         dtype = dtype or (args[1] if len(args) > 1 else None)
         kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
@@ -204,6 +204,37 @@ def as_strided(real: Any, x: Any, shape: Any = None, strides: Any = None, subok:
     return SymbolicArray(dims_of(x) if shape is None else as_dims(shape), dtype_of(x))
 
 
+class Converter:
+    """What NumPy's functions take arrays in by, and give results back by."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = tuple(np.asarray(a) for a in arrays)
+        self.scalar_input = tuple(not dims_of(a) for a in arrays)
+
+    def as_arrays(self, **_: Any) -> tuple[Any, ...]:
+        """Return the arrays."""
+        return self._arrays
+
+    def result_type(self, *more: Any, **_: Any) -> Any:
+        """Return the type that they have together."""
+        return common_dtype([*self._arrays, *more])
+
+    def wrap(self, array: Any, **_: Any) -> Any:
+        """Return a result."""
+        return array
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._arrays[place]
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+@stands_for(np._core._multiarray_umath._array_converter)
+def converter(real: Any, *arrays: Any) -> Any:
+    return Converter(*arrays)
+
+
 @stands_for(np.can_cast)
 def cast(real: Any, *args: Any, **options: Any) -> Any:
     return can_cast(*args, **options)
@@ -241,7 +272,7 @@ def extreme(real: Any, *args: Any, **options: Any) -> Any:
     values = list(args[0]) if len(args) == 1 and type(args[0]) in (list, tuple) else list(args)
     if options or len(values) < 2 or not all(map(is_whole, values)):
         return real(*args, **options)
-    return (smallest if real is builtins.min else greatest)(values, here())
+    return (smallest if real.__name__ == "min" else greatest)(values, here())
 
 
 @stands_for(operator.index, is_ours=_is_one)

@@ -83,7 +83,7 @@ def told(value: Any) -> Any:
     if kind is Real:
         return float
     if isinstance(value, np.ndarray):
-        return shape_of(value.shape) if value.dtype != object else tuple(told(v) for v in value.flat)
+        return shape_of(value.shape)
     if kind in (tuple, list):
         return kind(map(told, value))
     if isinstance(value, tuple) and hasattr(value, "_fields"):

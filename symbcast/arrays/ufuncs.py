@@ -192,10 +192,8 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
         path.broadcast(dims_of(where), dims, rule="unidirectional")
     found = reduce(path, dims, axes, keepdims=bool(keepdims))
     if ufunc.identity is None and (initial is np._NoValue or initial is None):
-        kept = [dims[n] for n in range(len(dims)) if n not in axes]
         for n in axes:
-            need = any_of([*(equal(d, 0) for d in kept), at_most(1, dims[n])])
-            path.require(need, f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+            path.require(at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
     truth = getattr(data, "truth", None)
     kind = _accumulated(ufunc, data.dtype, dtype)
     if truth is not None and ufunc.__name__ in ("logical_and", "logical_or") and not found:

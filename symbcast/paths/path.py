@@ -94,8 +94,12 @@ class Alternative(NamedTuple):
 
     @property
     def refused_numbers(self) -> int:
-        """How many numbers a size that had to be one is not."""
-        return sum(q.is_number and not q.answer for q in self.questions)
+        """How many numbers were gone past where a size had to be one: by which it is not, and rows that there are."""
+        return sum(q.is_number and q.answer is not _is_equality(q.formula) for q in self.questions)
+
+
+def _is_equality(formula: Formula) -> bool:
+    return isinstance(formula, Comparison) and formula.operator == "=="
 
 
 class Path(Context):

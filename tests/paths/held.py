@@ -61,17 +61,17 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
                 real = None
             except Exception:
                 real = None
-        if holds_at(report.unexplored.formula, {**at, **dict.fromkeys(data, 0)}):
-            found.open += 1
-            continue
-        told = set()
+        told, is_open = set(), False
         for decided in itertools.product(*(range(0 if s.upper == 1 or s.lower == 0 else s.lower, 2) for s in data)):
             there = {**at, **dict(zip(data, decided, strict=True))}
+            is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
                 if holds_at(case.when.formula, there):
                     told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
         wanted = None if real is None else tuple(real)
-        if any(_fits(t, wanted) for t in told):
+        if is_open:
+            found.open += 1
+        elif any(_fits(t, wanted) for t in told):
             found.right += 1
         else:
             found.wrong.append((dict(zip(map(str, symbols), values, strict=True)), told, wanted))
