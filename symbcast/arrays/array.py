@@ -89,7 +89,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def itemsize(self) -> int:
         """How many bytes an element has."""
-        return self.dtype.itemsize
+        return int(self.dtype.itemsize)
 
     @property
     def nbytes(self) -> Any:
@@ -113,7 +113,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def flat(self) -> SymbolicArray:
         """The elements one after the other."""
-        return self.reshape(-1)
+        found: SymbolicArray = self.reshape(-1)
+        return found
 
     @property
     def T(self) -> SymbolicArray:
@@ -123,7 +124,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def mT(self) -> SymbolicArray:
         """The array with its last two axes exchanged."""
-        return self.swapaxes(-1, -2)
+        found: SymbolicArray = self.swapaxes(-1, -2)
+        return found
 
     @property
     def real(self) -> SymbolicArray:

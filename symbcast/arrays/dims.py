@@ -10,9 +10,9 @@ import numpy as np
 from symbcast.logic.formulas import at_most
 from symbcast.operators.context import Dims
 from symbcast.paths.exploration import current
-from symbcast.paths.path import UntracedError
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, is_whole
+from symbcast.paths.steps import UntracedError
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -66,13 +66,14 @@ def dtype_of(value: Any) -> Any:
         return np.result_type(*[_strong(dtype_of(v)) for v in value]) if value else np.dtype(float)
     if found is None:
         return np.asarray(value).dtype
-    return np.dtype(np.intp) if found == object else np.dtype(found)
+    return np.dtype(np.intp) if np.dtype(found).kind == "O" else np.dtype(found)
 
 
 def common_dtype(values: Iterable[Any]) -> np.dtype[Any]:
     """Return the type that arrays and numbers have together."""
     given = [dtype_of(v) for v in values]
-    return np.result_type(*map(example_of, given))
+    found: np.dtype[Any] = np.result_type(*map(example_of, given))
+    return found
 
 
 def example_of(dtype: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -70,7 +71,7 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
 def _insert(path: Path, found: list[Dim], advanced: list[Dims], places: list[int], items: Sequence[Any]) -> None:
     """Put the axes of arrays where NumPy has them: in the place of the first, or in front where others lie between."""
     numbers = places[::2]
-    together = all(b == a + 1 for a, b in zip(numbers, numbers[1:], strict=False))
+    together = all(b == a + 1 for a, b in pairwise(numbers))
     at = places[1] if together else 0
     shapes = [s for s in advanced if s]
     found[at:at] = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
@@ -100,7 +101,7 @@ def _is_array(item: Any) -> bool:
 def _axes_used(item: Any) -> int:
     if item is None or item is Ellipsis:
         return 0
-    return len(dims_of(item)) if _is_array(item) and dtype_of(item) == bool else 1
+    return len(dims_of(item)) if _is_array(item) and dtype_of(item).kind == "b" else 1
 
 
 def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
@@ -109,7 +110,7 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
     if not _is_array(item):
         _place_within(path, dim_of(item), size)
         return (), 1
-    if dtype_of(item) == bool:
+    if dtype_of(item).kind == "b":
         shape = dims_of(item)
         for n, length in enumerate(shape):
             if length != dims[axis + n]:
@@ -124,7 +125,8 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
         if item.size:
             within_axis(path, int(item.min()), int(item.max()), size, shape)
     elif item.span is not None:
-        within_axis(path, *item.span, size, shape)
+        low, high = item.span
+        within_axis(path, low, high, size, shape)
     else:
         meet(_IndexErrors(path), None, None, size, shape)  # type: ignore[arg-type]
     return shape, 1

@@ -18,6 +18,7 @@ from symbcast.operators.reshape import reshape as reshaped
 from symbcast.paths.size import dim_of, is_whole
 
 NO_VALUE = np._NoValue
+_CLIP: Any = vars(np)["_core"].umath.clip
 
 
 @method("reshape")
@@ -68,7 +69,8 @@ def swapaxes(array: Any, first: int, second: int) -> SymbolicArray:
     order = list(range(array.ndim))
     (a,), (b,) = axes_of(first, array.ndim), axes_of(second, array.ndim)
     order[a], order[b] = order[b], order[a]
-    return transpose(array, tuple(order))
+    found: SymbolicArray = transpose(array, tuple(order))
+    return found
 
 
 @method("squeeze")
@@ -190,9 +192,11 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
     shape, size = dims_of(indices), data.dims[place]
     span = _span_of(indices)
     if span is not None and mode == "raise":
-        within_axis(here(), *span, size, (*data.dims[:place], *shape))
+        within_axis(here(), span[0], span[1], size, (*data.dims[:place], *shape))
     elif mode != "raise":
-        here().require(any_of([at_most(1, size), *(equal(d, 0) for d in shape)]), "cannot do a non-empty take", IndexError)
+        here().require(
+            any_of([at_most(1, size), *(equal(d, 0) for d in shape)]), "cannot do a non-empty take", IndexError
+        )
     else:
         return indexed(data, (*(slice(None),) * place, indices))
     return SymbolicArray((*data.dims[:place], *shape, *data.dims[place + 1 :]), data.dtype)
@@ -274,11 +278,11 @@ def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None
 
 
 @method("clip")
-def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:  # noqa: A002
+def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Return the elements within two bounds."""
     bounds = [b for b in (min, max) if b is not None and b is not NO_VALUE]
     if len(bounds) == 2:
-        return apply(np._core.umath.clip, "__call__", array, *bounds, out=out)
+        return apply(_CLIP, "__call__", array, *bounds, out=out)
     return apply(np.maximum if min is not None else np.minimum, "__call__", array, *bounds, out=out)
 
 

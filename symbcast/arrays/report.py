@@ -1,27 +1,79 @@
-"""The answer about a traced function."""
+"""The answer about a traced function, as users see it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symbcast.paths.answer import Paths
-from symbcast.paths.exploration import Exploration
-from symbcast.program.scope import Scope
+from symbcast.arrays.answer import TraceAnswer
+from symbcast.errors import ShapeTypeError
+
+if TYPE_CHECKING:
+    from symbcast.report.formats import Format
 
 
-class TraceReport(Paths):
+class TraceReport(TraceAnswer):
     """For which sizes a function works, what comes out, and which line requires what."""
 
-    def __init__(
-        self, scope: Scope, exploration: Exploration, name: str, arguments: Sequence[str], dtypes: Mapping[str, Any]
-    ) -> None:
-        super().__init__(scope, exploration)
-        self.name = name
-        self.arguments = tuple(arguments)
+    def explain(self) -> str:
+        """Return the answer in words: what must hold, which line asks it, where it fails, what comes out."""
+        from symbcast.arrays.document import WIDTH, document
+        from symbcast.show.text import render
 
-    @property
-    def shapes(self) -> Any:
-        """What the function returns, in its own structure; None where that is not the same in all cases."""
-        values = [c.value for c in self.cases if c.works]
-        return values[0] if len(values) == 1 else None
+        return render(document(self), WIDTH)
+
+    def report(self, format: Format = "text") -> str:
+        """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
+
+        Raises `ShapeTypeError` for another one.
+        """
+        import json
+
+        from symbcast.arrays.notices import outcome_of
+        from symbcast.report.github import commands
+        from symbcast.report.sarif import document
+        from symbcast.report.text import messages
+
+        match format:
+            case "text":
+                return "\n".join(messages(outcome_of(self)))
+            case "github":
+                return "\n".join(commands(outcome_of(self)))
+            case "sarif":
+                return json.dumps(document([outcome_of(self)]), indent=2)
+            case "json":
+                return json.dumps(self.to_dict(), indent=2)
+        raise ShapeTypeError(format, "a format", "write one of text, json, sarif, github")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data that `json.dumps` takes, as `json_schema` describes it."""
+        from symbcast.arrays.exchange import report_to_dict
+
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.arrays.exchange import json_schema
+
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        count = f"{self.paths} path{'s' * (self.paths != 1)}"
+        return f"<{type(self).__name__} of {self.name}: {self.verdict.value}, {count}>"
+
+    def _repr_html_(self) -> str:
+        from symbcast.arrays.document import document
+        from symbcast.show import html
+        from symbcast.show.document import Room
+
+        return html.render(document(self, Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.arrays.document import document
+        from symbcast.show import latex
+        from symbcast.show.document import Room
+
+        return latex.render(document(self, Room.PAGE))

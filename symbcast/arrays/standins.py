@@ -6,9 +6,6 @@ put back whatever happens, also in modules that were loaded meanwhile.
 
 from __future__ import annotations
 
-import builtins
-import math
-import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,16 +14,11 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-from numpy import array as real_array
-
-from symbcast.algebra.arithmetic import ceil_divide, subtract
 from symbcast.arrays.array import SymbolicArray
-from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.functions import can_cast, result_type, stack
+from symbcast.arrays.dims import is_symbolic
 from symbcast.paths.exploration import current
 from symbcast.paths.real import Real
-from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.size import Size
 
 _lock = RLock()
 _depth = 0
@@ -35,7 +27,9 @@ _STANDINS: dict[int, tuple[Any, Any]] = {}
 """The real function and its stand-in, by the identity of the real one."""
 
 
-def stands_for(*functions: Any, is_ours: Callable[..., bool] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def stands_for(
+    *functions: Any, is_ours: Callable[..., bool] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Let a function of the real one and its arguments stand for some functions."""
 
     def register(ours: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,17 +54,26 @@ def _has_symbolic(*args: Any, **options: Any) -> bool:
     return any(map(is_symbolic, args)) or any(map(is_symbolic, options.values()))
 
 
-def _is_one(*args: Any, **_: Any) -> bool:
+def is_one(*args: Any, **_: Any) -> bool:
     """Return whether the only argument, or one of a few, is an array, a size or a number of sizes."""
     return any(type(v) in _SYMBOLIC for v in args)
 
 
-def _are_sizes(*args: Any, **_: Any) -> bool:
+def are_sizes(*args: Any, **_: Any) -> bool:
     values = args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else args
     return any(type(v) is Size for v in values)
 
 
 _SYMBOLIC = (SymbolicArray, Size, Real)
+
+
+_GLOBALS: dict[str, Any] = {}
+"""What stands for names of Python's own in the modules of packages; Python's own modules keep the real ones."""
+
+
+def stands_for_global(name: str, standin: Any) -> None:
+    """Let something stand for a name of Python's own."""
+    _GLOBALS[name] = standin
 
 
 @contextmanager
@@ -102,206 +105,27 @@ def _put_in() -> None:
                 _put.append((module, name, value))
                 vars(module)[name] = found[1]
 
+        if module.__name__.partition(".")[0] not in _KEEP:
+            for name, standin in _GLOBALS.items():
+                if name not in vars(module):
+                    _put.append((module, name, _ABSENT))
+                    vars(module)[name] = standin
+
+
+_ABSENT = object()
+_KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
+
 
 def _put_back() -> None:
     ours = {id(standin): (standin, real) for real, standin in _STANDINS.values()}
     for module, name, value in _put:
-        vars(module)[name] = value
+        if value is _ABSENT:
+            vars(module).pop(name, None)
+        else:
+            vars(module)[name] = value
     _put.clear()
     for module in _modules():  # those that were loaded meanwhile took what was there
         for name, value in list(vars(module).items()):
             found = ours.get(id(value))
             if found is not None and found[0] is value:
                 vars(module)[name] = found[1]
-
-
-# Arrays made of what is there.
-
-
-@stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
-def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
-    if real.__name__ == "require":
-        options.pop("requirements", None)
-    kind = type(value)
-    if hasattr(kind, "dims"):
-        found = value if dtype is None else value.astype(dtype)
-    elif kind in (Size, Real):
-        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray((), dtype)
-    elif kind in (list, tuple) and not any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value):
-        return _of_sizes(real, value, dtype)
-    elif kind is np.ndarray:
-        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray(value.shape, dtype)
-    else:
-        found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
-        found = found if dtype is None else found.astype(dtype)
-    while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
-        found = SymbolicArray((1, *found.dims), found.dtype)
-    return found
-
-
-def _holds_arrays(value: Any) -> bool:
-    return type(value) in (list, tuple) and any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value)
-
-
-def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
-    """Return whole numbers and sizes as an array of objects, which NumPy computes with."""
-    if dtype is not None and np.dtype(dtype).kind == "f":
-        return SymbolicArray(dims_of(value), dtype)
-    return real_array(value, dtype=object)
-
-
-@stands_for(np.empty, np.zeros, np.ones, np.full)
-def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-    if real.__name__ == "full":
-        value = args[0] if args else options["fill_value"]
-        dtype = dtype or (args[1] if len(args) > 1 else None)
-        kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
-        dims = as_dims(shape)
-        here().broadcast(dims_of(value), dims, rule="unidirectional")
-        return SymbolicArray(dims, kind)
-    kind = dtype if dtype is not None else args[0] if args else float
-    return SymbolicArray(as_dims(shape), kind)
-
-
-@stands_for(np.arange)
-def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-    names = ("start", "stop", "step")
-    given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
-    if not all(map(is_whole, given)):
-        return here().fail_to_trace("numpy.arange of numbers that are not whole is not known")
-    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
-    low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
-    path = here()
-    count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
-    span = (low, subtract(high, 1)) if by == 1 else None
-    return SymbolicArray((count,), dtype if dtype is not None else np.intp, None, span)
-
-
-@stands_for(np.broadcast_shapes)
-def broadcast_shapes(real: Any, *shapes: Any) -> Any:
-    path = here()
-    return tuple(sized(d, path) for d in path.broadcast(*map(as_dims, shapes)))
-
-
-class Broadcast:
-    """What `numpy.broadcast` gives: the shape that arrays have together."""
-
-    def __init__(self, *arrays: Any) -> None:
-        path = here()
-        dims = path.broadcast(*map(dims_of, arrays))
-        self.shape = tuple(sized(d, path) for d in dims)
-        self.ndim = self.nd = len(dims)
-        self.size = SymbolicArray(dims, float).size
-
-
-@stands_for(np.broadcast)
-def broadcast(real: Any, *arrays: Any) -> Any:
-    return Broadcast(*arrays)
-
-
-@stands_for(np.lib.stride_tricks.as_strided)
-def as_strided(real: Any, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
-    return SymbolicArray(dims_of(x) if shape is None else as_dims(shape), dtype_of(x))
-
-
-class Converter:
-    """What NumPy's functions take arrays in by, and give results back by."""
-
-    def __init__(self, *arrays: Any) -> None:
-        self._arrays = tuple(np.asarray(a) for a in arrays)
-        self.scalar_input = tuple(not dims_of(a) for a in arrays)
-
-    def as_arrays(self, **_: Any) -> tuple[Any, ...]:
-        """Return the arrays."""
-        return self._arrays
-
-    def result_type(self, *more: Any, **_: Any) -> Any:
-        """Return the type that they have together."""
-        return common_dtype([*self._arrays, *more])
-
-    def wrap(self, array: Any, **_: Any) -> Any:
-        """Return a result."""
-        return array
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._arrays[place]
-
-    def __len__(self) -> int:
-        return len(self._arrays)
-
-
-@stands_for(np._core._multiarray_umath._array_converter)
-def converter(real: Any, *arrays: Any) -> Any:
-    return Converter(*arrays)
-
-
-@stands_for(np.can_cast)
-def cast(real: Any, *args: Any, **options: Any) -> Any:
-    return can_cast(*args, **options)
-
-
-@stands_for(np.result_type)
-def kind_of(real: Any, *args: Any) -> Any:
-    return result_type(*args)
-
-
-@stands_for(np.ndim, is_ours=_is_one)
-def ndim(real: Any, a: Any) -> int:
-    return len(dims_of(a))
-
-
-@stands_for(np.isscalar, is_ours=_is_one)
-def isscalar(real: Any, element: Any) -> bool:
-    return type(element) in (Size, Real)
-
-
-# Functions of Python's own.
-
-
-@stands_for(builtins.len, is_ours=_is_one)
-def length(real: Any, value: Any) -> Any:
-    if hasattr(type(value), "dims"):
-        if not value.dims:
-            raise TypeError("len() of unsized object")
-        return value.shape[0]
-    return real(value)
-
-
-@stands_for(builtins.min, builtins.max, is_ours=_are_sizes)
-def extreme(real: Any, *args: Any, **options: Any) -> Any:
-    values = list(args[0]) if len(args) == 1 and type(args[0]) in (list, tuple) else list(args)
-    if options or len(values) < 2 or not all(map(is_whole, values)):
-        return real(*args, **options)
-    return (smallest if real.__name__ == "min" else greatest)(values, here())
-
-
-@stands_for(operator.index, is_ours=_is_one)
-def index(real: Any, value: Any) -> Any:
-    return value if type(value) is Size else real(value)
-
-
-@stands_for(np.tri)
-def tri(real: Any, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **_: Any) -> Any:
-    return SymbolicArray(as_dims((N, N if M is None else M)), dtype)
-
-
-@stands_for(math.sqrt, is_ours=_is_one)
-def root(real: Any, value: Any) -> Any:
-    if value < 0:
-        raise ValueError("math domain error")
-    return Real.applied(real, [value], here(), zero_of=value)
-
-
-@stands_for(math.log, math.log2, math.log10, is_ours=_is_one)
-def logarithm(real: Any, value: Any, *base: Any) -> Any:
-    if value <= 0:
-        raise ValueError("math domain error")
-    return Real.applied(real, [value, *base], here())
-
-
-@stands_for(math.exp, math.sin, math.cos, is_ours=_is_one)
-def real_function(real: Any, value: Any) -> Any:
-    return Real.applied(real, [value], here())
-
-
-__all__ = ["common_dtype", "standing_in"]

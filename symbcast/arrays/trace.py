@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.door import to_sympy
-from symbcast.arrays import functions, indices, methods, ufuncs  # noqa: F401 - they register what arrays can do
+from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
+    data_functions,
+    functions,
+    indices,
+    methods,
+    replacements,
+    ufuncs,
+)
 from symbcast.arrays.arguments import Arguments
 from symbcast.arrays.array import SymbolicArray
 from symbcast.arrays.report import TraceReport
@@ -47,7 +54,6 @@ def trace(
     """
     given = Arguments(arguments, named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
-    dtypes: dict[str, Any] = {}
 
     def run(path: Any) -> Any:
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
@@ -70,7 +76,7 @@ def trace(
             is_real=is_real,
         )
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return TraceReport(scope, found, name, given.texts(), dtypes)
+    return TraceReport(scope, found, name, given.texts())
 
 
 def told(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,16 @@ import numpy as np
 
 from symbcast.arrays.array import SymbolicArray
 from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here
+from symbcast.arrays.generalized import generalized
+from symbcast.arrays.results import given_back, known_type, resolved
 from symbcast.logic.formulas import any_of, at_most, equal
-from symbcast.operators.context import Dims
 from symbcast.operators.reductions import reduce
 from symbcast.paths.asker import Arrays
 from symbcast.paths.real import Real
 from symbcast.paths.size import greatest, is_whole, smallest
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    pass
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
 """What is known of data that are finite numbers, which arguments are taken to be."""
@@ -41,19 +41,19 @@ def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
 def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     match method:
         case "__call__" if ufunc.signature is not None:
-            return _generalized(ufunc, inputs, outs, options)
+            return generalized(ufunc, inputs, outs, options)
         case "__call__":
             return _elementwise(ufunc, inputs, outs, options)
         case "outer":
             left, right = (dims_of(v) for v in inputs)
-            spread = SymbolicArray((*left, *(1,) * len(right)), _known(dtype_of(inputs[0])))
+            spread = SymbolicArray((*left, *(1,) * len(right)), known_type(dtype_of(inputs[0])))
             return _elementwise(ufunc, (spread, inputs[1]), outs, options)
         case "reduce":
             return reduced(ufunc, inputs[0], *inputs[1:], outs=outs, **options)
         case "accumulate":
             (data,) = inputs[:1]
             axes_of(options.get("axis", inputs[1] if len(inputs) > 1 else 0), data.ndim)
-            return _given(outs, SymbolicArray(data.dims, _accumulated(ufunc, data.dtype, options.get("dtype"))))
+            return given_back(outs, SymbolicArray(data.dims, _accumulated(ufunc, data.dtype, options.get("dtype"))))
         case "at":
             return None
     return here().fail_to_trace(f"numpy.{ufunc.__name__}.{method} is not known")
@@ -107,7 +107,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
         shapes.append(dims_of(where))
     shapes = [s for s in shapes if s]
     dims = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
-    dtypes = _resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
+    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
     truth = TRUE_OF_FINITE.get(ufunc.__name__) if all(_is_finite(v) for v in inputs) else _truth(ufunc, inputs)
     if outs:
         for given in outs:
@@ -117,7 +117,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
                 if isinstance(given, SymbolicArray) or hasattr(type(given), "dims"):
                     given.truth = given.span = None
     found = [SymbolicArray(dims, dtype, truth) for dtype in dtypes]
-    return _given(outs, *found)
+    return given_back(outs, *found)
 
 
 def _is_finite(value: Any) -> bool:
@@ -135,39 +135,6 @@ def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
         case "logical_or" | "bitwise_or":
             return True if True in known else False if None not in known else None
     return None
-
-
-def _given(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:
-    """Return the arrays that were handed over for the results, or the results."""
-    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(found), found, strict=True)]
-    return whole[0] if len(whole) == 1 else tuple(whole)
-
-
-def _resolved(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
-    """Return the types of the results. Raises `TypeError` as the function does."""
-    if dtype is not None:
-        return (np.dtype(dtype),) * ufunc.nout
-    return _resolved_of(ufunc, dtypes)
-
-
-@lru_cache(maxsize=4096)
-def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
-    given = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
-    if all(not isinstance(g, np.dtype) for g in given):
-        given = [np.dtype(g) for g in given]
-    try:
-        found: tuple[Any, ...] = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
-    except (AttributeError, NotImplementedError):
-        found = (*given, *(_example(ufunc, given).dtype,) * ufunc.nout)
-    return found[len(dtypes) :]
-
-
-def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
-    return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
-
-
-def _known(dtype: Any) -> Any:
-    return np.dtype(dtype)
 
 
 # Reductions.
@@ -193,11 +160,15 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     found = reduce(path, dims, axes, keepdims=bool(keepdims))
     if ufunc.identity is None and (initial is np._NoValue or initial is None):
         for n in axes:
-            path.require(at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+            path.require(
+                at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+            )
     truth = getattr(data, "truth", None)
     kind = _accumulated(ufunc, data.dtype, dtype)
     if truth is not None and ufunc.__name__ in ("logical_and", "logical_or") and not found:
-        empty = path.ask(any_of(equal(dims[n], 0) for n in axes)) if truth is (ufunc.__name__ == "logical_or") else False
+        empty = (
+            path.ask(any_of(equal(dims[n], 0) for n in axes)) if truth is (ufunc.__name__ == "logical_or") else False
+        )
         truth = truth != empty
     else:
         truth = None
@@ -205,7 +176,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     for given in outs:
         for left, right in zip(dims_of(given), found, strict=True):
             path.equal(left, right, "the output must have the shape of the result")
-    return _given(outs, SymbolicArray(found, kind, truth))
+    return given_back(outs, SymbolicArray(found, kind, truth))
 
 
 @lru_cache(maxsize=1024)
@@ -213,81 +184,6 @@ def _accumulated(ufunc: Any, dtype: Any, wanted: Any) -> Any:
     if wanted is not None:
         return np.dtype(wanted)
     return ufunc.reduce(np.ones(1, dtype)).dtype
-
-
-# Generalized universal functions.
-
-
-def _generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    path = here()
-    core_in, core_out = _signature(ufunc.signature)
-    axes = _core_axes(options, core_in, core_out)
-    sizes: dict[str, Dim] = {}
-    loops: list[Dims] = []
-    for number, (names, value) in enumerate(zip(core_in, inputs, strict=True)):
-        dims = dims_of(value)
-        if len(dims) < len([n for n in names if not n.endswith("?")]):
-            raise ValueError(f"{ufunc.__name__}: Input operand {number} does not have enough dimensions")
-        present = [n for n in names if not n.endswith("?") or len(dims) >= len(names)]
-        if len(present) < len(names):
-            sizes.update({n: None for n in names if n not in present})  # type: ignore[misc]
-        places = axes[number] if axes is not None else tuple(range(-len(present), 0))
-        for name, place in zip(present, (p % len(dims) for p in places), strict=True):
-            size = dims[place]
-            if name.isdecimal():
-                path.equal(size, int(name), f"the core axis of {ufunc.__name__} must be {name}")
-            elif sizes.get(name) is None:
-                sizes[name] = size
-            else:
-                reason = f"mismatch in the core dimension {name} of {ufunc.__name__}"
-                path.equal(sizes[name], size, reason)
-        gone = {p % len(dims) for p in places} if dims else set()
-        loops.append(tuple(d for n, d in enumerate(dims) if n not in gone))
-    loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
-    for given, names in zip(outs, core_out, strict=False):
-        if given is not None and names:
-            sizes.update({n: d for n, d in zip(names, dims_of(given)[-len(names) :], strict=True) if n not in sizes})
-    missing = [n for names in core_out for n in names if not n.isdecimal() and n not in sizes]
-    if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
-        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
-    elif missing:
-        path.fail_to_trace(f"the sizes of what {ufunc.__name__} gives are not known")
-    dtypes = _resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
-    if isinstance(options.get("signature"), str):
-        dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
-    found = []
-    for number, names in enumerate(core_out):
-        core = [int(n) if n.isdecimal() else sizes[n] for n in names if n.isdecimal() or sizes[n] is not None]
-        if options.get("keepdims"):
-            core = [1] * len(core_in[0])
-        places = axes[len(core_in) + number] if axes is not None and len(axes) > len(core_in) + number else ()
-        found.append(SymbolicArray(_placed(loop, core, places), dtypes[number]))
-    return _given(outs, *found)
-
-
-def _placed(loop: Dims, core: Sequence[Dim], places: Sequence[int]) -> Dims:
-    rank = len(loop) + len(core)
-    if not core or not places:
-        return (*loop, *core)
-    at = dict(zip((p % rank for p in places), core, strict=True))
-    left = iter(loop)
-    return tuple(at[n] if n in at else next(left) for n in range(rank))
-
-
-def _core_axes(options: dict[str, Any], core_in: Sequence[Any], core_out: Sequence[Any]) -> list[tuple[int, ...]] | None:
-    if options.get("axes") is not None:
-        return [a if isinstance(a, tuple) else (a,) for a in options["axes"]]
-    if options.get("axis") is not None:
-        return [(options["axis"],) * len(c) for c in (*core_in, *core_out)]
-    return None
-
-
-@lru_cache(maxsize=256)
-def _signature(text: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the names of the core axes of each operand, and of each result."""
-    sides = text.split("->")
-    groups = [[[n.strip() for n in g.split(",") if n.strip()] for g in re.findall(r"\(([^)]*)\)", s)] for s in sides]
-    return groups[0], groups[1]
 
 
 SymbolicArray.universal = staticmethod(apply)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.api.conditions import Condition
 from symbcast.logic.formulas import FALSE, TRUE, Formula, clauses, negate
 from symbcast.paths.exploration import Exploration, Outcome
-from symbcast.paths.path import Step
 from symbcast.paths.places import Place
 from symbcast.paths.regions import Branch, End, region
+from symbcast.paths.steps import Step
 from symbcast.program.premises import knowledge
 from symbcast.program.scope import Scope
 from symbcast.solver.decision import Decision
@@ -54,7 +54,7 @@ class Case:
         return f"<Case when {self.when}: {f'{self.error}{where}' if self.error else self.value}>"
 
 
-class Paths:
+class PathsAnswer:
     """For which sizes a run works, and what it does in which case.
 
     Nothing is worked out before it is asked for. Where not every path was followed (`complete` is False), `condition`
@@ -95,7 +95,7 @@ class Paths:
     @property
     def verdict(self) -> Verdict:
         """Whether the run works always, sometimes or never; unknown where it was not followed everywhere."""
-        return self._decision.verdict if self.complete else Verdict.UNKNOWN
+        return self.decision.verdict if self.complete else Verdict.UNKNOWN
 
     @property
     def reason(self) -> str:
@@ -107,30 +107,30 @@ class Paths:
             numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
             made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
             return f"{len(self.exploration.pending)} paths were not followed beyond {self.paths}{made}"
-        return self._decision.reason
+        return self.decision.reason
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """What the run does at which sizes: those at which it works first. No two hold at the same sizes."""
-        ends = dict.fromkeys((b.end.kind, b.end.key) for b in self._failing)
-        firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self._failing)}
+        ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
+        firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
         order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
         return tuple(self._cases(order))
 
     def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
         for end in ends:
-            found = self._shortest(region(self._failing, end.is_same))
+            found = self._shortest(region(self.failing, end.is_same))
             if found != FALSE:
                 yield Case(Condition(found), end.value, end.error, end.place)
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the run works; None where there are none that are known."""
-        return self._named(self._decision.witness())
+        return self._named(self.decision.witness())
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the run fails; None where there are none that are known."""
         if self.complete:
-            return self._named(self._decision.counterexample())
+            return self._named(self.decision.counterexample())
         failing = self._region(lambda end: end.kind not in ("value", "open"))
         return self._named(Decision(self.knowledge, [failing]).witness())
 
@@ -163,7 +163,8 @@ class Paths:
     # Inside.
 
     @cached_property
-    def _decision(self) -> Decision:
+    def decision(self) -> Decision:
+        """What was decided of the condition."""
         return Decision(self.knowledge, clauses(self.formula))
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
@@ -185,7 +186,7 @@ class Paths:
         return [*found, *(Branch(a.steps, End("open")) for a in self.exploration.pending)]
 
     @cached_property
-    def _failing(self) -> list[Branch]:
+    def failing(self) -> list[Branch]:
         """The paths, and beside each requirement the sizes at which a path ends there, decided like a question."""
         found: dict[object, Branch] = {}
         for branch in self._branches:
@@ -201,7 +202,8 @@ class Paths:
 
 
 def _failed(error: str, place: Place) -> End:
-    return End("error", (error, place), None, error, place)
+    # A message may have numbers in it, which are those of one path.
+    return End("error", (error.partition(":")[0], place), None, error, place)
 
 
 def _end_of(outcome: Outcome) -> End:

@@ -23,6 +23,9 @@ class Asker(Protocol):
     def number(self, dim: Dim) -> int:
         """Return a dimension as the number that it is on this path."""
 
+    def shown(self, dim: Dim) -> int:
+        """Return a dimension as a number for text alone: it decides nothing."""
+
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return symbols as the numbers that they are on this path."""
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import Formula
-from symbcast.paths.path import Alternative, Path, Step, UntracedError
+from symbcast.paths.path import Path
 from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
+from symbcast.paths.steps import Alternative, Step, UntracedError
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Unknown

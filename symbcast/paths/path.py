@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.broadcasting import Joined, find_rule
-from symbcast.errors import DimensionError, SymbcastError
+from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.operators.context import Context, Dims, evaluated
-from symbcast.paths.places import NOWHERE, Place, place_of, would_be_caught
+from symbcast.paths.places import Place, place_of, would_be_caught
 from symbcast.paths.size import sized
+from symbcast.paths.steps import Alternative, Question, Step, UntracedError
 from symbcast.program.facts import Facts
 from symbcast.program.premises import own_set
 from symbcast.solver.answer import Satisfiability
@@ -31,75 +32,6 @@ if TYPE_CHECKING:
 
 MAX_QUESTIONS = 20_000
 """A run that asks more is broken off: it may not end."""
-
-
-class UntracedError(SymbcastError):
-    """Something that a run does is not known to what traces it, so nothing is said of this path.
-
-    ``what`` is it, ``place`` the line that does it.
-    """
-
-    __module__ = "symbcast"  # where users find it; tracebacks say so
-
-    def __init__(self, what: str, place: Place = NOWHERE) -> None:
-        super().__init__(what, place)
-        self.what = what
-        self.place = place
-
-    def __str__(self) -> str:
-        return f"{self.what}, at {self.place}: {self.place.source}" if self.place.file else self.what
-
-
-class Step(NamedTuple):
-    """Something that a path decided or requires.
-
-    Attributes:
-        kind: ``"decide"``: the run took the way on which the formula holds; ``"require"``: it goes on only where the
-            formula holds, and fails with ``error`` elsewhere; ``"suppose"``: it holds of data at all sizes.
-        formula: what holds from here on.
-        place: the line that asks.
-        operation: what the line does, such as ``"matmul"``; empty for a decision.
-        reason: why it is required, in words.
-        operands: the shapes that meet.
-        error: the error where it does not hold.
-    """
-
-    kind: Literal["decide", "require", "suppose"]
-    formula: Formula
-    place: Place
-    operation: str = ""
-    reason: str = ""
-    operands: tuple[Dims, ...] = ()
-    error: str = ""
-
-
-class Question(NamedTuple):
-    """A question that a run asked, and how it was answered; ``is_open`` says that the facts allow both answers."""
-
-    formula: Formula
-    answer: bool
-    is_open: bool
-    is_number: bool = False
-
-
-class Alternative(NamedTuple):
-    """The questions up to one that the facts left open, it with its other answer; sizes at which all that holds.
-
-    ``steps`` are what was decided and required up to there.
-    """
-
-    questions: tuple[Question, ...]
-    sizes: Mapping[Symbol, int]
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def refused_numbers(self) -> int:
-        """How many numbers were gone past where a size had to be one: by which it is not, and rows that there are."""
-        return sum(q.is_number and q.answer is not _is_equality(q.formula) for q in self.questions)
-
-
-def _is_equality(formula: Formula) -> bool:
-    return isinstance(formula, Comparison) and formula.operator == "=="
 
 
 class Path(Context):
@@ -207,6 +139,11 @@ class Path(Context):
             return size_at(dim, self._growing.sizes)
         except (ZeroDivisionError, UndefinedError):
             self.fail_to_trace(f"{dim} has no value")
+
+    def shown(self, dim: Dim) -> int:
+        """Return a dimension as the number that it may be on this path; nothing is decided by it."""
+        self._meet(equal(dim, 0))
+        return size_at(dim, self._growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return symbols as numbers: those of this path."""

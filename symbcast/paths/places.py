@@ -88,6 +88,13 @@ def is_own_fault(error: BaseException) -> bool:
     return not isinstance(error, (ValueError, IndexError, ZeroDivisionError)) or isinstance(error, SymbcastError)
 
 
+def is_formatting(frame: FrameType) -> bool:
+    """Return whether a frame is putting a number into text by ``%``: of two numbers that would not ask for one."""
+    code = frame.f_code.co_code
+    at = frame.f_lasti
+    return dis.opname[code[at]] == "BINARY_OP" and dis._nb_ops[code[at + 1]][1] in ("%", "%=")  # type: ignore[attr-defined]
+
+
 @lru_cache(maxsize=1024)
 def _is_strange(file: str) -> bool:
     return any(part in _STRANGERS for part in FilePath(file).parts)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from symbcast.algebra.door import to_sympy
-from symbcast.paths.answer import Paths
 from symbcast.paths.exploration import MAX_PATHS, explored
+from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
 from symbcast.paths.size import Size, sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions

@@ -79,9 +79,7 @@ class Real:
         return cls(lambda at: float(size_at(dim, at)), symbols_of((dim,)), size.path, (dim, 1))
 
     @classmethod
-    def applied(
-        cls, function: Callable[..., Any], values: Iterable[Any], path: Asker, zero_of: Any = None
-    ) -> Real:
+    def applied(cls, function: Callable[..., Any], values: Iterable[Any], path: Asker, zero_of: Any = None) -> Real:
         """Return a function of numbers, some of which depend on sizes."""
         parts = [part_of(v) for v in values]
         symbols = [s for _, found in parts for s in found]

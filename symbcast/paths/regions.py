@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, negate
-from symbcast.paths.path import Step
 from symbcast.paths.places import Place
+from symbcast.paths.steps import Step
 
 
 class End(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from symbcast.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
 from symbcast.logic.formulas import Comparison, Formula, at_most, different, equal
 from symbcast.paths.asker import Arrays
+from symbcast.paths.places import is_formatting
 from symbcast.paths.real import Real
 
 if TYPE_CHECKING:
@@ -169,7 +171,10 @@ class Size:
     def _number(self) -> int:
         return self.path.number(self.dim)
 
-    __index__ = __int__ = _number
+    def __index__(self) -> int:
+        return self.path.shown(self.dim) if is_formatting(sys._getframe(1)) else self._number()
+
+    __int__ = __index__
 
     def __float__(self) -> float:
         return float(self._number())

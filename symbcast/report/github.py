@@ -22,18 +22,19 @@ def commands(outcome: Outcome) -> Iterator[str]:
             together.setdefault(notice.kind, []).append(notice)
         else:
             title = f"{notice.operator} {notice.operation}" if notice.operation else subject
-            yield command(_COMMANDS[notice.level], outcome.source, title, notice.text)
+            yield command(_COMMANDS[notice.level], notice.file or outcome.source, title, notice.text, notice.line)
     for kind, notices in together.items():
         yield command(_COMMANDS[kind.level], outcome.source, kind.together, _named(notices))
 
 
-def command(name: str, file: str, title: str, message: str) -> str:
-    r"""Return a command; what has a meaning in it is escaped.
+def command(name: str, file: str, title: str, message: str, line: int = 0) -> str:
+    r"""Return a command, about a line where it is above 0; what has a meaning in it is escaped.
 
     >>> command("warning", "a,b.onnx", "Add: n", "100%\nmore")
     '::warning file=a%2Cb.onnx,title=Add%3A n::100%25%0Amore'
     """
     place = f"file={_property(PurePath(file).as_posix())}," if file else ""
+    place += f"line={line}," if line else ""
     return f"::{name} {place}title={_property(title)}::{_data(message)}"
 
 

@@ -39,6 +39,7 @@ class Notice(NamedTuple):
     """Something to be said of an operation, or of the whole where ``operation`` is empty.
 
     ``operator`` is what the operation is, such as ``"matmul"``; the first line of ``text`` says it all in short.
+    Where a line of code is to be named it is ``line`` of ``file``, else the file is that of the outcome.
     """
 
     kind: Kind
@@ -46,6 +47,8 @@ class Notice(NamedTuple):
     operation: str
     operator: str
     text: str
+    file: str = ""
+    line: int = 0
 
 
 class Problem(NamedTuple):

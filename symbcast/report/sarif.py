@@ -57,6 +57,11 @@ def _results(outcome: Outcome, index: int | None, kinds: Sequence[str]) -> Itera
         location: dict[str, Any] = {}
         if index is not None:
             location["physicalLocation"] = {"artifactLocation": {"uri": uri(outcome.source), "index": index}}
+        if notice.line:
+            location["physicalLocation"] = {
+                "artifactLocation": {"uri": uri(notice.file)},
+                "region": {"startLine": notice.line},
+            }
         if notice.operation:
             location["logicalLocations"] = [_operation(notice)]
         fingerprint = f"{notice.kind.id}:{notice.operation}:{notice.text.partition(chr(10))[0]}"

@@ -54,7 +54,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                real = [s if isinstance(s, tuple) else s for s in shapes_of(function(*args, **options))]
+                real = shapes_of(function(*args, **options))
             except np.linalg.LinAlgError as error:
                 if "singular" in str(error).lower() or "converge" in str(error) or "positive definite" in str(error):
                     continue  # that is for data to say
@@ -62,8 +62,8 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             except Exception:
                 real = None
         told, is_open = set(), False
-        for decided in itertools.product(*(range(0 if s.upper == 1 or s.lower == 0 else s.lower, 2) for s in data)):
-            there = {**at, **dict(zip(data, decided, strict=True))}
+        for decided in itertools.product(*(range(s.lower, 2 if s.upper == 1 else 4) for s in data[:3])):
+            there = {**at, **dict.fromkeys(data, 0), **dict(zip(data, decided, strict=False))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
                 if holds_at(case.when.formula, there):

@@ -1,0 +1,97 @@
+"""Generalized universal functions: core axes by their signatures, and the other axes broadcast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.dims import dims_of, dtype_of, here
+from symbcast.arrays.results import given_back, resolved
+from symbcast.operators.context import Dims
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+Axes: TypeAlias = "list[tuple[int, ...]]"
+
+
+def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    path = here()
+    core_in, core_out = _signature(ufunc.signature)
+    axes = _core_axes(options, core_in, core_out)
+    sizes: dict[str, Dim] = {}
+    loops = [
+        _operand(ufunc, number, names, dims_of(value), axes, sizes)
+        for number, (names, value) in enumerate(zip(core_in, inputs, strict=True))
+    ]
+    loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
+    for given, names in zip(outs, core_out, strict=False):
+        if given is not None and names:
+            sizes.update({n: d for n, d in zip(names, dims_of(given)[-len(names) :], strict=True) if n not in sizes})
+    missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
+    if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
+        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
+    elif missing:
+        path.fail_to_trace(f"the sizes of what {ufunc.__name__} gives are not known")
+    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
+    if isinstance(options.get("signature"), str):
+        dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
+    found = []
+    for number, names in enumerate(core_out):
+        core: list[Dim] = [
+            int(n) if n.isdecimal() else sizes[n] for n in map(_bare, names) if n.isdecimal() or n in sizes
+        ]
+        if options.get("keepdims"):
+            core = [1] * len(core_in[0])
+        places = axes[len(core_in) + number] if axes is not None and len(axes) > len(core_in) + number else ()
+        found.append(SymbolicArray(_placed(loop, core, places), dtypes[number]))
+    return given_back(outs, *found)
+
+
+def _operand(  # noqa: PLR0913, PLR0917 - what one operand is told of, and tells
+    ufunc: Any, number: int, names: Sequence[str], dims: Dims, axes: Axes | None, sizes: dict[str, Dim]
+) -> Dims:
+    """Take in the core sizes of an operand, and return its other axes."""
+    path = here()
+    if len(dims) < sum(not n.endswith("?") for n in names):
+        raise ValueError(f"{ufunc.__name__}: Input operand {number} does not have enough dimensions")
+    present = [n for n in names if not n.endswith("?") or len(dims) >= len(names)]
+    places = [p % len(dims) for p in (axes[number] if axes is not None else range(-len(present), 0))]
+    for name, place in zip(present, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name.rstrip("?"), dims[place])
+        path.equal(size, dims[place], f"mismatch in the core dimension {name} of {ufunc.__name__}")
+    return tuple(d for n, d in enumerate(dims) if n not in places)
+
+
+def _placed(loop: Dims, core: Sequence[Dim], places: Sequence[int]) -> Dims:
+    rank = len(loop) + len(core)
+    if not core or not places:
+        return (*loop, *core)
+    at = dict(zip((p % rank for p in places), core, strict=True))
+    left = iter(loop)
+    return tuple(at[n] if n in at else next(left) for n in range(rank))
+
+
+def _core_axes(options: dict[str, Any], core_in: Sequence[Any], core_out: Sequence[Any]) -> Axes | None:
+    if options.get("axes") is not None:
+        return [a if isinstance(a, tuple) else (a,) for a in options["axes"]]
+    if options.get("axis") is not None:
+        return [(options["axis"],) * len(c) for c in (*core_in, *core_out)]
+    return None
+
+
+@lru_cache(maxsize=256)
+def _signature(text: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the names of the core axes of each operand, and of each result."""
+    sides = text.split("->")
+    groups = [[[n.strip() for n in g.split(",") if n.strip()] for g in re.findall(r"\(([^)]*)\)", s)] for s in sides]
+    return groups[0], groups[1]
+
+
+def _bare(name: str) -> str:
+    return name.rstrip("?")

@@ -1,0 +1,256 @@
+"""What stands for functions that cannot be dispatched: constructors of arrays, and functions of Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy import array as real_array
+
+from symbcast.algebra.arithmetic import ceil_divide, subtract
+from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.data_functions import can_cast, result_type
+from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.functions import stack
+from symbcast.arrays.standins import are_sizes, is_one, stands_for, stands_for_global
+from symbcast.paths.exploration import current
+from symbcast.paths.real import Real
+from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+
+# Arrays made of what is there.
+
+
+@stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
+def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
+    if real.__name__ == "require":
+        options.pop("requirements", None)
+    kind = type(value)
+    if hasattr(kind, "dims"):
+        found = value if dtype is None else value.astype(dtype)
+    elif kind in (Size, Real):
+        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray((), dtype)
+    elif kind in (list, tuple) and not any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value):
+        return _of_sizes(real, value, dtype)
+    elif kind is np.ndarray:
+        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray(value.shape, dtype)
+    else:
+        found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
+        found = found if dtype is None else found.astype(dtype)
+    while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
+        found = SymbolicArray((1, *found.dims), found.dtype)
+    return found
+
+
+def _holds_arrays(value: Any) -> bool:
+    return type(value) in (list, tuple) and any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value)
+
+
+def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
+    """Return whole numbers and sizes as an array of objects, which NumPy computes with."""
+    if dtype is not None and np.dtype(dtype).kind == "f":
+        return SymbolicArray(dims_of(value), dtype)
+    return real_array(value, dtype=object)
+
+
+@stands_for(np.empty, np.zeros, np.ones, np.full)
+def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    if real.__name__ == "full":
+        value = args[0] if args else options["fill_value"]
+        dtype = dtype or (args[1] if len(args) > 1 else None)
+        kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
+        dims = as_dims(shape)
+        here().broadcast(dims_of(value), dims, rule="unidirectional")
+        return SymbolicArray(dims, kind)
+    kind = dtype if dtype is not None else args[0] if args else float
+    return SymbolicArray(as_dims(shape), kind)
+
+
+@stands_for(np.arange)
+def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    names = ("start", "stop", "step")
+    given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
+    if not all(map(is_whole, given)):
+        return here().fail_to_trace("numpy.arange of numbers that are not whole is not known")
+    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
+    low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
+    path = here()
+    count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
+    span = (low, subtract(high, 1)) if by == 1 else None
+    return SymbolicArray((count,), dtype if dtype is not None else np.intp, None, span)
+
+
+@stands_for(np.broadcast_shapes)
+def broadcast_shapes(real: Any, *shapes: Any) -> Any:
+    path = here()
+    return tuple(sized(d, path) for d in path.broadcast(*map(as_dims, shapes)))
+
+
+class Broadcast:
+    """What `numpy.broadcast` gives: the shape that arrays have together."""
+
+    def __init__(self, *arrays: Any) -> None:
+        path = here()
+        dims = path.broadcast(*map(dims_of, arrays))
+        self.shape = tuple(sized(d, path) for d in dims)
+        self.ndim = self.nd = len(dims)
+        self.size = SymbolicArray(dims, float).size
+
+
+@stands_for(np.broadcast)
+def broadcast(real: Any, *arrays: Any) -> Any:
+    return Broadcast(*arrays)
+
+
+@stands_for(np.lib.stride_tricks.as_strided)
+def as_strided(
+    real: Any, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Any:
+    return SymbolicArray(dims_of(x) if shape is None else as_dims(shape), dtype_of(x))
+
+
+class Converter:
+    """What NumPy's functions take arrays in by, and give results back by."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = tuple(np.asarray(a) for a in arrays)
+        self.scalar_input = tuple(not dims_of(a) for a in arrays)
+
+    def as_arrays(self, **_: Any) -> tuple[Any, ...]:
+        """Return the arrays."""
+        return self._arrays
+
+    def result_type(self, *more: Any, **_: Any) -> Any:
+        """Return the type that they have together."""
+        return common_dtype([*self._arrays, *more])
+
+    def wrap(self, array: Any, **_: Any) -> Any:
+        """Return a result."""
+        return array
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._arrays[place]
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+@stands_for(vars(np)["_core"]._multiarray_umath._array_converter)
+def converter(real: Any, *arrays: Any) -> Any:
+    return Converter(*arrays)
+
+
+@stands_for(np.can_cast)
+def cast(real: Any, *args: Any, **options: Any) -> Any:
+    return can_cast(*args, **options)
+
+
+@stands_for(np.result_type)
+def kind_of(real: Any, *args: Any) -> Any:
+    return result_type(*args)
+
+
+@stands_for(np.ndim, is_ours=is_one)
+def ndim(real: Any, a: Any) -> int:
+    return len(dims_of(a))
+
+
+@stands_for(np.isscalar, is_ours=is_one)
+def isscalar(real: Any, element: Any) -> bool:
+    return type(element) in (Size, Real)
+
+
+# Functions of Python's own.
+
+
+@stands_for(builtins.len, is_ours=is_one)
+def length(real: Any, value: Any) -> Any:
+    if hasattr(type(value), "dims"):
+        if not value.dims:
+            raise TypeError("len() of unsized object")
+        return value.shape[0]
+    return real(value)
+
+
+@stands_for(builtins.min, builtins.max, is_ours=are_sizes)
+def extreme(real: Any, *args: Any, **options: Any) -> Any:
+    values = list(args[0]) if len(args) == 1 and type(args[0]) in (list, tuple) else list(args)
+    if options or len(values) < 2 or not all(map(is_whole, values)):
+        return real(*args, **options)
+    return (smallest if real.__name__ == "min" else greatest)(values, here())
+
+
+class Distinct(list[Any]):
+    """A set of sizes: those that are not equal on this path, for a size has no hash."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        for value in values:
+            self.add(value)
+
+    def add(self, value: Any) -> None:
+        """Add a value, unless one that is equal is there."""
+        if value not in self:
+            self.append(value)
+
+    def union(self, *others: Iterable[Any]) -> Distinct:
+        """Return the values of all."""
+        return Distinct([*self, *(v for other in others for v in other)])
+
+    __or__ = union
+
+
+class _SetLike(type):
+    def __call__(cls, *args: Any) -> Any:
+        if args and current.get() is not None:
+            values = list(args[0])
+            return Distinct(values) if is_symbolic(values) else _set(values)
+        return _set(*args)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (_set, Distinct))
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, (_set, Distinct))
+
+
+_set = set
+
+
+class SetLike(metaclass=_SetLike):
+    """What stands for ``set``: a class to ``isinstance``."""
+
+
+stands_for_global("set", SetLike)
+
+
+@stands_for(operator.index, is_ours=is_one)
+def index(real: Any, value: Any) -> Any:
+    return value if type(value) is Size else real(value)
+
+
+@stands_for(np.tri)
+def tri(real: Any, rows: Any, columns: Any = None, k: Any = 0, dtype: Any = float, **_: Any) -> Any:
+    return SymbolicArray(as_dims((rows, rows if columns is None else columns)), dtype)
+
+
+@stands_for(math.sqrt, is_ours=is_one)
+def root(real: Any, value: Any) -> Any:
+    if value < 0:
+        raise ValueError("math domain error")
+    return Real.applied(real, [value], here(), zero_of=value)
+
+
+@stands_for(math.log, math.log2, math.log10, is_ours=is_one)
+def logarithm(real: Any, value: Any, *base: Any) -> Any:
+    if value <= 0:
+        raise ValueError("math domain error")
+    return Real.applied(real, [value, *base], here())
+
+
+@stands_for(math.exp, math.sin, math.cos, is_ours=is_one)
+def real_function(real: Any, value: Any) -> Any:
+    return Real.applied(real, [value], here())
