@@ -44,6 +44,7 @@ from symbcast.version import __version__
 
 if TYPE_CHECKING:
     from symbcast import adapters, notebook
+    from symbcast import jax as jax  # as onnx
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
@@ -114,7 +115,7 @@ readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
 
     def __getattr__(name: str) -> object:
-        if name in ("adapters", "notebook", "onnx", "openvino"):
+        if name in ("adapters", "jax", "notebook", "onnx", "openvino"):
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:

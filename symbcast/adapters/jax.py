@@ -89,6 +89,25 @@ def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size
     return written
 
 
+def dimension_text(dim: Dim) -> str:
+    """Return a dimension in the grammar of ``jax.export.symbolic_shape``, its names as they are.
+
+    Raises `DimensionError` for a join, which jax does not have.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> dimension_text(symbol("n") + 1), dimension_text(4)
+    ('n + 1', '4')
+    """
+    return str(dim) if isinstance(dim, int) else _text(dim, _OwnNames())
+
+
+class _OwnNames(dict[Any, str]):
+    """The names of sizes, each its own."""
+
+    def __missing__(self, key: Any) -> str:
+        return str(key.name)
+
+
 def _dims(value: Any) -> tuple[Any, ...]:
     dims = getattr(value, "shape", value)
     try:

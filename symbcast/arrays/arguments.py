@@ -55,8 +55,8 @@ def size(text: str) -> SizeArgument:
 class Arguments:
     """The arguments of a call, and the shapes in them, in order."""
 
-    def __init__(self, positional: Sequence[Any], named: Mapping[str, Any]) -> None:
-        self.positional = [ArrayArgument(v) if isinstance(v, (str, Shape)) else v for v in positional]
+    def __init__(self, positional: Sequence[Any], named: Mapping[str, Any], dtype: str = "float64") -> None:
+        self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
         found = list(_found([*self.positional, *self.named.values()]))
         self.shapes = [shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found]

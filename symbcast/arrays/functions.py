@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, dtype_of, here
 from symbcast.arrays.methods import dot
 from symbcast.logic.formulas import at_most

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import dims_of, dtype_of, here
 from symbcast.arrays.results import given_back, resolved
 from symbcast.operators.context import Dims

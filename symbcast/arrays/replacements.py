@@ -12,7 +12,7 @@ import numpy as np
 from numpy import array as real_array
 
 from symbcast.algebra.arithmetic import ceil_divide, subtract
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.data_functions import can_cast, result_type
 from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions import stack

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 
 
 def given_back(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:

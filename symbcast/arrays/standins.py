@@ -14,7 +14,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import is_symbolic
 from symbcast.paths.exploration import current
 from symbcast.paths.real import Real

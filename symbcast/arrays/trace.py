@@ -18,7 +18,7 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     ufuncs,
 )
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.standins import standing_in
 from symbcast.paths.exploration import MAX_PATHS, explored

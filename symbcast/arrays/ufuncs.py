@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.arrays.array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
 from symbcast.arrays.results import given_back, known_type, resolved

@@ -16,6 +16,7 @@ class Asker(Protocol):
     """A path, as a size on it sees it."""
 
     bounds: Bounds
+    size_class: type[Any] | None
 
     def ask(self, formula: Formula) -> bool:
         """Return whether a formula holds on this path."""

@@ -80,11 +80,12 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     limit: int = MAX_PATHS,
     untold: tuple[type[BaseException], ...] = (),
     is_real: Callable[[BaseException, Path], bool] | None = None,
+    confirms: Callable[[Any, Path], bool] | None = None,
 ) -> Exploration:
     """Run a function along its paths.
 
     Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless they are found to be
-    real.
+    real. What it returns is held against ``confirms``, where that is given.
     """
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
@@ -92,7 +93,7 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     while waiting and len(found.outcomes) < limit:
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
-        found.outcomes.append(_outcome(run, path, untold, is_real or _never))
+        found.outcomes.append(_outcome(run, path, untold, is_real or _never, confirms))
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)
@@ -110,12 +111,15 @@ def _outcome(
     path: Path,
     untold: tuple[type[BaseException], ...],
     is_real: Callable[[BaseException, Path], bool],
+    confirms: Callable[[Any, Path], bool] | None,
 ) -> Outcome:
     token = current.set(path)
     path.root = sys._getframe()
     value, error, place = None, None, NOWHERE
     try:
         value = run(path)
+        if confirms is not None and path.untraced is None and not confirms(value, path):
+            path.untraced = UntracedError("the function does otherwise at sizes of the path")
     except Exception as raised:
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised)

@@ -26,6 +26,7 @@ from symbcast.solver.incremental import Growing
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
+from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -44,6 +45,7 @@ class Path(Context):
         steps: what was decided and required, in order.
         questions: what was asked, in order; those of ``begun`` first, which are answered as there.
         alternatives: what is to be tried in other runs.
+        size_class: the class of its sizes, where it is not `symbcast.paths.size.Size`.
         untraced: why nothing is said of this path; empty where it was traced.
         numbers: the sizes that had to be made numbers, by place.
     """
@@ -59,6 +61,7 @@ class Path(Context):
         self.untraced: UntracedError | None = None
         self.numbers: list[Place] = []
         self.home = ""
+        self.size_class: type[Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""
         self.operands: tuple[Dims, ...] = ()
@@ -71,7 +74,8 @@ class Path(Context):
             self._growing.start(size, value)
         self._known: dict[Formula, bool] = {}
         self._met: set[Symbol] = set()
-        for formula in assumed:
+        self.assumed = tuple(assumed)
+        for formula in self.assumed:
             self._learn(formula)
 
     # Questions.
@@ -87,7 +91,8 @@ class Path(Context):
         if number < len(self._begun.questions):
             question = self._begun.questions[number]
             if question.formula != formula:
-                self.fail_to_trace("the function does not do the same each time: it may depend on what it kept")
+                asked = f"it asks {formula_text(formula)} where it asked {formula_text(question.formula)} before"
+                self.fail_to_trace(f"the function does not do the same each time: {asked}")
         else:
             question = self._answered(formula, is_number)
         if number >= MAX_QUESTIONS:

@@ -95,6 +95,23 @@ def is_formatting(frame: FrameType) -> bool:
     return dis.opname[code[at]] == "BINARY_OP" and dis._nb_ops[code[at + 1]][1] in ("%", "%=")  # type: ignore[attr-defined]
 
 
+def is_call(frame: FrameType, unless: frozenset[str]) -> bool:
+    """Return whether a frame is calling something, unless one of some names was loaded just before."""
+    return _is_call(frame.f_code, frame.f_lasti, unless)
+
+
+@lru_cache(maxsize=4096)
+def _is_call(code: CodeType, at: int, unless: frozenset[str]) -> bool:
+    before = [i for i in dis.get_instructions(code) if i.offset <= at]
+    if not before or not before[-1].opname.startswith(("CALL", "PRECALL")):
+        return False
+    return unless.isdisjoint(i.argval for i in before[-_NEAR:] if i.opname.startswith("LOAD_"))
+
+
+_NEAR = 14
+"""How many instructions lie between the load of what is called and its call, at most."""
+
+
 @lru_cache(maxsize=1024)
 def _is_strange(file: str) -> bool:
     return any(part in _STRANGERS for part in FilePath(file).parts)

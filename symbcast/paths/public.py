@@ -53,7 +53,7 @@ def explore_paths(
 
 def told(value: Any) -> Any:
     """Return what a run returned, with its sizes as expressions that outlive it."""
-    if type(value) is Size:
+    if issubclass(type(value), Size):
         return to_sympy(value.dim)
     if type(value) in (tuple, list):
         return type(value)(map(told, value))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from symbcast.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
+from symbcast.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.logic.formulas import Comparison, Formula, at_most, different, equal
 from symbcast.paths.asker import Arrays
 from symbcast.paths.places import is_formatting
@@ -97,7 +98,7 @@ class Size:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is None and type(other) is int and 0 <= other <= MAX_EXPONENT:
             return self._of(multiply(*[self.dim] * other))
-        if type(other) is Size or modulus is not None:
+        if issubclass(type(other), Size) or modulus is not None:
             return pow(self._number(), int(other), modulus)
         return Real.of(self) ** other if isinstance(other, (int, float, Real)) else NotImplemented
 
@@ -272,19 +273,21 @@ def is_whole(value: object) -> TypeGuard[Any]:
 
 def dim_of(value: Any) -> Dim:
     """Return an integer or a size as a dimension."""
-    return value.dim if type(value) is Size else value if type(value) is int else int(value.__index__())
+    if type(value) is int:
+        return value
+    return value.dim if issubclass(type(value), Size) else int(value.__index__())  # type: ignore[no-any-return]
 
 
 def sized(dim: Dim, path: Asker) -> Any:
-    """Return a dimension as what code computes with: a number, or a `Size`."""
-    return dim if isinstance(dim, int) else Size(dim, path)
+    """Return a dimension as what code computes with: a number, or a size of the kind that the path has."""
+    return dim if isinstance(dim, int) else (path.size_class or Size)(dim, path)
 
 
 def smallest(values: list[Any], path: Asker) -> Any:
     """Return the least of sizes and numbers, without asking which it is."""
-    return sized(minimum(map(dim_of, values)), path)
+    return sized(reduce(path.bounds.smaller, map(dim_of, values)), path)
 
 
 def greatest(values: list[Any], path: Asker) -> Any:
     """Return the greatest of sizes and numbers, without asking which it is."""
-    return sized(maximum(map(dim_of, values)), path)
+    return sized(reduce(path.bounds.larger, map(dim_of, values)), path)

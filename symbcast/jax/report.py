@@ -1,0 +1,140 @@
+"""The answer about a traced function of JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
+
+from symbcast.adapters.jax import dimension_text
+from symbcast.algebra.terms import Symbol, symbols_of
+from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.report import TraceReport
+from symbcast.errors import DimensionError
+from symbcast.logic.formulas import Comparison, Formula, clauses, literals
+from symbcast.paths.exploration import Exploration
+from symbcast.program.scope import Scope
+from symbcast.solver.normal_form import symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+MAX_TRIED = 12
+"""How many ways to choose alternatives are tried."""
+
+
+class JaxReport(TraceReport):
+    """For which sizes a function of JAX works, and the constraints under which `jax.export` takes it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - all that it tells of
+        self,
+        scope: Scope,
+        exploration: Exploration,
+        name: str,
+        arguments: Sequence[str],
+        function: Callable[..., Any],
+        given: Arguments,
+    ) -> None:
+        super().__init__(scope, exploration, name, arguments)
+        self._function, self._given = function, given
+
+    def export_constraints(self) -> list[str]:
+        """Return constraints for `jax.export.symbolic_shape` with which JAX exports the function.
+
+        JAX holds conjunctions of ``==`` and ``>=`` only, so they may ask more than `condition` does: they are those of
+        the first alternatives, the least demanding first, with which the export succeeds. Raises `DimensionError` where
+        there is none.
+
+        >>> import jax.numpy as jnp
+        >>> from symbcast.jax import trace
+        >>> trace(lambda x: x.reshape(-1, 4), "n,").export_constraints()
+        ['mod(n, 4) == 0']
+        """
+        for constraints in self._candidates():
+            if self._is_exported(constraints):
+                return constraints
+        raise DimensionError(self.name, "jax exports it under no constraints that it can hold")
+
+    def _candidates(self) -> Iterator[list[str]]:
+        """Yield what is tried: the clauses of the condition, one alternative of each, general ones first."""
+        assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
+        ways = [sorted(literals(c), key=_demands) for c in clauses(self.formula)]
+        for chosen in islice(product(*ways), MAX_TRIED):
+            texts = [t for f in chosen for c in clauses(f) for t in _texts(c)]
+            yield list(dict.fromkeys([*assumed, *texts]))
+            # Sizes other than 1 are what jax takes names to be, but only if it is told.
+            named = [f"{s.name} >= 2" for s in symbols_in(self.formula) if s not in _fixed(chosen)]
+            yield list(dict.fromkeys([*assumed, *texts, *named]))
+
+    def _is_exported(self, constraints: Sequence[str]) -> bool:
+        import jax
+        from jax import export
+
+        try:
+            scope = export.SymbolicScope(list(constraints))
+        except (ValueError, NotImplementedError):
+            return False
+
+        def make_array(dims: Sequence[Any], dtype: Any) -> Any:
+            text = ", ".join(map(dimension_text, dims))
+            return jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope) if dims else (), dtype)
+
+        def make_size(dim: Any) -> Any:
+            return export.symbolic_shape(dimension_text(dim), scope=scope)[0]
+
+        args, options = self._given.made(self.scope.shapes, make_array, make_size)
+        leaves, structure = jax.tree.flatten((args, options))
+        arrays = [v for v in leaves if isinstance(v, jax.ShapeDtypeStruct)]
+
+        def function(*values: Any) -> Any:
+            rest = iter(values)
+            whole = [next(rest) if isinstance(v, jax.ShapeDtypeStruct) else v for v in leaves]
+            args, options = jax.tree.unflatten(structure, whole)
+            return self._function(*args, **options)
+
+        try:
+            export.export(jax.jit(function))(*arrays)
+        except Exception:
+            return False
+        return True
+
+
+def _demands(formula: Formula) -> tuple[int, int]:
+    """Return how much an alternative asks: that a size be a number leaves few."""
+    parts = clauses(formula)
+    fixed = sum(isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left) for p in parts)
+    return fixed, len(parts)
+
+
+def _is_name(dim: Dim) -> bool:
+    return isinstance(dim, Symbol)
+
+
+def _fixed(chosen: Iterable[Formula]) -> set[Dim]:
+    """Return the sizes that are to be a number."""
+    parts = [p for f in chosen for p in clauses(f) if isinstance(p, Comparison)]
+    return {p.left for p in parts if p.operator == "==" and isinstance(p.right, int)}
+
+
+def _texts(formula: Formula) -> Iterator[str]:
+    """Yield a formula as constraints; what JAX cannot say, such as that sizes differ, is left to it to find out."""
+    for clause in clauses(formula):
+        if not isinstance(clause, Comparison):
+            continue
+        left, right = clause.left, clause.right
+        try:
+            match clause.operator:
+                case "==":
+                    if isinstance(left, int) or (isinstance(right, Symbol) and not isinstance(left, Symbol)):
+                        left, right = right, left
+                    if not set(symbols_of((left,))).isdisjoint(symbols_of((right,))):
+                        continue  # jax puts one side in for the other, and would not come to an end
+                    yield f"{dimension_text(left)} == {dimension_text(right)}"
+                case "<=":
+                    yield f"{dimension_text(right)} >= {dimension_text(left)}"
+                case "<":
+                    yield f"{dimension_text(right)} >= {dimension_text(left)} + 1"
+                case "!=" if isinstance(left, Symbol) and right == 1:
+                    yield f"{dimension_text(left)} >= 2"
+        except DimensionError:
+            continue
