@@ -49,13 +49,15 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.conditions import Condition
-    from symbcast.arrays import array, size, trace
+    from symbcast.arrays import array, check_promises, checked, size, trace
     from symbcast.paths import explore_paths
 
 _LAZY = {
     "Condition": "symbcast.api.conditions",
     "Unknown": "symbcast.algebra.sympy_functions",
     "array": "symbcast.arrays",
+    "check_promises": "symbcast.arrays",
+    "checked": "symbcast.arrays",
     "explore_paths": "symbcast.paths",
     "size": "symbcast.arrays",
     "symbol": "symbcast.algebra.sympy_functions",
@@ -94,6 +96,8 @@ __all__ = [
     "adapters",
     "array",
     "broadcast",
+    "check_promises",
+    "checked",
     "explore_paths",
     "notebook",
     "rule",

@@ -1,7 +1,15 @@
 """Functions of NumPy and of the array API, run with arrays that have a shape and a type, and no data."""
 
+from importlib.util import find_spec
+
+from symbcast.errors import MissingExtraError
+
+if find_spec("numpy") is None:
+    raise MissingExtraError("symbcast.trace", "numpy")
+
 from symbcast.arrays.arguments import array, size
+from symbcast.arrays.promises import BrokenPromise, check_promises, checked
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.trace import trace
 
-__all__ = ["TraceReport", "array", "size", "trace"]
+__all__ = ["BrokenPromise", "TraceReport", "array", "check_promises", "checked", "size", "trace"]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, example_of, here, is_symbolic
 from symbcast.arrays.functions import as_array, known
 from symbcast.arrays.methods import ravel
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import at_most, equal
 from symbcast.paths.size import dim_of, is_whole
 

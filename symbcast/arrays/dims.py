@@ -69,11 +69,10 @@ def dtype_of(value: Any) -> Any:
     return np.dtype(np.intp) if np.dtype(found).kind == "O" else np.dtype(found)
 
 
-def common_dtype(values: Iterable[Any]) -> np.dtype[Any]:
+def common_dtype(values: Iterable[Any]) -> Any:
     """Return the type that arrays and numbers have together."""
     given = [dtype_of(v) for v in values]
-    found: np.dtype[Any] = np.result_type(*map(example_of, given))
-    return found
+    return np.result_type(*map(example_of, given))
 
 
 def example_of(dtype: Any) -> Any:
@@ -81,7 +80,7 @@ def example_of(dtype: Any) -> Any:
     return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
 
 
-def _strong(dtype: Any) -> np.dtype[Any]:
+def _strong(dtype: Any) -> Any:
     return np.dtype(dtype)
 
 

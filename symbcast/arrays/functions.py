@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, dtype_of, here
 from symbcast.arrays.methods import dot
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import at_most
 from symbcast.operators import joins, layout
 from symbcast.operators.context import Dims

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import dims_of, dtype_of, here
 from symbcast.arrays.results import given_back, resolved
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import Comparison, at_most
 from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within

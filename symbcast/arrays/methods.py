@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply, subtract
-from symbcast.arrays.symbolic_array import SymbolicArray, method
 from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here, is_symbolic
 from symbcast.arrays.indices import counted, indexed, within_axis
+from symbcast.arrays.symbolic_array import SymbolicArray, method
 from symbcast.arrays.ufuncs import apply, reduced
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators import layout

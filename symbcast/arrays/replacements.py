@@ -12,11 +12,11 @@ import numpy as np
 from numpy import array as real_array
 
 from symbcast.algebra.arithmetic import ceil_divide, subtract
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.data_functions import can_cast, result_type
 from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions import stack
 from symbcast.arrays.standins import are_sizes, is_one, stands_for, stands_for_global
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest

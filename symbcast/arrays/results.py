@@ -17,7 +17,7 @@ def given_back(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:
     return whole[0] if len(whole) == 1 else tuple(whole)
 
 
-def resolved(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
+def resolved(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
     """Return the types of the results. Raises `TypeError` as the function does."""
     if dtype is not None:
         return (np.dtype(dtype),) * ufunc.nout
@@ -25,7 +25,7 @@ def resolved(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]
 
 
 @lru_cache(maxsize=4096)
-def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
+def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
     given = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
     if all(not isinstance(g, np.dtype) for g in given):
         given = [np.dtype(g) for g in given]

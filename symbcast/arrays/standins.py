@@ -14,8 +14,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import is_symbolic
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size

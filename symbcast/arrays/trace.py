@@ -18,9 +18,9 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     ufuncs,
 )
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.standins import standing_in
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import MAX_PATHS, explored
 from symbcast.paths.places import home_of
 from symbcast.paths.real import Real

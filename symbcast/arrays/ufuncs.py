@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
 from symbcast.arrays.results import given_back, known_type, resolved
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
 from symbcast.paths.asker import Arrays

@@ -20,6 +20,8 @@ from symbcast.cli.model import model
 from symbcast.cli.output import print_text
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.trace import EPILOGUE as TRACE_EPILOGUE
+from symbcast.cli.trace import trace
 from symbcast.errors import SymbcastError
 from symbcast.version import __version__
 
@@ -46,6 +48,7 @@ def make_app(with_plugins: bool) -> App:
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
+    app.command(trace, help_epilogue=TRACE_EPILOGUE)
     return app
 
 
@@ -59,7 +62,7 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
 
 def _valued(app: App, command: str) -> frozenset[str]:
     """Return the options of a command that take a value: all but those that are on or off."""
-    if command not in ("check", "model"):
+    if command not in ("check", "model", "trace"):
         return frozenset()
     found = app[command].assemble_argument_collection()
     return frozenset(name for a in found for name in a.names if name.startswith("--") and a.hint is not bool)

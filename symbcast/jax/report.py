@@ -102,7 +102,10 @@ class JaxReport(TraceReport):
 def _demands(formula: Formula) -> tuple[int, int]:
     """Return how much an alternative asks: that a size be a number leaves few."""
     parts = clauses(formula)
-    fixed = sum(isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left) for p in parts)
+    fixed = sum(
+        isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left)
+        for p in parts
+    )
     return fixed, len(parts)
 
 

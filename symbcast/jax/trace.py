@@ -109,7 +109,9 @@ class _Call:
     def fails_alike(self, error: BaseException, path: Path) -> bool:
         """Return whether the call fails in the same way with numbers of a path."""
         real = self.at(path.sizes)
-        is_divided = type(error).__name__ == "InconclusiveDimensionOperation" and isinstance(real, (TypeError, ValueError))
+        is_divided = type(error).__name__ == "InconclusiveDimensionOperation" and isinstance(
+            real, (TypeError, ValueError)
+        )
         # What jax calls inconclusive was decided: a remainder is not 0, which it says of numbers in other words.
         return is_divided or isinstance(real, type(error))
 

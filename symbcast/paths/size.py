@@ -275,7 +275,7 @@ def dim_of(value: Any) -> Dim:
     """Return an integer or a size as a dimension."""
     if type(value) is int:
         return value
-    return value.dim if issubclass(type(value), Size) else int(value.__index__())  # type: ignore[no-any-return]
+    return value.dim if issubclass(type(value), Size) else int(value.__index__())
 
 
 def sized(dim: Dim, path: Asker) -> Any:

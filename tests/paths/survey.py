@@ -4,8 +4,8 @@ The functions are chosen by a rule, not by success. Of each module below, in the
 functions that
 
 - are public, written in Python and defined in that package;
-- need arrays only: there is a rank of 2, 1 and 3, in this order, at which random arrays of that rank and of sizes 5, one
-  for each argument without a default, are taken, and numbers or arrays come back.
+- need arrays only: there is a rank of 2, 1 and 3, in this order, at which random arrays of that rank and of sizes 5,
+  one for each argument without a default, are taken, and numbers or arrays come back.
 
 Each is traced with another name for each axis of each argument. Of einops, which needs patterns, it is the examples of
 its front page, as they stand in `EINOPS`.

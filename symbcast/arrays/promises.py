@@ -1,0 +1,129 @@
+"""What functions promise of shapes: stated beside them, and checked by tracing them, never while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+from symbcast.arrays.report import TraceReport
+from symbcast.arrays.trace import trace
+from symbcast.errors import ShapeTypeError
+from symbcast.explanation.names import Namer
+from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
+from symbcast.program.assumptions import Assumptions
+from symbcast.shapes import Shape, shape
+from symbcast.solver.decision import Decision
+from symbcast.verdicts import Verdict
+
+F = TypeVar("F", bound=Callable[..., Any])
+_ATTRIBUTE = "__symbcast_promise__"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a function promises: the arguments that it takes, at all sizes, and the shapes that it returns."""
+
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+    returns: Any
+    assume: Assumptions
+    min_size: int
+
+
+@dataclass(frozen=True, eq=False)
+class BrokenPromise:
+    """A promise that does not hold, or of which that is not known.
+
+    Attributes:
+        name: what the function is called.
+        file: its file.
+        line: its first line.
+        message: what does not hold, and where.
+        is_known: whether it is known that the promise fails.
+        report: the trace of the function.
+    """
+
+    name: str
+    file: str
+    line: int
+    message: str
+    is_known: bool
+    report: TraceReport
+
+    def __repr__(self) -> str:
+        return f"{self.file}:{self.line}: {self.name}: {self.message}"
+
+
+def checked(
+    *arguments: Any, returns: Any = None, assume: Assumptions = (), min_size: int = 0, **named: Any
+) -> Callable[[F], F]:
+    """State for which arguments a function works and what it returns; the function stays as it is.
+
+    Arguments are as in `symbcast.trace`; ``returns`` is a shape, or a tuple, list or dict of such, in the structure of
+    what the function returns; None promises nothing of that. Nothing is checked when the function runs:
+    `check_promises` checks.
+
+    >>> import numpy as np
+    >>> @checked("N, D", "M, D", returns="N, M")
+    ... def distances(x, y):
+    ...     return np.sqrt(((x[:, None] - y[None]) ** 2).sum(-1))
+    >>> distances(np.ones((2, 3)), np.zeros((4, 3))).shape
+    (2, 4)
+    """
+
+    def state(function: F) -> F:
+        setattr(function, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
+        return function
+
+    return state
+
+
+def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
+    """Return the promises of a module's functions that do not hold, or are not known to; none where all hold.
+
+    Fit for a test: ``assert not symbcast.check_promises(module)``. Raises `ShapeTypeError` for a module in which no
+    function promises anything.
+    """
+    found = [f for f in vars(module).values() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__]
+    if not found:
+        raise ShapeTypeError(module, "a module with promises", "state some: @symbcast.checked('N, 3', returns='N')")
+    return tuple(broken for f in found for broken in _broken(f, getattr(f, _ATTRIBUTE)))
+
+
+def _broken(function: Any, promise: Promise) -> Iterator[BrokenPromise]:
+    report = trace(function, *promise.arguments, assume=promise.assume, min_size=promise.min_size, **promise.named)
+    code = function.__code__
+
+    def told(message: str, is_known: bool = True) -> BrokenPromise:
+        return BrokenPromise(report.name, code.co_filename, code.co_firstlineno, message, is_known, report)
+
+    if report.verdict is Verdict.UNKNOWN:
+        yield told(f"whether it holds is not known: {report.reason}", False)
+    elif report.verdict is not Verdict.ALWAYS:
+        for finding in report.findings:
+            yield told(f"it works only when {finding.words}: {finding.error}")
+    if promise.returns is not None:
+        for case in report.cases:
+            if case.works:
+                formula = _as_promised(case.value, promise.returns)
+                decided = Decision(report.knowledge, [any_of([negate(case.when.formula), formula])])
+                if decided.verdict is not Verdict.ALWAYS:
+                    text = Namer.of(report.names).formula(formula) if formula != FALSE else "the structure were another"
+                    yield told(f"it returns what it promises only if {text}", decided.verdict is not Verdict.UNKNOWN)
+
+
+def _as_promised(value: Any, promised: Any) -> Formula:
+    """Return when what a function returns has the shapes that it promises."""
+    if isinstance(value, Shape):
+        wanted = promised if isinstance(promised, Shape) else shape(promised)
+        if len(value.dims) != len(wanted.dims):
+            return FALSE
+        return all_of(equal(a, b) for a, b in zip(value.dims, wanted.dims, strict=True) if a != b)
+    if isinstance(value, dict) and isinstance(promised, dict) and value.keys() == promised.keys():
+        return all_of(_as_promised(v, promised[k]) for k, v in value.items())
+    is_listed = isinstance(value, (tuple, list)) and isinstance(promised, (tuple, list))
+    if is_listed and len(value) == len(promised):
+        return all_of(_as_promised(v, p) for v, p in zip(value, promised, strict=True))
+    return FALSE

@@ -1,0 +1,126 @@
+"""``symbcast trace`` runs a function of NumPy, and says for which sizes it works."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from symbcast.cli.output import print_text, show
+from symbcast.cli.statuses import Exit, UsageError
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.arrays.report import TraceReport
+
+EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
+
+The function's own code is run. Arguments are shapes of float64 arrays; int64:N, 3 is one of another type, size:N an \
+integer, and =5 a value as Python writes it.
+
+Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
+
+
+def trace(  # noqa: PLR0913 - each is an option
+    function: str,
+    *arguments: str,
+    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    min_size: int = 0,
+    max_paths: int = 128,
+    format: Literal["text", "json", "sarif", "github"] = "text",
+    fail_on: Literal["never", "sometimes"] = "sometimes",
+) -> int:
+    """Run a function with sizes that are symbols, and say for which of them it works; its code is run.
+
+    Parameters
+    ----------
+    function
+        The function, as module:function; the module may lie in the current folder.
+    arguments
+        Its arguments: shapes such as "N, 3", int64:N, size:N, or =5 for a value.
+    assume
+        What is known of the sizes, such as "N >= 2"; may be given again.
+    min_size
+        The least size of every symbol.
+    max_paths
+        How many paths are followed.
+    format
+        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+    fail_on
+        What exits with 1: a function that works for some sizes only, or for none.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise MissingExtraError("symbcast trace", "numpy")
+    from symbcast.arrays.trace import trace as ask
+    from symbcast.verdicts import Verdict
+
+    with redirect_stdout(sys.stderr):
+        found = _found(function)
+        report = ask(found, *map(_argument, arguments), assume=assume or (), min_size=min_size, max_paths=max_paths)
+    _show(report, format)
+    if report.verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
+    return Exit.FAILS if report.verdict in failing else Exit.ALWAYS
+
+
+def _found(text: str) -> Any:
+    """Return the function that is named by ``module:function``."""
+    module_name, colon, name = text.partition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(f"{text}: write the module and the function, as in mymodule:attention")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        found: Any = import_module(module_name)
+    except ImportError as error:
+        raise UsageError(f"{module_name} cannot be imported: {error}") from error
+    except Exception as error:
+        raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{module_name} has no {name}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise UsageError(f"{text} is no function")
+    return found
+
+
+def _argument(text: str) -> Any:
+    """Return an argument: an array, a size, or a value."""
+    from symbcast.arrays.arguments import array, size
+
+    if text.startswith("="):
+        try:
+            return ast.literal_eval(text[1:].strip())
+        except (ValueError, SyntaxError) as error:
+            raise UsageError(f"{text}: write a value as Python has it, such as =5 or ='same'") from error
+    kind, colon, rest = text.partition(":")
+    if not colon:
+        return text
+    if kind.strip() == "size":
+        return size(rest)
+    import numpy as np
+
+    try:
+        np.dtype(kind.strip())
+    except TypeError as error:
+        raise UsageError(f"{text}: {kind.strip()} is no type; write float32:N, 3 or size:N") from error
+    return array(rest, kind.strip())
+
+
+def _show(report: TraceReport, format: Literal["text", "json", "sarif", "github"]) -> None:
+    if format == "text":
+        from symbcast.arrays.document import WIDTH, document
+
+        show(document(report), WIDTH)
+        return
+    print_text(report.report(format))

@@ -1,0 +1,270 @@
+"""Functions of NumPy traced, and held against NumPy at all small sizes; and what a trace leaves as it was."""
+
+import builtins
+import gc
+import json
+import sys
+import threading
+import types
+
+import jsonschema
+import numpy as np
+import pytest
+from paths.held import held
+from numpy import linalg
+
+import symbcast as sb
+
+N_M = ("N, M",)
+TWO = ("N, M", "K, L")
+FUNCTIONS = {
+    "add": (lambda x, y: x + y, "N, 3", "M, 1"),
+    "trapezoid": (np.trapezoid, "N", "M"),
+    "matmul": (lambda x, y: x @ y, *TWO),
+    "reshape": (lambda x: x.reshape(-1, 4), *N_M),
+    "halves": (lambda x: x[: x.shape[0] // 2] * x[x.shape[0] // 2 :], "N"),
+    "len": (lambda x: x[: len(x) // 2], "N"),
+    "cov": (np.cov, *N_M),
+    "gradient": (np.gradient, *N_M),
+    "kron": (np.kron, "N, M", "P, Q"),
+    "svd": (linalg.svd, *N_M),
+    "qr": (linalg.qr, *N_M),
+    "inv": (linalg.inv, *N_M),
+    "solve": (linalg.solve, *TWO),
+    "lstsq": (linalg.lstsq, *TWO),
+    "pinv": (linalg.pinv, *N_M),
+    "norm": (linalg.norm, *N_M),
+    "cross": (np.cross, "N, M", "N, K"),
+    "eye": (np.eye, sb.size("N")),
+    "linspace": (lambda n: np.linspace(0, 1, n), sb.size("N")),
+    "windows": (lambda x, n: np.lib.stride_tricks.sliding_window_view(x, n), "M", sb.size("N")),
+    "average": (lambda x, w: np.average(x, weights=w), "N, M", "K"),
+    "array_split": (lambda x: np.array_split(x, 3), "N"),
+    "irfft": (np.fft.irfft, *N_M),
+    "polyfit": (lambda x, y: np.polyfit(x, y, 2), "N", "M"),
+    "hstack": (lambda x, y: np.hstack([x, y]), *TWO),
+    "stack": (lambda x: np.stack([x, x * 2], -1), *N_M),
+    "column_stack": (lambda x, y: np.column_stack([x, y]), "N", "K, L"),
+    "diff": (lambda x: np.diff(x, 2), *N_M),
+    "ediff1d": (np.ediff1d, "N"),
+    "tensordot": (np.tensordot, "N, M, K", "M, K, P"),
+    "einsum": (lambda a, b: np.einsum("ij,jk->ik", a, b), *TWO),
+    "convolve": (np.convolve, "N", "M"),
+    "interp": (np.interp, "N", "M", "K"),
+    "argmax": (lambda x: x.argmax(0), *N_M),
+    "pad": (lambda x: np.pad(x, 2, mode="reflect"), *N_M),
+    "take": (lambda x: np.take(x, [0, 2], axis=1), *N_M),
+    "argsort": (lambda x, y: y[np.argsort(x)], "N", "M"),
+    "take_along_axis": (lambda x: np.take_along_axis(x, np.argsort(x, axis=1), 1), *N_M),
+    "where": (np.where, "N, M", "M", "N, 1"),
+    "insert": (lambda x: np.insert(x, 1, 0.0, axis=0), *N_M),
+    "squeeze": (np.squeeze, *N_M),
+    "diag": (lambda x: np.diag(x, 1), *N_M),
+    "slices": (lambda x: x[1:-1, ::-2], *N_M),
+    "ends": (lambda x: x[3:1:-1, 5:2], *N_M),
+    "index": (lambda x: x[2] + x[-1], *N_M),
+    "softmax": (lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x).sum(-1, keepdims=True), *N_M),
+    "outer": (lambda n: np.abs(np.subtract.outer(np.arange(n), np.arange(n))), sb.size("N")),
+    "mask": (lambda x: x[x > 0], *N_M),
+    "distinct": (lambda x, y: len(set(map(len, (x, y)))) * np.ones(2), "N", "M"),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_trace_says_what_numpy_does(name):
+    function, *arguments = FUNCTIONS[name]
+    report = sb.trace(function, *arguments)
+    found = held(report, function, *arguments, sizes=range(4), most=100)
+    assert report.complete, report.reason
+    assert not found.wrong
+    assert found.right
+
+
+def test_five_values_with_two_abscissas():
+    report = sb.trace(np.trapezoid, "N", "M")
+    assert report.guard()(N=5, M=2)
+    assert not report.guard()(N=5, M=3)
+
+
+def test_what_is_not_known_is_named_with_its_line():
+    report = sb.trace(lambda x: np.busday_count(x, x), "N")
+    assert report.verdict is sb.Verdict.UNKNOWN
+    assert "numpy.busday_count is not known" in report.reason
+    assert "test_trace.py" in report.reason
+
+
+def test_an_unknown_function_is_no_failure_where_the_code_catches_what_it_raises():
+    def careful(x):
+        try:
+            return np.busday_count(x, x)
+        except Exception:
+            return x
+
+    assert not sb.trace(careful, "N").complete
+
+
+def test_an_error_that_is_caught_is_a_way_on():
+    def careful(x, y):
+        try:
+            return x + y
+        except ValueError:
+            return x
+
+    report = sb.trace(careful, "N", "M")
+    assert report.verdict is sb.Verdict.ALWAYS
+    assert not held(report, careful, "N", "M").wrong
+
+
+def test_a_type_error_that_the_code_raises_is_told_apart_from_our_own():
+    report = sb.trace(lambda x, y: np.polyfit(x, y, 2), "N", "M")
+    assert {c.error.partition(":")[0] for c in report.cases if c.error} == {"TypeError"}
+
+
+def test_data_decide_what_sizes_do_not():
+    report = sb.trace(lambda x: x[np.nonzero(x)[0]] if np.any(x) else x[:0], "N")
+    assert report.complete
+    assert report.data_sizes
+
+
+# What is as it was before.
+
+
+def snapshot():
+    return {
+        (module.__name__, name): id(value)
+        for module in [m for m in list(sys.modules.values()) if isinstance(m, types.ModuleType)]
+        for name, value in list(vars(module).items())
+        if callable(value)
+    }
+
+
+def interrupt(x):
+    raise KeyboardInterrupt
+
+
+def fail(x):
+    raise RuntimeError
+
+
+@pytest.mark.parametrize("function", [np.mean, fail, interrupt])
+def test_every_module_is_as_before_a_trace(function):
+    sb.trace(np.cov, "N, M")  # what is loaded when it is first needed
+    gc.collect()
+    before = snapshot()
+    try:
+        sb.trace(function, "N, M")
+    except KeyboardInterrupt:
+        assert function is interrupt
+    after = snapshot()
+    assert {k: v for k, v in after.items() if k in before} == {k: v for k, v in before.items() if k in after}
+    assert after.keys() <= before.keys()
+    assert builtins.len is len
+    assert np.asarray([1]).shape == (1,)
+
+
+def test_a_module_loaded_in_a_trace_has_the_real_functions(tmp_path, monkeypatch):
+    (tmp_path / "loaded_meanwhile.py").write_text("from numpy import asarray, zeros\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def function(x):
+        import loaded_meanwhile
+
+        return loaded_meanwhile.zeros(x.shape)
+
+    assert sb.trace(function, "N").verdict is sb.Verdict.ALWAYS
+    assert sys.modules.pop("loaded_meanwhile").asarray is np.asarray
+
+
+def test_other_threads_get_the_real_functions():
+    inside, go_on, found = threading.Event(), threading.Event(), []
+
+    def function(x):
+        inside.set()
+        assert go_on.wait(10)
+        return np.asarray(x)
+
+    tracer = threading.Thread(target=lambda: found.append(sb.trace(function, "N")))
+    tracer.start()
+    assert inside.wait(10)
+    real = np.asarray([1.0, 2.0])
+    lengths = len(real), min(3, 2), np.zeros((2, 3)).shape
+    go_on.set()
+    tracer.join()
+    assert type(real) is np.ndarray
+    assert lengths == (2, 2, (2, 3))
+    assert found[0].verdict is sb.Verdict.ALWAYS
+
+
+# The report.
+
+
+def unet(x, w):
+    up = np.repeat(x[:, ::2], 2, axis=1)
+    if w.shape[0] != x.shape[1]:
+        raise ValueError("weights")
+    return np.concatenate([x, up]) @ w, {"up": up + x}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return sb.trace(unet, "C, N", "M, K")
+
+
+def test_findings_name_the_line_that_fails_first(report):
+    lines = {f.source: f.text for f in report.findings}
+    assert lines['raise ValueError("weights")'] == "N == M"
+    assert lines['return np.concatenate([x, up]) @ w, {"up": up + x}'] == "N % 2 == 0"
+    for finding in report.findings:
+        sizes = finding.counterexample
+        with pytest.raises(ValueError, match="weights|dimensions"):
+            unet(np.ones((sizes["C"], sizes["N"])), np.ones((sizes["M"], sizes["K"])))
+
+
+def test_shapes_stand_in_the_structure_of_the_result(report):
+    assert report.shapes == (sb.shape("2*C, K"), {"up": sb.shape("C, M")})
+
+
+def test_each_format_says_where(report):
+    jsonschema.validate(report.to_dict(), report.json_schema())
+    line = report.findings[0].line
+    assert f":{line}: warning: unet" in report.report()
+    assert f",line={line}," in report.report("github")
+    (first, *_) = json.loads(report.report("sarif"))["runs"][0]["results"]
+    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": line}
+    assert json.loads(report.report("json"))["function"] == "unet"
+    assert "unet" in report.explain()
+    assert "<" in report._repr_html_()
+    with pytest.raises(sb.ShapeTypeError):
+        report.report("xml")
+
+
+def test_an_incomplete_trace_is_not_shown_as_exact():
+    report = sb.trace(lambda x: sum(row.sum() for row in x), "N, M")
+    assert report.verdict is sb.Verdict.UNKNOWN
+    assert report.unexplored.holds(N=100)
+    assert "nothing is known" in report.explain()
+
+
+# Promises.
+
+
+def promising(text):
+    module = types.ModuleType("promising")
+    exec(compile(f"import numpy as np\nimport symbcast as sb\n{text}", "promising.py", "exec"), vars(module))
+    return module
+
+
+def test_promises_are_kept_or_broken():
+    kept = "@sb.checked('N, D', 'M, D', returns='N, M')\ndef f(x, y):\n    return x @ y.T\n"
+    asks = "@sb.checked('N, D', 'M, K', returns='N, M')\ndef f(x, y):\n    return x @ y.T\n"
+    gives = "@sb.checked('N, D', returns='D')\ndef f(x):\n    return x.sum(1)\n"
+    loops = "@sb.checked('N, D')\ndef f(x):\n    return sum(v.sum() for v in x)\n"
+    assert sb.check_promises(promising(kept)) == ()
+    (broken,) = sb.check_promises(promising(asks))
+    assert (broken.is_known, "D and K are equal" in broken.message) == (True, True)
+    (broken,) = sb.check_promises(promising(gives))
+    assert "N == D" in broken.message
+    (broken,) = sb.check_promises(promising(loops))
+    assert not broken.is_known
+    with pytest.raises(sb.ShapeTypeError):
+        sb.check_promises(promising("def f(x): return x"))
