@@ -13,6 +13,7 @@ from functools import wraps
 from threading import RLock
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from symbcast.arrays.dims import is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -97,19 +98,36 @@ def _modules() -> list[ModuleType]:
     return [m for n, m in list(sys.modules.items()) if isinstance(m, ModuleType) and not n.startswith("symbcast")]
 
 
-def _put_in() -> None:
-    for module in _modules():
-        for name, value in list(vars(module).items()):
-            found = _STANDINS.get(id(value))
-            if found is not None and found[0] is value:
-                _put.append((module, name, value))
-                vars(module)[name] = found[1]
+_looked_at: WeakKeyDictionary[ModuleType, tuple[int, list[str]]] = WeakKeyDictionary()
+"""The names in each module that hold a function which has a stand-in, and how many names it had then."""
+_sizes: dict[int, int] = {}
 
+
+def _put_in() -> None:
+    modules = _modules()
+    for module in modules:
+        held = vars(module)
+        for name in _names(module):
+            found = _STANDINS.get(id(held.get(name)))
+            if found is not None and found[0] is held[name]:
+                _put.append((module, name, held[name]))
+                held[name] = found[1]
         if module.__name__.partition(".")[0] not in _KEEP:
             for name, standin in _GLOBALS.items():
-                if name not in vars(module):
+                if name not in held:
                     _put.append((module, name, _ABSENT))
-                    vars(module)[name] = standin
+                    held[name] = standin
+    _sizes.update((id(m), len(vars(m))) for m in modules)
+
+
+def _names(module: ModuleType) -> list[str]:
+    """Return the names of a module that hold a real function; those of one that was looked at are not looked for."""
+    held = vars(module)
+    known = _looked_at.get(module)
+    if known is None or known[0] != len(held):
+        found = [n for n, v in list(held.items()) if id(v) in _STANDINS]
+        known = _looked_at[module] = len(held), found
+    return known[1]
 
 
 _ABSENT = object()
@@ -118,13 +136,15 @@ _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"
 
 def _put_back() -> None:
     ours = {id(standin): (standin, real) for real, standin in _STANDINS.values()}
+    changed = [m for m in _modules() if _sizes.get(id(m)) != len(vars(m))]
     for module, name, value in _put:
         if value is _ABSENT:
             vars(module).pop(name, None)
         else:
             vars(module)[name] = value
     _put.clear()
-    for module in _modules():  # those that were loaded meanwhile took what was there
+    _sizes.clear()
+    for module in changed:  # those that were loaded, or took something in, meanwhile
         for name, value in list(vars(module).items()):
             found = ours.get(id(value))
             if found is not None and found[0] is value:

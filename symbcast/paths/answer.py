@@ -18,7 +18,7 @@ from symbcast.program.scope import Scope
 from symbcast.solver.decision import Decision
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.simplification import simplified
+from symbcast.solver.simplification import simplified, size
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.symbols import Symbol
     from symbcast.guards import Guard
+
+
+MAX_SIMPLIFIED = 400
+"""A formula of more literals stays as the paths gave it: it is as exact, and not the shortest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +178,9 @@ class PathsAnswer:
         return {s: sizes[name] for s, name in self.names.items()}
 
     def _shortest(self, formula: Formula) -> Formula:
-        return formula if formula in (TRUE, FALSE) else simplified(formula, self.knowledge)
+        if formula in (TRUE, FALSE) or size(formula) > MAX_SIMPLIFIED:
+            return formula
+        return simplified(formula, self.knowledge)
 
     def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
         return region(self._branches, is_wanted)
