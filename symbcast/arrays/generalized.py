@@ -22,6 +22,9 @@ Axes: TypeAlias = "list[tuple[int, ...]]"
 
 def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     path = here()
+    if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
+        # NumPy raises one error for arrays without axes, and another one for its scalars, which look the same here.
+        path.fail_to_trace("a matrix product of scalars")
     core_in, core_out = _signature(ufunc.signature)
     axes = _core_axes(options, core_in, core_out)
     sizes: dict[str, Dim] = {}

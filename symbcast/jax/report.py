@@ -7,7 +7,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from symbcast.adapters.jax import dimension_text
-from symbcast.algebra.terms import Symbol, symbols_of
+from symbcast.algebra.terms import Operation, Symbol, symbols_of
 from symbcast.arrays.arguments import Arguments
 from symbcast.arrays.report import TraceReport
 from symbcast.errors import DimensionError
@@ -48,7 +48,7 @@ class JaxReport(TraceReport):
         >>> import jax.numpy as jnp
         >>> from symbcast.jax import trace
         >>> trace(lambda x: x.reshape(-1, 4), "n,").export_constraints()
-        ['mod(n, 4) == 0']
+        ['n == 4*n_4']
         """
         for constraints in self._candidates():
             if self._is_exported(constraints):
@@ -60,11 +60,12 @@ class JaxReport(TraceReport):
         assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
         ways = [sorted(literals(c), key=_demands) for c in clauses(self.formula)]
         for chosen in islice(product(*ways), MAX_TRIED):
-            texts = [t for f in chosen for c in clauses(f) for t in _texts(c)]
-            yield list(dict.fromkeys([*assumed, *texts]))
-            # Sizes other than 1 are what jax takes names to be, but only if it is told.
-            named = [f"{s.name} >= 2" for s in symbols_in(self.formula) if s not in _fixed(chosen)]
-            yield list(dict.fromkeys([*assumed, *texts, *named]))
+            for as_multiples in (False, True):
+                texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
+                yield list(dict.fromkeys([*assumed, *texts]))
+                # Names may be 1 to jax, unless it is told.
+                named = [f"{s.name} >= 2" for s in symbols_in(self.formula) if s not in _fixed(chosen)]
+                yield list(dict.fromkeys([*assumed, *texts, *named]))
 
     def _is_exported(self, constraints: Sequence[str]) -> bool:
         import jax
@@ -119,12 +120,26 @@ def _fixed(chosen: Iterable[Formula]) -> set[Dim]:
     return {p.left for p in parts if p.operator == "==" and isinstance(p.right, int)}
 
 
-def _texts(formula: Formula) -> Iterator[str]:
-    """Yield a formula as constraints; what JAX cannot say, such as that sizes differ, is left to it to find out."""
+def _multiple(dim: Dim) -> tuple[str, int] | None:
+    """Return the name and the number of which a remainder is one."""
+    if isinstance(dim, Operation) and dim.kind == "%" and isinstance(dim.args[0], Symbol) and dim.args[1].is_constant:
+        return dim.args[0].name, dim.args[1].constant
+    return None
+
+
+def _texts(formula: Formula, as_multiples: bool = False) -> Iterator[str]:
+    """Yield a formula as constraints; what JAX cannot say, such as that sizes differ, is left to it to find out.
+
+    A size that is to be a multiple is said to be one of a new name, ``as_multiples``: so JAX sees how to divide it.
+    """
     for clause in clauses(formula):
         if not isinstance(clause, Comparison):
             continue
         left, right = clause.left, clause.right
+        multiple = _multiple(left) if as_multiples and clause.operator == "==" and right == 0 else None
+        if multiple is not None:
+            yield f"{multiple[0]} == {multiple[1]}*{multiple[0]}_{multiple[1]}"
+            continue
         try:
             match clause.operator:
                 case "==":

@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-from held import held
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from paths.held import held
 
 import symbcast as sb
 

@@ -10,8 +10,8 @@ import types
 import jsonschema
 import numpy as np
 import pytest
-from paths.held import held
 from numpy import linalg
+from paths.held import held
 
 import symbcast as sb
 
@@ -37,7 +37,7 @@ FUNCTIONS = {
     "cross": (np.cross, "N, M", "N, K"),
     "eye": (np.eye, sb.size("N")),
     "linspace": (lambda n: np.linspace(0, 1, n), sb.size("N")),
-    "windows": (lambda x, n: np.lib.stride_tricks.sliding_window_view(x, n), "M", sb.size("N")),
+    "windows": (np.lib.stride_tricks.sliding_window_view, "M", sb.size("N")),
     "average": (lambda x, w: np.average(x, weights=w), "N, M", "K"),
     "array_split": (lambda x: np.array_split(x, 3), "N"),
     "irfft": (np.fft.irfft, *N_M),
@@ -216,7 +216,7 @@ def test_findings_name_the_line_that_fails_first(report):
     assert lines['return np.concatenate([x, up]) @ w, {"up": up + x}'] == "N % 2 == 0"
     for finding in report.findings:
         sizes = finding.counterexample
-        with pytest.raises(ValueError, match="weights|dimensions"):
+        with pytest.raises(ValueError, match=r"weights|dimensions"):
             unet(np.ones((sizes["C"], sizes["N"])), np.ones((sizes["M"], sizes["K"])))
 
 

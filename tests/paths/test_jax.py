@@ -1,0 +1,74 @@
+"""Functions of JAX traced: the exact condition, and constraints with which `jax.export` takes them."""
+
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+from jax import export  # noqa: E402
+
+import symbcast as sb  # noqa: E402
+
+
+def attention(q, k, mask):
+    return jnp.einsum("btd,bsd->bts", q, k) + mask
+
+
+def pooled(x):
+    half = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2), (1, 2), "SAME")
+    return jnp.repeat(half, 2, axis=1) + x
+
+
+# Each: the function, its arguments, when it works, and whether jax exports it under constraints that it can hold.
+CASES = {
+    "add": (lambda x, y: x + y, ["n, 3", "m, 1"], "n == m or n == 1 or m == 1", True),
+    "mask": (attention, ["b, t, d", "b, s, d", "b, 1, m"], "m == s or m == 1 or s == 1", True),
+    "halves": (lambda x: x[: x.shape[0] // 2] * x[x.shape[0] // 2 :], ["n"], "n <= 3 or n % 2 == 0", True),
+    "concatenate": (lambda x, y, z: jnp.concatenate([x, y]) + z, ["n", "m", "k"], "k == 1 or k == n + m", True),
+    "matmul": (lambda x, y: jax.nn.gelu(x) @ y, ["n, d", "e, k"], "d == e", True),
+    "pooled": (pooled, ["n, h"], "h == 1 or h % 2 == 0", True),
+    "split": (lambda x: jnp.split(x, 2), ["n"], "n % 2 == 0", True),
+    "squeeze": (lambda x: jnp.squeeze(x, 1), ["n, m"], "m == 1", True),
+    "vmap": (jax.vmap(jnp.dot), ["n, d", "m, d"], "n == m", True),
+    "grad": (lambda x, y: jax.grad(lambda a: (a @ y).sum())(x), ["n, d", "e, k"], "d == e", True),
+    "scan": (lambda x: jax.lax.scan(lambda c, v: (c + v, c * v), jnp.zeros(x.shape[1]), x), ["n, d"], "True", True),
+    "pad": (lambda x: jnp.pad(x, ((0, 8 - x.shape[0]),)), ["n"], "n <= 8", True),
+    "softmax": (jax.nn.softmax, ["n, d"], "True", True),
+    "reshape": (lambda x: x.reshape(-1, 4), ["n"], "n % 4 == 0", True),
+    # Neither of the two alternatives is a conjunction that jax can hold.
+    "if": (lambda x: x if x.shape[0] > 3 else x + x[:2], ["n"], "n != 3", False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_condition_is_exact_and_jax_exports(name):
+    function, arguments, condition, is_exported = CASES[name]
+    report = sb.jax.trace(function, *arguments)
+    assert report.complete, report.reason
+    assert sb.Condition(report.condition).equivalent(condition, min_size=1)
+    if not is_exported:
+        with pytest.raises(sb.DimensionError):
+            report.export_constraints()
+        return
+    scope = export.SymbolicScope(report.export_constraints())
+    texts = [a + "," * ("," not in a) for a in arguments]
+    shapes = [jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope), "float32") for text in texts]
+    export.export(jax.jit(function))(*shapes)
+
+
+def test_what_jax_itself_does_not_check_is_not_said():
+    # Its rule for reshape lets the number of elements differ where dimensions are symbolic.
+    report = sb.jax.trace(lambda x: x.reshape(x.shape[0] // 2, 2), "n")
+    assert report.verdict is sb.Verdict.UNKNOWN
+
+
+def test_pytrees_go_in_and_come_out():
+    weights = {"w": sb.array("d, h", "float32"), "b": sb.array("h", "float32")}
+    report = sb.jax.trace(lambda p, x: {"y": x @ p["w"] + p["b"]}, weights, "b, e", assume=["h >= 2", "b >= 2"])
+    assert sb.Condition(report.condition).equivalent("d == e", min_size=1)
+    assert report.shapes == {"y": sb.shape("b, h")}
+
+
+def test_findings_name_the_line():
+    (finding,) = sb.jax.trace(lambda x, y: x @ y, "n, d", "e, k").findings
+    assert finding.source.startswith("(finding,) = sb.jax.trace")
