@@ -210,6 +210,9 @@ class _SetLike(type):
             return Distinct(values) if is_symbolic(values) else _set(values)
         return _set(*args)
 
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(_set, name)
+
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, (_set, Distinct))
 

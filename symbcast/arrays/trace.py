@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symbcast.algebra.door import to_sympy
 from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     data_functions,
     functions,
@@ -18,16 +17,16 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     ufuncs,
 )
 from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report import TraceReport
+from symbcast.arrays.returned import told
 from symbcast.arrays.standins import standing_in
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import MAX_PATHS, explored
 from symbcast.paths.places import home_of
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size, sized
+from symbcast.paths.size import sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
-from symbcast.shapes import shape_of
 
 UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
 """Errors that may come of arrays that have no data: of a path that ends in one nothing is said."""
@@ -45,8 +44,10 @@ def trace(
 
     The function's own code is run, once for each path that sizes can take through it. ``arguments`` are shapes as text,
     `symbcast.array` for another type than float64, `symbcast.size` for an integer, and any other value as it is; in
-    ``named`` arguments text stays text. Data are taken to be finite. ``assume`` and ``min_size`` are as in
-    `symbcast.broadcast`. What is not known, and more than ``max_paths`` paths, makes the answer incomplete.
+    ``named`` arguments text stays text. ``assume`` and ``min_size`` are as in `symbcast.broadcast`; data are taken to
+    be finite. Once for each path the function is called with real arrays too, at sizes of that path: where it does
+    otherwise than was found, nothing is said of the path. What is not known, and more than ``max_paths`` paths, make
+    the answer incomplete.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
@@ -62,8 +63,7 @@ def trace(
             found = function(*args, **options)
         return told(found)
 
-    def is_real(error: BaseException, path: Any) -> bool:
-        return given.fails_alike(function, scope.shapes, path, error)
+    real = RealRun(function, given, scope.shapes)
 
     with standing_in(), np.errstate(all="ignore"):
         found = explored(
@@ -73,27 +73,8 @@ def trace(
             home=home_of(function),
             limit=max_paths,
             untold=UNTOLD,
-            is_real=is_real,
+            is_real=real.fails_alike,
+            confirms=real.gives,
         )
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return TraceReport(scope, found, name, given.texts())
-
-
-def told(value: Any) -> Any:
-    """Return what a function returned, in its structure: of arrays their shapes, of sizes expressions."""
-    kind = type(value)
-    if kind is SymbolicArray:
-        return shape_of(value.dims)
-    if kind is Size:
-        return to_sympy(value.dim)
-    if kind is Real:
-        return float
-    if isinstance(value, np.ndarray):
-        return shape_of(value.shape)
-    if kind in (tuple, list):
-        return kind(map(told, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return kind(*map(told, value))
-    if isinstance(value, Mapping):
-        return {k: told(v) for k, v in value.items()}
-    return value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Path
-from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
+from symbcast.paths.places import NOWHERE, Place, home_of, is_own, is_own_fault, place_of_error
 from symbcast.paths.steps import Alternative, Step, UntracedError
 
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
 ) -> Exploration:
     """Run a function along its paths.
 
-    Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless they are found to be
-    real. What it returns is held against ``confirms``, where that is given.
+    Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless ``is_real`` finds
+    that they are; where that is given, any other error of the function's own is asked about too. What it returns is
+    held against ``confirms``, where that is given.
     """
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
@@ -93,7 +94,7 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     while waiting and len(found.outcomes) < limit:
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
-        found.outcomes.append(_outcome(run, path, untold, is_real or _never, confirms))
+        found.outcomes.append(_outcome(run, path, untold, is_real, confirms))
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)
@@ -102,15 +103,11 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     return found
 
 
-def _never(error: BaseException, path: Path) -> bool:
-    return False
-
-
 def _outcome(
     run: Callable[[Path], Any],
     path: Path,
     untold: tuple[type[BaseException], ...],
-    is_real: Callable[[BaseException, Path], bool],
+    is_real: Callable[[BaseException, Path], bool] | None,
     confirms: Callable[[Any, Path], bool] | None,
 ) -> Outcome:
     token = current.set(path)
@@ -122,8 +119,8 @@ def _outcome(
             path.untraced = UntracedError("the function does otherwise at sizes of the path")
     except Exception as raised:
         place = place_of_error(raised, path.root, path.home)
-        is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
-        if is_doubtful and path.untraced is None and not is_real(raised, path):
+        is_doubtful = isinstance(raised, untold) or is_own_fault(raised) or (is_real is not None and not is_own(raised))
+        if is_doubtful and path.untraced is None and not (is_real is not None and is_real(raised, path)):
             path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None

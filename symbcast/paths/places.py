@@ -78,14 +78,19 @@ def place_of_error(error: BaseException, root: FrameType | None, home: str) -> P
     return (own or near or found or [NOWHERE])[-1]
 
 
-def is_own_fault(error: BaseException) -> bool:
-    """Return whether an error comes out of this package, and is none that it raises for sizes that do not suit."""
+def is_own(error: BaseException) -> bool:
+    """Return whether an error comes out of this package."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is None or not trace.tb_frame.f_code.co_filename.startswith(_OWN):
-        return False
-    return not isinstance(error, (ValueError, IndexError, ZeroDivisionError)) or isinstance(error, SymbcastError)
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN)
+
+
+def is_own_fault(error: BaseException) -> bool:
+    """Return whether an error comes out of this package, and is none that it raises for sizes that do not suit."""
+    return (is_own(error) and not isinstance(error, (ValueError, IndexError, ZeroDivisionError))) or isinstance(
+        error, SymbcastError
+    )
 
 
 def is_formatting(frame: FrameType) -> bool:
