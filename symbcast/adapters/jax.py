@@ -96,7 +96,7 @@ def dimension_text(dim: Dim) -> str:
 
     >>> from symbcast.algebra.symbols import symbol
     >>> dimension_text(symbol("n") + 1), dimension_text(4)
-    ('n + 1', '4')
+    ('1 + n', '4')
     """
     return str(dim) if isinstance(dim, int) else _text(dim, _OwnNames())
 

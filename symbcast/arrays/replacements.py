@@ -73,6 +73,8 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
 def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     names = ("start", "stop", "step")
     given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
+    if len(given) > 1 and given[1] is None:  # as the array API has it
+        given = [0, given[0], *given[2:]]
     if not all(map(is_whole, given)):
         return here().fail_to_trace("numpy.arange of numbers that are not whole is not known")
     start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
