@@ -321,15 +321,11 @@ class Program:
 
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition; with the assumptions, all that holds where the program is valid."""
-        return all_of([*(self._assumed() if with_assumptions else ()), *self.clauses])
+        if not with_assumptions:
+            return all_of(self.clauses)
+        from symbcast.program.premises import assumed
 
-    def _assumed(self) -> list[Formula]:
-        """Return all that is assumed: in so many words, and of each symbol by itself."""
-        from symbcast.program.premises import own_set
-        from symbcast.solver.set_formulas import describe
-
-        own = [describe(s, own_set(s, self.min_size)) for s in self.shown]
-        return [*own, *(a.formula for a in self.assumptions)]
+        return all_of([*assumed(self.shown, self.assumptions, self.min_size), *self.clauses])
 
 
 _NUMPY = find_rule("numpy", {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
@@ -12,7 +12,7 @@ from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of,
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.program.bindings import Sizes, missing_sizes, read_sizes
 from symbcast.program.call import Call
-from symbcast.program.premises import own_set
+from symbcast.program.premises import assumed, own_set
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
 from symbcast.shapes import shape_of
@@ -44,7 +44,7 @@ class Statement:
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
-        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*symbols_in(self.formula), *_asked(value))))
+        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -64,6 +64,15 @@ class Statement:
         from symbcast.algebra.door import symbol_to_sympy
 
         return tuple(map(symbol_to_sympy, self._symbols))
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, also those that the condition does not mention."""
+        return {s: s.name for s in self._asked}
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition, which has no assumptions; with them, also what each size is by itself."""
+        return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
 
     @property
     def _symbols(self) -> tuple[Symbol, ...]:
