@@ -90,8 +90,8 @@ class Call:
         from symbcast.program.assumptions import check_min_size, read_assumptions
         from symbcast.program.scope import Scope
 
-        fresh = [not isinstance(s, Shape) for s in shapes]
-        scope = Scope(operands, fresh, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
+        held = [isinstance(s, Shape) for s in shapes]
+        scope = Scope(operands, held, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
         return cls(found, scope.shapes, scope)
 
     @property
@@ -105,7 +105,7 @@ class Call:
         if self._scope is None and self._tier == JOINS:
             from symbcast.program.scope import Scope
 
-            self._scope = Scope(self.operands, [False] * len(self._dims), (), 0)
+            self._scope = Scope(self.operands, [True] * len(self._dims), (), 0)
         return self._scope
 
     @property
