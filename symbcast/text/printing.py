@@ -45,13 +45,13 @@ def labelled_text(dim: Dim) -> str:
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
-    """Return a shape as text; an unknown is named only where it occurs more than once or within arithmetic.
+    """Return a shape as text; one that nobody labelled is named only where it occurs again or within arithmetic.
 
     >>> from symbcast.text import parse_shape
     >>> shape_text(parse_shape("N, 3")), shape_text(parse_shape("N")), shape_text(())
     ('(N, 3)', '(N,)', '()')
-    >>> shape_text(parse_shape("?, 2..5, ?a, ?a + 1"))
-    '(?, 2..5, ?a, ?a + 1)'
+    >>> shape_text(parse_shape("?, 2..5, ?a, ?a + 1, ?b"))
+    '(?, 2..5, ?a, ?a + 1, ?b)'
     """
     texts = _dim_texts(shape)
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
@@ -75,7 +75,7 @@ def _dim_texts(dims: Sequence[Dim]) -> list[str]:
     if not labels:
         return [_text(d, labels) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
-    anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1}
+    anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1 and labels[d][1:].isdecimal()}
     texts = [_bounds(d) or "?" if d in anonymous else _text(d, labels) for d in dims]
     for s, label in labels.items():
         if isinstance(s, Unknown) and _bounds(s) and s not in anonymous:
