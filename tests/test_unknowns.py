@@ -259,3 +259,21 @@ def test_labels_mean_what_names_would(operands):
         assert (mine is None) == (theirs is None)
         if mine is not None and theirs is not None:
             assert sorted(mine.values()) == sorted(theirs.values())
+
+
+@pytest.mark.parametrize("label", ["?0", "?0_1", "?a"])
+def test_a_model_may_call_sizes_by_labels(label):
+    onnx = pytest.importorskip("onnx")
+    from symbcast import onnx as models
+
+    read = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[A, 3] x, float[B, 3] y) => (float[C, D] z) { z = Add(x, y) }'
+    )
+    read.graph.input[0].type.tensor_type.shape.dim[0].dim_param = label
+    report = models.check(read)
+    assert str(report.condition) == f"Eq(B, 1) | Eq({label}, 1) | Eq({label}, B)"
+    assert report.guard()({label: 4, "B": 1})
+    for known in ({"bind": {label: 4}}, {"assume": f"{label} == 4"}):
+        assert str(models.check(read, **known).condition) == "Eq(B, 1) | Eq(B, 4)"
+    with pytest.raises(sb.AssumptionError, match="speaks of \\?9, which the model does not have"):
+        models.check(read, assume="?9 == 4")
