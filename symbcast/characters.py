@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-_PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
+_PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|\?\w+)")
 
 
 def visible(text: str) -> str:
