@@ -37,7 +37,7 @@ class Scope:
         given += [s for a in assumptions for s in symbols_in(a.formula) if not isinstance(s, Unknown)]
         names.prefer(given)
         self.shapes = tuple(names.bind(shape, is_fresh) for shape, is_fresh in zip(shapes, fresh, strict=True))
-        bound = [Assumption(names.bind_formula(a.formula), a.text) for a in assumptions]
+        bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)
