@@ -48,7 +48,7 @@ R = TypeVar("R", bound=type[Rule])
 
 
 class RuleInfo(NamedTuple):
-    """What `rules` tells of a rule."""
+    """What `rules` tells of a rule; ``meanings`` are its other names with their documents and numbers of operands."""
 
     name: str
     aliases: tuple[str, ...]
@@ -58,6 +58,7 @@ class RuleInfo(NamedTuple):
     summary: str
     document: str
     variadic: bool
+    meanings: tuple[Alias, ...] = ()
 
 
 class _Registry:
@@ -211,6 +212,7 @@ def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
             rule.summary,
             rule.documents(),
             rule.variadic,
+            tuple(a if isinstance(a, Alias) else Alias(a) for a in rule.aliases),
         )
         for rule in sorted(_registry.rules, key=_family_order)
     ]
