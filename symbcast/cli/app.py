@@ -21,6 +21,7 @@ from symbcast.cli.output import columns, print_text, print_wrapped
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import ShapeSyntaxError, SymbcastError
+from symbcast.interrupts import leave
 from symbcast.version import __version__
 
 _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
@@ -98,8 +99,11 @@ def _is_shape(argument: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    """Run the command line and exit with its status; after an interrupt at once."""
+    status = run(sys.argv[1:] if arguments is None else arguments)
+    if status == Exit.INTERRUPTED:
+        leave()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:

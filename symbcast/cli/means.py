@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.characters import closest, listed
 from symbcast.cli.statuses import UsageError
+from symbcast.interrupts import Raised
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
@@ -42,7 +43,7 @@ def outcomes_of(
     from symbcast.onnx.check_many import prepare
 
     processes = max(1, min(means.processes, len(asked)))
-    with ExitStack() as stack:
+    with Raised(), ExitStack() as stack:
         executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
         ask = partial(run, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
         endings: Iterator[Ending[Job, FileOutcome]]
