@@ -10,7 +10,7 @@ from symbcast.broadcasting import REQUIRED, Parameter
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.characters import cut, listed, sizes_text, visible
 from symbcast.explanation.axis_steps import worked_out
-from symbcast.notebook.defaults import telling_axis, telling_names
+from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.explorer.question import quoted
 from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveys import Cell, Outcome, Survey, survey

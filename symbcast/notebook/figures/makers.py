@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.subjects import subject_of
-from symbcast.notebook.surveys import SIZES, Survey, survey
+from symbcast.notebook.surveys import Survey, survey
 from symbcast.program.bindings import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     subject: Result | ShapeEnv | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | Iterable[int] | None = None,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     y_sizes: Iterable[int] | None = None,
     axis: int | None = None,
@@ -63,7 +63,7 @@ def plots(  # noqa: PLR0913
     subject: Result | ShapeEnv | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | None = None,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     each: Mapping[str, Iterable[int]] | Mapping[sympy.Symbol, Iterable[int]],
     y_sizes: Iterable[int] | None = None,
