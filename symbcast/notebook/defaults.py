@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -41,13 +41,17 @@ def telling_groups(names: Mapping[Symbol, str], condition: Sequence[Formula]) ->
 def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, Symbol]]:
     for clause in condition:
         for left, right in _sides(clause):
-            first, second = ([s for s in symbols_of((d,)) if s in place] for d in (left, right))
+            first, second = (_ordered(symbols_of((d,)), place) for d in (left, right))
             # What stands on both sides shows less of where they are equal.
             yield from product([s for s in first if s not in second], [s for s in second if s not in first])
-    within = [[s for s in sorted(filter(place.__contains__, symbols_in(c)), key=place.__getitem__)] for c in condition]
+    within = [_ordered(symbols_in(clause), place) for clause in condition]
     for symbols in within:
         yield from combinations(symbols, 2)
     yield from combinations(dict.fromkeys([*(s for symbols in within for s in symbols), *place]), 2)
+
+
+def _ordered(symbols: Iterable[Symbol], place: Mapping[Symbol, int]) -> list[Symbol]:
+    return sorted((s for s in symbols if s in place), key=place.__getitem__)
 
 
 def _sides(formula: Formula) -> Iterator[tuple[Dim, Dim]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import islice
@@ -69,9 +69,9 @@ class Survey:
     names: tuple[str, ...]
     sizes: tuple[tuple[int, ...], ...]
     fixed: dict[str, int]
-    following: dict[str, str]
     blames: tuple[Blame, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    following: dict[str, str] = field(default_factory=dict)
 
     @property
     def shapes(self) -> set[tuple[int, ...]]:

@@ -39,12 +39,6 @@ def condition_text(subject: Result | ShapeEnv | ModelReport) -> str:
     return _where(env.clauses, Namer.of(env.shown))
 
 
-def fixed_text(fixed: Mapping[str, int]) -> str:
-    """Return the sizes that do not vary: "K = 3, L = 1"."""
-    shown = [f"{name} = {size}" for name, size in list(fixed.items())[:6]]
-    return ", ".join(shown) + (f" and {len(fixed) - 6} more" if len(fixed) > 6 else "")
-
-
 def assumed_text(subject: Result | ShapeEnv | ModelReport) -> str:
     """Return what is assumed, as it was written; empty where only bounds and ``min_size`` are."""
     texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
