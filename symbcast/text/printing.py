@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.symbols import Unknown
 from symbcast.algebra.terms import Dim
@@ -17,14 +17,19 @@ from symbcast.algebra.writer import TermWriter
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 Labels: TypeAlias = Mapping[Unknown, str]
+Order: TypeAlias = "Mapping[Symbol, int] | None"
+"""The places of symbols in sums; None for that of their names."""
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
 
 _LABEL = re.compile(r"\?\w+")
 _LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
 _MIRRORED = {"<=": ">=", "<": ">"}
 
 
-def dim_text(dim: Dim) -> str:
-    """Return a dimension as text.
+def dim_text(dim: Dim, order: Order = None) -> str:
+    """Return a dimension as text; ``order`` is that of symbols in sums, their names' unless it is given.
 
     >>> from symbcast.text import parse_dim
     >>> dim_text(parse_dim("1 + N*2")), dim_text(parse_dim("-1 + (N + 1)//2"))
@@ -32,17 +37,17 @@ def dim_text(dim: Dim) -> str:
     >>> dim_text(parse_dim("?")), dim_text(parse_dim("2..5")), dim_text(parse_dim("'a b'"))
     ('?', '2..5', "'a b'")
     """
-    return _dim_texts((dim,))[0]
+    return _dim_texts((dim,), order)[0]
 
 
-def labelled_text(dim: Dim) -> str:
+def labelled_text(dim: Dim, order: Order = None) -> str:
     """Return a dimension as text in which every unknown goes by its label, without bounds.
 
     >>> from symbcast.text import parse_shape
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
     ['?0', '?1', 'N + 1']
     """
-    return _text(dim, labels_of((dim,)))
+    return TermWriter(labels_of((dim,)), order).dim(dim)
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
@@ -58,23 +63,24 @@ def shape_text(shape: Sequence[Dim]) -> str:
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def formula_text(formula: Formula) -> str:
+def formula_text(formula: Formula, order: Order = None) -> str:
     """Return a formula as text; a pair that must be compatible is spelled out.
 
     >>> from symbcast.text import parse_formula
     >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
-    return _formula(formula, labels_of(dims_of(formula)))[0]
+    return _formula(formula, TermWriter(labels_of(dims_of(formula)), order))[0]
 
 
-def _dim_texts(dims: Sequence[Dim]) -> list[str]:
+def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
     labels = labels_of(dims)
+    writer = TermWriter(labels, order)
     if not labels:
-        return [_text(d, labels) for d in dims]
+        return [writer.dim(d) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
     anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1}
-    texts = [_bounds(d) or "?" if d in anonymous else _text(d, labels) for d in dims]
+    texts = [_bounds(d) or "?" if d in anonymous else writer.dim(d) for d in dims]
     for unknown, label in labels.items():
         if _bounds(unknown) and unknown not in anonymous:
             _add_bounds(texts, label, _bounds(unknown))
@@ -120,35 +126,31 @@ def _unknowns(dim: Dim) -> list[Unknown]:
     return sorted(found, key=lambda u: u.number)
 
 
-def _text(dim: Dim, labels: Labels) -> str:
-    return TermWriter(labels).dim(dim)
-
-
-def _formula(formula: Formula, labels: Labels) -> tuple[str, str]:
+def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
     """Return the text of a formula and the word that joins it (``and``, ``or``), if one does."""
     match formula:
         case Comparison(operator, left, right):
-            return _comparison(operator, left, right, labels), ""
+            return _comparison(operator, left, right, writer), ""
         case AllOf(parts):
-            return _joined("and", parts, labels) if parts else ("True", "")
+            return _joined("and", parts, writer) if parts else ("True", "")
         case AnyOf(parts):
-            return _joined("or", parts, labels) if parts else ("False", "")
+            return _joined("or", parts, writer) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
-            return _compatibility(isinstance(formula, Compatible), [_text(d, labels) for d in dims])
+            return _compatibility(isinstance(formula, Compatible), [writer.dim(d) for d in dims])
 
 
-def _joined(word: str, parts: Iterable[Formula], labels: Labels) -> tuple[str, str]:
-    written = [_formula(p, labels) for p in parts]
+def _joined(word: str, parts: Iterable[Formula], writer: TermWriter) -> tuple[str, str]:
+    written = [_formula(p, writer) for p in parts]
     if len(written) == 1:
         return written[0]
     texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
     return f" {word} ".join(texts), word
 
 
-def _comparison(operator: str, left: Dim, right: Dim, labels: Labels) -> str:
+def _comparison(operator: str, left: Dim, right: Dim, writer: TermWriter) -> str:
     if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
         operator, left, right = _MIRRORED[operator], right, left
-    return f"{_text(left, labels)} {operator} {_text(right, labels)}"
+    return f"{writer.dim(left)} {operator} {writer.dim(right)}"
 
 
 def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
