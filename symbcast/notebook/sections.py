@@ -78,14 +78,19 @@ def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, range
     return _Search(asked, fixed, ranges).found(groups)
 
 
+def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
+    """Return the sizes to show of some symbols, beside the least that the assumptions allow: nothing is decided."""
+    return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
+
+
 class _Search:
     """A search for sections in which something works and something fails."""
 
-    def __init__(self, asked: Subject, fixed: Point, ranges: Ranges) -> None:
+    def __init__(self, asked: Subject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
         self._asked = asked
         self._given = fixed
         self._ranges = ranges
-        self._works, self._fails = asked.evidence(fixed)
+        self._works, self._fails = asked.evidence(fixed) if decided else (None, None)
         self._least = self._works or asked.least(fixed)
         self._equations = [f for f in flattened(asked.assumed) if isinstance(f, Comparison) and f.operator == "=="]
         self._unmet: list[Formula] | None = None
@@ -107,7 +112,11 @@ class _Search:
                 fails_at = self._failing_cell(section)
                 if fails_at is not None:
                     return Section(section.axes, section.fixed, section.following, fails_at)
-        return self._section(looked_at[0], self._least)
+        return self.first(looked_at[0])
+
+    def first(self, group: tuple[Symbol, ...]) -> Section:
+        """Return the section of some symbols beside the smallest sizes that work, or else that there are."""
+        return self._section(group, self._least)
 
     def _through_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
         """Yield the sections through the witness and the counterexample over the first sizes of each symbol."""

@@ -71,14 +71,16 @@ class Subject:
         None stands for those that there are not, or that were not found.
         """
         if self.found is not None and not given:
-            by_name = {name: s for s, name in self.names.items()}
             works, fails = self.found()
-            return tuple(p and {by_name[n]: size for n, size in p.items()} for p in (works, fails))  # type: ignore[return-value]
+            return self._by_symbol(works), self._by_symbol(fails)
         known = self._known(given)
         if known is None:
             return None, None
         decision = Decision(known, self.condition())
         return decision.witness(), decision.counterexample()
+
+    def _by_symbol(self, sizes: Mapping[str, int] | None) -> dict[Symbol, int] | None:
+        return None if sizes is None else {s: sizes[name] for s, name in self.names.items()}
 
     def least(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return the smallest sizes that the assumptions allow, the given ones among them.

@@ -181,7 +181,11 @@ def _given_sizes(
     """Return the sizes that are given for the first symbol and for the second, None where they are not."""
     if ys is not None and chosen is not None and len(chosen) == 1:
         raise BindingError("sizes were given for a second symbol, and no symbol", "name it: y='M'")
-    first, second = [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2] if xs is not None or ys is not None else ("", "")
+    first, second = (
+        [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2]
+        if xs is not None or ys is not None
+        else ("", "")
+    )
     across = None if xs is None else _sizes(first, xs)
     # Sizes that can be gone through once only were gone through.
     return across, across if ys is None else _sizes(second, ys)

@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from symbcast.api.env import ShapeEnv
+from symbcast.api.result import Result
 from symbcast.characters import clipped, listed, sizes_text, visible
+from symbcast.explanation.names import Namer, rule_text
+from symbcast.logic.formulas import FALSE, Formula, all_of
 from symbcast.notebook.subjects import RANKS, Blame
 from symbcast.notebook.surveys import Outcome, Survey
 
 if TYPE_CHECKING:
-    from symbcast.api.env import ShapeEnv
-    from symbcast.api.result import Result
     from symbcast.onnx.report.model_report import ModelReport
 
 _WIDEST = 60
 _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
+
+
+def question_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return the question in short: "numpy: (N, 3), (M, 1)"."""
+    if isinstance(subject, Result):
+        namer = Namer(subject)
+        return f"{rule_text(subject.rule)}: {', '.join(map(namer.shape, subject.operands))}"
+    if isinstance(subject, ShapeEnv):
+        count = sum(op.kind != "assume" for op in subject.operations)
+        return f"{count} operation{'' if count == 1 else 's'} over {_counted(len(subject.symbols))}"
+    return PurePath(subject.source).name or "model"
+
+
+def condition_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return where the answer is valid: "works where N == M or N == 1 or M == 1"."""
+    if isinstance(subject, Result):
+        return _where(subject.clauses, Namer(subject))
+    env = subject if isinstance(subject, ShapeEnv) else subject._env
+    return _where(env.clauses, Namer.of(env.shown))
+
+
+def assumed_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return what is assumed, as it was written; empty where only bounds and ``min_size`` are."""
+    texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
+    return ", ".join(dict.fromkeys(texts))
 
 
 def works_text(axis: int | None) -> str:
@@ -62,7 +91,7 @@ def sizes_shown(sizes: Sequence[int]) -> str:
     """
     if len(sizes) == 1:
         return str(sizes[0])
-    steps = {b - a for a, b in zip(sizes, sizes[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(sizes)}
     (step,) = steps if len(steps) == 1 else (0,)
     ends = f"{min(sizes)} to {max(sizes)}"
     if step == 1:
@@ -103,3 +132,13 @@ def description(question: str, condition: str, found: Survey) -> str:
 
 
 _VERBS = {"works": "work", "fails": "fail", "excluded": "are excluded"}
+
+
+def _where(clauses: Sequence[Formula], namer: Namer) -> str:
+    if not clauses:
+        return "works for all sizes"
+    return "works for no sizes" if FALSE in clauses else f"works where {namer.formula(all_of(clauses))}"
+
+
+def _counted(sizes: int) -> str:
+    return "1 size" if sizes == 1 else f"{sizes} sizes"

@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib import rc_context, rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from symbcast.notebook.figures.categories import categories
+from symbcast.notebook.categories import categories
 from symbcast.notebook.figures.legends import draw_legend, handles
 from symbcast.notebook.figures.palette import BLACK, WHITE, AnyPage, page_of
-from symbcast.notebook.figures.picture import Picture
 from symbcast.notebook.figures.panel import Look, draw
+from symbcast.notebook.figures.picture import Picture
 from symbcast.notebook.figures.shades import LOWEST, Shading, size_text
-from symbcast.notebook.figures.titles import assumed_text, condition_text, fit, points_of, question_text
+from symbcast.notebook.figures.titles import fit, points_of
 from symbcast.notebook.surveys import Survey
-from symbcast.notebook.words import description, fixed_text, missing_text
+from symbcast.notebook.words import (
+    assumed_text,
+    condition_text,
+    description,
+    fixed_text,
+    missing_text,
+    question_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +45,7 @@ GAP = 0.055
 """Inches between a legend and what is next to it."""
 
 
-NEUTRAL = {
+NEUTRAL: dict[Any, Any] = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
     **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), AnyPage.INK),
 }
@@ -56,7 +64,7 @@ def page_style() -> Any:
 def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
     """Return a picture of one survey that pyplot does not know of."""
     with page_style():
-        figure = draw_one(subject, survey, axis, None, Picture).figure
+        figure = draw_one(subject, survey, axis, None, _unshown).figure
     assert isinstance(figure, Picture)
     return figure
 
@@ -90,6 +98,12 @@ def draw_one(
     patches = handles(look, [survey], assumed, are_written, has_bar and inches[1] >= LOWEST)
     _draw_legend_below(ax, patches, 72 * (inches[0] + beside))
     return ax
+
+
+def _unshown(**options: Any) -> Any:
+    figure = Picture(**options)
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def pyplot_picture(**options: Any) -> Any:

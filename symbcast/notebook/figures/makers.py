@@ -108,8 +108,8 @@ def _alike(surveys: list[Survey], subject: Any) -> list[Survey]:
         return surveys
     alike = [s for s in surveys if s.names == first.names]
     xs, ys = ([sorted({size for s in alike for size in s.sizes[n]}) for n in range(len(first.names))] + [None])[:2]
-    names = (*first.names, None)[:2]
-    return [survey(subject, *names, xs, y_sizes=ys, fixed=_without(s.fixed, names)) for s in surveys]
+    x, y = (*first.names, None)[:2]
+    return [survey(subject, x, y, xs, y_sizes=ys, fixed=_without(s.fixed, (x, y))) for s in surveys]
 
 
 def _without(fixed: Mapping[str, int], names: Collection[str | None]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from symbcast.notebook.figures.categories import Category
+from symbcast.notebook.categories import Category
 from symbcast.notebook.figures.palette import MARKS, Colour, Mark, Page, ink_on
 from symbcast.notebook.figures.shades import Shading, as_float, size_text
 from symbcast.notebook.figures.titles import fit, points_of

@@ -41,8 +41,9 @@ class Picture(Figure):
         from IPython.core.getipython import get_ipython
         from IPython.display import display
 
-        shell = get_ipython()  # type: ignore[no-untyped-call]
-        formatters = shell.display_formatter.formatters if shell is not None else {}
+        shell = get_ipython()
+        known = shell.display_formatter if shell is not None else None
+        formatters = known.formatters if known is not None else {}
         bundle: dict[str, Any] = {"text/plain": self.description}
         metadata: dict[str, Any] = {}
         for kind in _IMAGES:
