@@ -103,13 +103,17 @@ class UnknownRuleError(SymbcastError, ValueError):
 
 
 class RuleArgumentError(SymbcastError, ValueError):
-    """An attribute or a number of operands that a rule does not take."""
+    """An attribute or a number of operands that a rule does not take.
 
-    def __init__(self, rule: str, problem: str, hint: str = "") -> None:
-        super().__init__(rule, problem, hint)
+    ``attribute`` is the name of the attribute at fault; empty where it is none.
+    """
+
+    def __init__(self, rule: str, problem: str, hint: str = "", attribute: str = "") -> None:
+        super().__init__(rule, problem, hint, attribute)
         self.rule = rule
         self.problem = problem
         self.hint = hint
+        self.attribute = attribute
 
     def __str__(self) -> str:
         text = f"rule {self.rule!r}: {self.problem}"
