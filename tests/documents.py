@@ -67,5 +67,5 @@ def anchors(document):
 def sentences(document):
     """Return the sentences of a document's prose; a cell of a table, and an item of a list, end one."""
     text = re.sub(r"^(\s*[-*|]|#+|\d+\.) ?", "\n\n", prose(document), flags=re.M)
-    for part in re.split(r"\n\s*\n| \| |(?<=[.:?;]) ", text):
-        yield " ".join(part.split())
+    for part in re.split(r"\n\s*\n", text):
+        yield from re.split(r" \| ?|(?<=[.:?;]) ", " ".join(part.split()))
