@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from functools import cache
 
@@ -18,6 +19,7 @@ import pytest
 from documents import DOCUMENTS, NOTEBOOKS, READMES, ROOT, anchors, blocks, links, name_of, sentences, text_of
 
 README = text_of(READMES[0])
+EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
 MOST_LINES = 180
 """README.md is one page."""
 
@@ -51,6 +53,15 @@ def test_options_in_scripts_are_there():
     for line in lines:
         _, command, *words = shlex.split(line)
         assert {word for word in words if word.startswith("-")} <= options_of(command), line
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, *NOTEBOOKS], ids=name_of)
+def test_extras_are_written_as_they_are_installed_from_a_clone(document):
+    """The package is not on PyPI: a name there would install nothing, or something else."""
+    text = text_of(document)
+    assert "symbcast[" not in text and "install symbcast" not in text
+    for extras in re.findall(r"pip install[^`\n]*'\.\[([^\]]*)\]'", text):
+        assert set(extras.split(",")) <= EXTRAS, extras
 
 
 def test_the_two_commands_are_there():
