@@ -9,6 +9,7 @@ from unicodedata import normalize
 
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import symbols_of
+from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
 from symbcast.shapes import Shape, shape_of
 
@@ -95,10 +96,8 @@ def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
     """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
-    import difflib  # for a message only
-
-    close = difflib.get_close_matches(name, wanted, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+    close = closest(name, wanted)
+    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is called {name!r}", hint)
 
 

@@ -31,7 +31,7 @@ class Scope:
         given = [s for shape in shapes for s in symbols_of(shape.dims)]
         names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))])
         self.shapes = names.bind_all(zip(shapes, held, strict=True))
-        bound = [Assumption(names.bind_formula(a.formula), a.text) for a in assumptions]
+        bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)

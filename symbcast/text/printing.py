@@ -17,13 +17,15 @@ from symbcast.algebra.writer import TermWriter, name_text
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 Labels: TypeAlias = Mapping[Symbol, str]
+Order: TypeAlias = Mapping[Symbol, int] | None
+"""The places of symbols in sums; None for that of their names."""
 
 _LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
 _MIRRORED = {"<=": ">=", "<": ">"}
 
 
-def dim_text(dim: Dim) -> str:
-    """Return a dimension as text.
+def dim_text(dim: Dim, order: Order = None) -> str:
+    """Return a dimension as text; ``order`` is that of symbols in sums, their names' unless it is given.
 
     >>> from symbcast.text import parse_dim
     >>> dim_text(parse_dim("1 + N*2")), dim_text(parse_dim("-1 + (N + 1)//2"))
@@ -31,17 +33,17 @@ def dim_text(dim: Dim) -> str:
     >>> dim_text(parse_dim("?")), dim_text(parse_dim("2..5")), dim_text(parse_dim("'a b'"))
     ('?', '2..5', "'a b'")
     """
-    return _dim_texts((dim,))[0]
+    return _dim_texts((dim,), order)[0]
 
 
-def labelled_text(dim: Dim) -> str:
+def labelled_text(dim: Dim, order: Order = None) -> str:
     """Return a dimension as text in which every unknown goes by its label, without bounds.
 
     >>> from symbcast.text import parse_shape
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
     ['?0', '?1', 'N + 1']
     """
-    return _text(dim, labels_of((dim,)))
+    return TermWriter(labels_of((dim,)), order).dim(dim)
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
@@ -57,26 +59,28 @@ def shape_text(shape: Sequence[Dim]) -> str:
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None) -> str:
+def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, order: Order = None) -> str:
     """Return a formula as text; a pair that must be compatible is spelled out.
 
-    ``names`` says what sizes are called; without it, unknowns go by their labels and all others by their names.
+    ``names`` says what sizes are called; without it, unknowns go by their labels and all others by their names;
+    ``order`` is that of sizes in sums.
 
     >>> from symbcast.text import parse_formula
     >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
     labels = labels_of(dims_of(formula)) if names is None else _labels(names)
-    return _formula(formula, labels)[0]
+    return _formula(formula, TermWriter(labels, order))[0]
 
 
-def _dim_texts(dims: Sequence[Dim]) -> list[str]:
+def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
     labels = labels_of(dims)
+    writer = TermWriter(labels, order)
     if not labels:
-        return [_text(d, labels) for d in dims]
+        return [writer.dim(d) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
     anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1 and labels[d][1:].isdecimal()}
-    texts = [_bounds(d) or "?" if d in anonymous else _text(d, labels) for d in dims]
+    texts = [_bounds(d) or "?" if d in anonymous else writer.dim(d) for d in dims]
     for s, label in labels.items():
         if isinstance(s, Unknown) and _bounds(s) and s not in anonymous:
             _add_bounds(texts, label, _bounds(s))
@@ -153,35 +157,31 @@ def _unknowns(dim: Dim) -> list[Unknown]:
     return [s for s in _symbols(dim) if isinstance(s, Unknown)]
 
 
-def _text(dim: Dim, labels: Labels) -> str:
-    return TermWriter(labels).dim(dim)
-
-
-def _formula(formula: Formula, labels: Labels) -> tuple[str, str]:
+def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
     """Return the text of a formula and the word that joins it (``and``, ``or``), if one does."""
     match formula:
         case Comparison(operator, left, right):
-            return _comparison(operator, left, right, labels), ""
+            return _comparison(operator, left, right, writer), ""
         case AllOf(parts):
-            return _joined("and", parts, labels) if parts else ("True", "")
+            return _joined("and", parts, writer) if parts else ("True", "")
         case AnyOf(parts):
-            return _joined("or", parts, labels) if parts else ("False", "")
+            return _joined("or", parts, writer) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
-            return _compatibility(isinstance(formula, Compatible), [_text(d, labels) for d in dims])
+            return _compatibility(isinstance(formula, Compatible), [writer.dim(d) for d in dims])
 
 
-def _joined(word: str, parts: Iterable[Formula], labels: Labels) -> tuple[str, str]:
-    written = [_formula(p, labels) for p in parts]
+def _joined(word: str, parts: Iterable[Formula], writer: TermWriter) -> tuple[str, str]:
+    written = [_formula(p, writer) for p in parts]
     if len(written) == 1:
         return written[0]
     texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
     return f" {word} ".join(texts), word
 
 
-def _comparison(operator: str, left: Dim, right: Dim, labels: Labels) -> str:
+def _comparison(operator: str, left: Dim, right: Dim, writer: TermWriter) -> str:
     if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
         operator, left, right = _MIRRORED[operator], right, left
-    return f"{_text(left, labels)} {operator} {_text(right, labels)}"
+    return f"{writer.dim(left)} {operator} {writer.dim(right)}"
 
 
 def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
