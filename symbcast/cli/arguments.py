@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from symbcast.characters import clipped, closest, listed, visible
+from symbcast.cli.files import STDIN
 from symbcast.cli.statuses import UsageError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
@@ -20,8 +21,6 @@ _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
 _MOST_DIGITS = 18
 HELP = ("--help", "-h")
-STDIN = "-"
-"""In the place of a shape or of a file, standard input."""
 
 
 class Option(NamedTuple):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.cli.arguments import STDIN
-from symbcast.cli.files import read_stdin
+from symbcast.cli.files import STDIN, read_stdin
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
