@@ -20,6 +20,8 @@ _SHAPE = re.compile(r"-\d")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
 _MOST_DIGITS = 18
+TAKE_OTHERS = ("check", "model")
+"""The commands that take shapes or files."""
 HELP = ("--help", "-h")
 
 
@@ -75,6 +77,8 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it once")
             options.append(name if option.is_switch else f"{name}={value}")
+    if others and command not in TAKE_OTHERS:
+        raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
     return [*options, *(["--", *others] if others else [])]
 
 
