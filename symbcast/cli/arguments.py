@@ -19,6 +19,17 @@ _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
+_EXAMPLES = {
+    "--assume": '"N >= 2"',
+    "--axes": "0,2",
+    "--bind": "batch=4",
+    "--dask": "tcp://host:8786",
+    "--output": "out.onnx",
+    "--results": "results.jsonl",
+    "--rule": "numpy",
+    "--shapes": '"x=N, 3, H, W"',
+    "--values": "steps=4,N//2",
+}
 _MOST_DIGITS = 18
 TAKE_OTHERS = ("check", "model")
 """The commands that take shapes or files."""
@@ -158,8 +169,9 @@ def _is_number(value: str, kind: type[int] | type[float]) -> bool:
 
 
 def _example(option: Option) -> str:
-    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "...")
-    return f"{option.names[0]} {value}"
+    name = option.names[0]
+    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
+    return f"{name} {value or _EXAMPLES.get(name, '...')}"
 
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:

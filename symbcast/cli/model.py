@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from symbcast.cli.files import STDIN, model_files, model_on_stdin, targets
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcomes import Names
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import Exit, UsageError, check_min_size
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file beside it, no --results, no --dask")
+    check_min_size(min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
