@@ -103,13 +103,17 @@ class UnknownRuleError(SymbcastError, ValueError):
 
 
 class RuleArgumentError(SymbcastError, ValueError):
-    """An attribute or a number of operands that a rule does not take."""
+    """An attribute or a number of operands that a rule does not take.
 
-    def __init__(self, rule: str, problem: str, hint: str = "") -> None:
-        super().__init__(rule, problem, hint)
+    ``attribute`` is the name of the attribute at fault; empty where it is none.
+    """
+
+    def __init__(self, rule: str, problem: str, hint: str = "", attribute: str = "") -> None:
+        super().__init__(rule, problem, hint, attribute)
         self.rule = rule
         self.problem = problem
         self.hint = hint
+        self.attribute = attribute
 
     def __str__(self) -> str:
         text = f"rule {self.rule!r}: {self.problem}"
@@ -235,7 +239,13 @@ class UndecidedError(SymbcastError):
 
 
 class MissingExtraError(SymbcastError, ImportError):
-    """A feature that needs an optional dependency; ``extra`` is the one to install."""
+    """A feature that needs an optional dependency; ``extra`` is the one to install.
+
+    What to type is said for a clone, from which symbcast is installed.
+
+    >>> print(MissingExtraError("symbcast.onnx", "onnx"))
+    symbcast.onnx needs the extra onnx; in a clone of symbcast: pip install '.[onnx]'
+    """
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(feature, extra)
@@ -243,7 +253,7 @@ class MissingExtraError(SymbcastError, ImportError):
         self.extra = extra
 
     def __str__(self) -> str:
-        return f"{self.feature} needs an optional dependency; pip install 'symbcast[{self.extra}]'"
+        return f"{self.feature} needs the extra {self.extra}; in a clone of symbcast: pip install '.[{self.extra}]'"
 
 
 def _brief(value: object) -> str:

@@ -238,7 +238,7 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
         if parameter.default is REQUIRED and parameter.name not in attributes:
             example = {Kind.INTEGERS: "(0,)", Kind.WORD: "'...'"}.get(parameter.kind, "0")
             hint = f"write {parameter.name}={example} or the like"
-            raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint)
+            raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
     made = found(called=name, **attributes)
     if not attributes:
         _registry.made[name] = made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE
-from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.symbols import Unknown, free_labels, symbol
 from symbcast.algebra.terms import Dim
 from symbcast.errors import ShapeSyntaxError
 from symbcast.logic.formulas import Formula, dims_of, with_dims
@@ -42,8 +42,11 @@ class Template(NamedTuple, Generic[_Value]):
     unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
 
     def fresh(self) -> dict[Unknown, Unknown]:
-        """Return a new unknown for each placeholder."""
-        return {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
+        """Return a new unknown for each placeholder; those that the text labels are spoken of by these labels."""
+        made = {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
+        for held, unknown in made.items():
+            unknown.is_spoken = held.name != "?"
+        return made
 
 
 def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
@@ -234,11 +237,8 @@ def _unknowns(
     for dim in dims:
         # Within one dimension they were made from left to right, with rising numbers.
         found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: u.number)))
-    written = {u.name for u in found}
-    numbers = iter(n for n in range(len(found) + len(written)) if f"?{n}" not in written)
-    return tuple(
-        (u, f"?{next(numbers)}" if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found
-    )
+    free = free_labels({u.name for u in found})
+    return tuple((u, next(free) if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found)
 
 
 def _unknowns_in(dim: Dim) -> Iterable[Unknown]:
