@@ -91,7 +91,7 @@ def test_a_file_that_is_there_stays_as_it_is(folder, files, capsys):
     assert Path("here.onnx").read_bytes() == b"x"
     assert run(["model", "always.onnx", "--output", "here.onnx", "--overwrite"]) == Exit.ALWAYS
     assert Path("here.onnx").read_bytes() != b"x"
-    assert not [name for name in os.listdir() if name.endswith(".part")]
+    assert not list(Path().glob(".*.part"))
 
 
 @pytest.mark.parametrize("packed", ["", "gz", "txt", "json"])
@@ -146,34 +146,25 @@ def test_completion_says_where_it_cannot_write(tmp_path, monkeypatch, capsys):
 # Interrupts, and pipes that are closed.
 
 
-def started(*arguments, **options):
-    command = [sys.executable, "-m", "symbcast", *arguments]
+HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+"""Has a process hear interrupts, also where these tests are run where they are ignored."""
+COMMAND = f"import os, sys; {HEARD} os.execv(sys.executable, [sys.executable, '-m', 'symbcast', *sys.argv[1:]])"
+AS_COMMAND = f"""import sys; {HEARD} sys.argv[0] = 'symbcast'
+import symbcast.interrupts; print('begun', flush=True)
+from symbcast.cli import main; main()"""
+"""The same, and tells when it has begun; before, Python itself is not up yet."""
+
+
+def started(code, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment, start_new_session=True, **pipes, **options)
-
-
-def heard():
-    """Let a process hear interrupts, also where these tests are run where they are ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def imports(*arguments):
-    """Start a command, and return it once it says that it has begun to import what is its own."""
-    code = (
-        "import sys, time, runpy; sys.argv = ['symbcast', *sys.argv[1:]]; import symbcast.interrupts;"
-        "print('begun', flush=True); time.sleep(float(sys.argv.pop(1)));"
-        "runpy.run_module('symbcast', run_name='__main__')"
-    )
     command = [sys.executable, "-c", code, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment, preexec_fn=heard, start_new_session=True, **pipes)
+    return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
 
 
 @pytest.mark.parametrize("delay", [0, 0.05, 0.1, 0.2, 0.4])
 def test_an_interrupt_ends_the_command_quietly(delay):
-    process = imports("0", "check", "N**3 + M**3", "K**3", "--min-size", "2")
+    process = started(AS_COMMAND, "check", "N**3 + M**3", "K**3", "--min-size", "2")
     assert process.stdout.readline() == b"begun\n"
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
@@ -187,13 +178,13 @@ def test_an_interrupt_ends_processes_too(delay, folder, files):
     pytest.importorskip("onnx")
     for n in range(40):
         Path(f"folder/{n}.onnx").write_bytes(files["sometimes.onnx"])
-    process = started("model", "folder", "-j", "2", "--output", "out", preexec_fn=heard)
+    process = started(COMMAND, "model", "folder", "-j", "2", "--output", "out")
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     if process.returncode == Exit.INTERRUPTED:
         assert err == b""
-    assert not [name for name in Path().rglob("*.part")]
+    assert not list(Path().rglob("*.part"))
     for _ in range(100):
         if not living(process.pid):
             break
