@@ -197,7 +197,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
     if isinstance(value, Statement):
         return value._asked
     if isinstance(value, (Call, Program)):
-        return _named(value).values()
+        return names_of(value).values()
     free = getattr(value, "free_symbols", ())
     if not free:
         return ()
@@ -207,10 +207,15 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
     return [s if s.is_Dummy else symbol(s.name) for s in found]
 
 
-def _named(value: Call | Program) -> dict[Symbol, Symbol]:
+def names_of(value: Call | Program) -> dict[Symbol, Symbol]:
     """Return the sizes of an answer, each with the symbol that its name means in a condition."""
     names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
     return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
+
+
+def named_formula(formula: Formula, answer: Call | Program) -> Formula:
+    """Return a formula over the sizes of an answer over the symbols that their names mean in a condition."""
+    return put_in(formula, {s: n for s, n in names_of(answer).items() if s is not n})
 
 
 def _formula(value: ConditionLike) -> Formula:
@@ -218,7 +223,7 @@ def _formula(value: ConditionLike) -> Formula:
     if isinstance(value, Statement):
         return value.formula
     if isinstance(value, (Call, Program)):
-        return put_in(all_of(value.clauses), {s: n for s, n in _named(value).items() if s is not n})
+        return named_formula(all_of(value.clauses), value)
     if isinstance(value, str):
         return with_values(parse_formula(value))
     if isinstance(value, FORMULA_KINDS):
