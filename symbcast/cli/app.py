@@ -15,6 +15,8 @@ from symbcast.broadcasting.registry import is_own
 from symbcast.cli.arguments import separated, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
+from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
+from symbcast.cli.compare import compare
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import print_text
@@ -44,6 +46,7 @@ def make_app(with_plugins: bool) -> App:
         suppress_keyboard_interrupt=False,
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
+    app.command(compare, help_epilogue=COMPARE_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     return app
@@ -59,7 +62,7 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
 
 def _valued(app: App, command: str) -> frozenset[str]:
     """Return the options of a command that take a value: all but those that are on or off."""
-    if command not in ("check", "model"):
+    if command not in ("check", "compare", "model"):
         return frozenset()
     found = app[command].assemble_argument_collection()
     return frozenset(name for a in found for name in a.names if name.startswith("--") and a.hint is not bool)
