@@ -87,7 +87,6 @@ class ShapeEnv(ShapeFunctions):
         """
         from symbcast.api.conditions import Condition
         from symbcast.api.expansion import Place, made_of
-        from symbcast.program.statement import named_formula
 
         op = self._broadcast_named(operation)
         if self.verdict is Verdict.NEVER:
@@ -95,7 +94,7 @@ class ShapeEnv(ShapeFunctions):
         assert op.rule is not None
         place = Place.of(op.rule, [s.rank for s in op.operands], operand, axis)
         found = self.stretch(op, place.operand, place.axis)
-        return made_of(found, Condition(named_formula(found.formula, self)), op.rule, place, op.name)
+        return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
 
     def _broadcast_named(self, operation: str | int | Op) -> Op:
         """Return the one broadcast that a caller means."""

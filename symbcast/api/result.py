@@ -150,13 +150,12 @@ class Result(Call):
         """
         from symbcast.api.conditions import Condition
         from symbcast.api.expansion import Place, made_of
-        from symbcast.program.statement import named_formula
 
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
         place = Place.of(self.rule, [s.rank for s in self.operands], operand, axis)
         found = self.stretch(place.operand, place.axis)
-        return made_of(found, Condition(named_formula(found.formula, self)), self.rule, place)
+        return made_of(found, Condition.of_answer(found.formula, self), self.rule, place)
 
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
         """Return a StableHLO module whose function broadcasts operands to the output shape.

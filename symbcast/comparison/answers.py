@@ -25,11 +25,13 @@ class RuleAnswer:
         result: Its answer; None where it does not take such shapes at all, for their number or their ranks.
         refusal: Why it does not take them.
         rule_asked: The rule itself.
+        question: The shapes.
     """
 
     rule: str
     result: Result | None
     rule_asked: Rule
+    question: Question
     refusal: str = ""
 
     @property
@@ -40,7 +42,7 @@ class RuleAnswer:
     @cached_property
     def condition(self) -> Condition:
         """At which sizes it accepts them."""
-        return Condition(False) if self.result is None else Condition(self.result)
+        return self.question.condition(FALSE) if self.result is None else Condition(self.result)
 
     @cached_property
     def required(self) -> tuple[Formula, ...]:
@@ -75,8 +77,8 @@ class RuleAnswer:
 def answer_of(rule: Rule, question: Question) -> RuleAnswer:
     """Return what a rule says of the shapes of a question."""
     try:
-        return RuleAnswer(rule_text(rule), Result(rule, question.shapes, question.scope), rule)
+        return RuleAnswer(rule_text(rule), Result(rule, question.shapes, question.scope), rule, question)
     except RuleArgumentError as error:
         return RuleAnswer(
-            rule_text(rule), None, rule, f"{error.problem}; {error.hint}" if error.hint else error.problem
+            rule_text(rule), None, rule, question, f"{error.problem}; {error.hint}" if error.hint else error.problem
         )

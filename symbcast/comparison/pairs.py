@@ -61,10 +61,10 @@ class Region:
         question = self._pair.question
         match self.verdict:
             case Verdict.ALWAYS:
-                return Condition(True)
+                return question.condition(TRUE)
             case Verdict.NEVER:
-                return Condition(False)
-        return Condition(question.named(simplified(self._formula, question.scope.knowledge)))
+                return question.condition(FALSE)
+        return question.condition(simplified(self._formula, question.scope.knowledge))
 
     @cached_property
     def example(self) -> Example | None:
@@ -78,8 +78,10 @@ class Region:
 
     @property
     def reason(self) -> str:
-        """Why something was not decided."""
-        return "" if self._standing is not None else next((d.reason for d in self._decisions if d.reason), "")
+        """Why it was not decided whether there are such sizes, or whether all are."""
+        if self.verdict is not Verdict.UNKNOWN:
+            return ""
+        return next((d.reason for d in self._decisions if d.reason), "")
 
     @property
     def _standing(self) -> Standing | None:
@@ -139,7 +141,9 @@ class Pair:
 
     @property
     def reason(self) -> str:
-        """Why something was not decided."""
+        """Why it was not decided how they stand to each other."""
+        if self.order is not Order.UNKNOWN:
+            return ""
         return self.only_first.reason or self.only_second.reason or self.differ.reason
 
     @cached_property

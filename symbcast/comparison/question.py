@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.api.conditions import Condition
 from symbcast.logic.formulas import Formula
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.premises import own_set
@@ -37,10 +38,10 @@ class Question:
         own = (describe(s, own_set(s, self.scope.min_size)) for s in self.scope.symbols)
         return [*own, *(a.formula for a in self.scope.assumptions)]
 
-    def named(self, formula: Formula) -> Formula:
-        """Return a formula over the symbols that the names mean in a condition."""
-        names = {s: symbol(n) for s, n in self.scope.names.items() if not isinstance(s, Unknown) and s is not symbol(n)}
-        return put_in(formula, names)
+    def condition(self, formula: Formula) -> Condition:
+        """Return a formula as a condition about all sizes of the question, by their names."""
+        names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}
+        return Condition.about(put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
 
     def at(self, sizes: Mapping[str, int]) -> tuple[Sizes, ...]:
         """Return the shapes at some sizes, given by name; all dimensions must have a value there."""

@@ -18,7 +18,7 @@ from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula, dims_of
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
-MOST = 30_000
+MOST = 5_000
 """Where more choices would have to be looked at, there are none to look at."""
 
 Sizes: TypeAlias = tuple[int, ...]

@@ -46,6 +46,18 @@ class Statement:
         self.formula: Formula = _formula(value)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*symbols_in(self.formula), *_asked(value))))
 
+    @classmethod
+    def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
+        """Return a formula over the sizes of an answer as a condition about all of these."""
+        return cls.about(named_formula(formula, answer), names_of(answer).values())
+
+    @classmethod
+    def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
+        """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+        made = cls(formula)
+        made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
+        return made
+
     @property
     def clauses(self) -> tuple[Formula, ...]:
         """The conjuncts; none for the condition that is always true."""
