@@ -55,12 +55,21 @@ class RuleAnswer:
     @cached_property
     def law(self) -> tuple[object, ...]:
         """What it asks and gives; where that is equal, rules say the same of the shapes."""
-        return (FALSE,) if self.result is None or FALSE in self.required else (self.required, self.output)
+        if self.result is None or FALSE in self.required:
+            return (FALSE,)
+        return self.required, self.output, self.places
 
     @property
     def output(self) -> tuple[OutputDim, ...]:
         """The output's axes, each named by the sizes that meet there."""
         return () if self.result is None else self.result.emission.output
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """The output axis on which each axis of each operand lies; none where it refuses the shapes."""
+        if self.result is None:
+            return ()
+        return self.result.rule.places([s.rank for s in self.question.shapes]).of
 
     @property
     def shape(self) -> str:

@@ -55,6 +55,7 @@ class PairData(TypedDict):
     second: str
     order: str
     agree: RegionData
+    apart: RegionData
     differ: RegionData
     only_first: RegionData
     only_second: RegionData
@@ -137,6 +138,7 @@ def _pair(pair: Pair) -> PairData:
         "second": pair.second.rule,
         "order": pair.order.value,
         "agree": _region(pair.agree),
+        "apart": _region(pair.apart),
         "differ": _region(pair.differ),
         "only_first": _region(pair.only_first),
         "only_second": _region(pair.only_second),

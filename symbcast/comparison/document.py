@@ -48,8 +48,8 @@ _TONES = {
 }
 _ORDERS = {
     Order.EQUAL: "{first} and {second} say the same",
-    Order.REFINES: "what {first} accepts, {second} accepts with the same output",
-    Order.REFINED_BY: "what {second} accepts, {first} accepts with the same output",
+    Order.REFINES: "what {first} accepts, {second} accepts too, and they agree",
+    Order.REFINED_BY: "what {second} accepts, {first} accepts too, and they agree",
     Order.NEITHER: "neither refines the other",
     Order.UNKNOWN: "not decided",
 }
@@ -61,7 +61,7 @@ def document(comparison: Compared) -> Document:
     >>> from symbcast.comparison import compare
     >>> from symbcast.show.text import render
     >>> print(render(document(compare("N, 3", "M, 1", rules=["numpy", "pdpd"]))))
-    2 rules on (N, 3) and (M, 1): what pdpd accepts, numpy accepts with the same output
+    2 rules on (N, 3) and (M, 1): what pdpd accepts, numpy accepts too, and they agree
     <BLANKLINE>
     rule         numpy: valid for some sizes
     output       (broadcast(M, N), 3)
@@ -69,7 +69,7 @@ def document(comparison: Compared) -> Document:
     rule         pdpd: valid for some sizes
     output       (N, 3)
     valid when   M == 1 or M == N
-    compared     numpy and pdpd: what pdpd accepts, numpy accepts with the same output
+    compared     numpy and pdpd: what pdpd accepts, numpy accepts too, and they agree
     the same     M is 1 or equals N
                  M == 1 or M == N
                  at N=1, M=1: (1, 3) and (1, 1): both give (1, 3)
@@ -142,6 +142,7 @@ def _pair_fields(pair: Pair) -> Iterator[Field]:
     first, second = pair.first.rule, pair.second.rule
     yield field("compared", (Span(f"{first}", True), Span(" and "), Span(second, True), Span(f": {_order(pair)}")))
     yield field("the same", *_region(pair.agree, pair))
+    yield field("laid apart", *_region(pair.apart, pair))
     yield field("different", *_region(pair.differ, pair))
     yield field("one alone", *_region(pair.only_first, pair), lead=f"{first}: ")
     yield field("one alone", *_region(pair.only_second, pair), lead=f"{second}: ")
@@ -159,18 +160,18 @@ def _region(region: Region, pair: Pair) -> Iterator[Line]:
         yield (Span(clipped(in_words(formula, Namer.of({})), LONGEST), math=NOTHING),)
         yield code(str(region.condition), Conjunction((formula,)))
     if region.example is not None:
-        yield _example(region.example, pair)
+        yield _example(region.example, pair, is_apart=region is pair.apart)
 
 
-def _example(example: Example, pair: Pair) -> Line:
+def _example(example: Example, pair: Pair, is_apart: bool) -> Line:
     at = (Span(sizes_text(example.sizes), True, math=Sizes(example.sizes)), Span(": ")) if example.sizes else ()
     shapes = f"{' and '.join(map(str, example.shapes))}: "
-    return (Span("at "), *at, Span(shapes), Span(_gives(example, pair.first.rule, pair.second.rule)))
+    return (Span("at "), *at, Span(shapes), Span(_gives(example, pair.first.rule, pair.second.rule, is_apart)))
 
 
-def _gives(example: Example | Separation, first: str, second: str) -> str:
+def _gives(example: Example | Separation, first: str, second: str, is_apart: bool = False) -> str:
     if example.first is not None and example.first == example.second:
-        return f"both give {example.first}"
+        return f"both give {example.first}{', of other elements' if is_apart else ''}"
     said = ((first, example.first), (second, example.second))
     return ", ".join(f"{rule} refuses" if output is None else f"{rule} gives {output}" for rule, output in said)
 
@@ -180,7 +181,9 @@ def relation_document(relation: Related) -> Document:
     said = _ORDERS[relation.order].format(first=relation.first, second=relation.second)
     title = heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
     shown = [
-        field("shown by", words(f"{' and '.join(map(str, s.shapes))}: {_gives(s, relation.first, relation.second)}"))
+        field(
+            "shown by", words(f"{' and '.join(map(str, s.shapes))}: {_gives(s, relation.first, relation.second, True)}")
+        )
         for s in relation.separations
     ]
     return Document(title, _TONES[relation.order], (fields([*shown, field("undecided", words(relation.reason))]),))

@@ -30,6 +30,7 @@ class Way(Enum):
     """How two rules stand to each other at some sizes."""
 
     AGREE = auto()
+    APART = auto()
     DIFFER = auto()
     ONLY_FIRST = auto()
     ONLY_SECOND = auto()
@@ -84,8 +85,13 @@ class Outcomes:
             return None
         laws = self.law(first), self.law(second)
         if laws not in self._standings:
-            self._standings[laws] = _standing(self._of(first), self._of(second))
+            is_apart = self._are_apart(moved(first, second))
+            self._standings[laws] = _standing(self._of(first), self._of(second), is_apart)
         return self._standings[laws]
+
+    def _are_apart(self, axes: Sequence[tuple[int, int]]) -> list[bool]:
+        """Return at which of the models an axis, of those given by operand and number, has another size than 1."""
+        return [any(shapes[n][i] != 1 for n, i in axes) for shapes in self._shapes]
 
     def example(self, number: int, first: RuleAnswer, second: RuleAnswer) -> Example:
         """Return one of the models, and what two rules give there."""
@@ -110,7 +116,18 @@ class Outcomes:
         ]
 
 
-def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None]) -> Standing:
+def moved(first: RuleAnswer, second: RuleAnswer) -> list[tuple[int, int]]:
+    """Return the axes, each an operand and a number, that two rules lay on different axes of the output."""
+    pairs = zip(first.places, second.places, strict=False)
+    return [
+        (n, i)
+        for n, (ours, theirs) in enumerate(pairs)
+        for i, (a, b) in enumerate(zip(ours, theirs, strict=False))
+        if a != b
+    ]
+
+
+def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None], is_apart: Sequence[bool]) -> Standing:
     counts: dict[Way, int] = dict.fromkeys(Way, 0)
     found: dict[Way, int] = {}
     for number, (a, b) in enumerate(zip(first, second, strict=True)):
@@ -119,7 +136,7 @@ def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None]) -> 
         elif b is None:
             way = Way.ONLY_FIRST
         else:
-            way = Way.AGREE if a == b else Way.DIFFER
+            way = Way.DIFFER if a != b else Way.APART if is_apart[number] else Way.AGREE
         counts[way] += 1
         found.setdefault(way, number)
     return Standing(counts, found, len(first))

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from symbcast.api.conditions import Condition
 from symbcast.broadcasting.outputs import same_output
 from symbcast.comparison.answers import RuleAnswer
-from symbcast.comparison.outcomes import Example, Outcomes, Standing, Way
+from symbcast.comparison.outcomes import Example, Outcomes, Standing, Way, moved
 from symbcast.comparison.question import Question
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, negate
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, different, equal, negate
 from symbcast.solver.decision import Decision
 from symbcast.solver.simplification import simplified
 from symbcast.verdicts import Verdict
 
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
 
 class Order(Enum):
-    """How one rule compares with another: `REFINES` where the other accepts all that it accepts, with its output."""
+    """How one rule compares with another: `REFINES` where the other accepts all that it accepts, and agrees there."""
 
     EQUAL = "equal"
     REFINES = "refines"
@@ -118,6 +122,8 @@ class Pair:
     Attributes:
         first, second: What each says.
         agree: Where both accept the shapes, with the same output.
+        apart: Where both accept them, with outputs of the same shape, but lay an axis of another size than 1 on
+            different axes of it: other elements come together there.
         differ: Where both accept them, with different outputs.
         only_first, only_second: Where one accepts them and the other does not.
     """
@@ -128,6 +134,7 @@ class Pair:
         self.question = question
         self.outcomes = outcomes
         self.agree = Region(self, Way.AGREE)
+        self.apart = Region(self, Way.APART)
         self.differ = Region(self, Way.DIFFER)
         self.only_first = Region(self, Way.ONLY_FIRST)
         self.only_second = Region(self, Way.ONLY_SECOND)
@@ -137,14 +144,21 @@ class Pair:
         """Whether the rules say the same here, or one refines the other: all that it accepts, the other does alike."""
         if self.outcomes.law(self.first) == self.outcomes.law(self.second):
             return Order.EQUAL
-        return order_of(self.only_first.is_empty, self.only_second.is_empty, self.differ.is_empty)
+        alike = _both(self.differ.is_empty, self.apart.is_empty)
+        return order_of(self.only_first.is_empty, self.only_second.is_empty, alike)
 
     @property
     def reason(self) -> str:
         """Why it was not decided how they stand to each other."""
         if self.order is not Order.UNKNOWN:
             return ""
-        return self.only_first.reason or self.only_second.reason or self.differ.reason
+        return next((r.reason for r in self.regions.values() if r.reason), "")
+
+    @property
+    def regions(self) -> dict[str, Region]:
+        """The regions by name."""
+        names = ("agree", "apart", "differ", "only_first", "only_second")
+        return {name: getattr(self, name) for name in names}
 
     @cached_property
     def standing(self) -> Standing | None:
@@ -156,7 +170,9 @@ class Pair:
         first, second = self.first.required, self.second.required
         match way:
             case Way.AGREE:
-                return (*first, *second, *self._same), (TRUE,)
+                return (*first, *second, *self._same, *(equal(size, 1) for size in self._moved)), (TRUE,)
+            case Way.APART:
+                return (*first, *second, *self._same), [different(size, 1) for size in self._moved]
             case Way.DIFFER:
                 return (*first, *second), [negate(f) for f in self._same]
             case Way.ONLY_FIRST:
@@ -178,8 +194,20 @@ class Pair:
             return (FALSE,)
         return clauses(same_output(self.first.output, self.second.output))
 
+    @cached_property
+    def _moved(self) -> list[Dim]:
+        """The sizes of the axes that the rules lay on different axes of the output."""
+        return [self.question.shapes[n].dims[i] for n, i in moved(self.first, self.second)]
+
     def __repr__(self) -> str:
         return f"<Pair {self.first.rule}, {self.second.rule}: {self.order.value}>"
+
+
+def _both(left: bool | None, right: bool | None) -> bool | None:
+    """Return whether two things hold; None where that was not decided."""
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
 
 
 def order_of(first_within: bool | None, second_within: bool | None, alike: bool | None) -> Order:

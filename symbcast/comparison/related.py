@@ -23,6 +23,8 @@ class Separation:
     second: Sizes | None
 
     def __str__(self) -> str:
+        if self.first == self.second:
+            return f"{' and '.join(map(str, self.shapes))}: both give {self.first}, of other elements"
         outputs = ("refuses" if output is None else f"gives {output}" for output in (self.first, self.second))
         return f"{' and '.join(map(str, self.shapes))}: the first {', the second '.join(outputs)}"
 
@@ -38,7 +40,8 @@ class Related:
         order: Equal; refines, where the second accepts all that the first does, with the same output; refined by, where
             it is the other way round; or neither. Unknown where that was not decided.
         separations: Smallest shapes, by rank and then by sizes, that show why the rules are not equal, or why neither
-            refines the other: in which one alone accepts them, or both do with different outputs.
+            refines the other: in which one alone accepts them, or both do with different outputs; where these are
+            equal, an axis lies elsewhere.
         reason: Why it was not decided.
     """
 

@@ -95,7 +95,7 @@ class _Found:
             return
         self._only_first = self._only_first or _separation(pair.only_first.example)
         self._only_second = self._only_second or _separation(pair.only_second.example)
-        self._differ = self._differ or _separation(pair.differ.example)
+        self._differ = self._differ or _separation(pair.differ.example or pair.apart.example)
 
     @property
     def order(self) -> Order:

@@ -27,7 +27,9 @@ def test_paddles_axis_beside_onnx():
     assert pair.order is Order.NEITHER
     assert pair.first.verdict is sb.Verdict.ALWAYS
     assert str(pair.second.condition) == "W == C or W == 1 or C == 1"
-    assert pair.agree.condition.equivalent("C == 1 or C == W")
+    assert pair.agree.condition.equivalent("C == 1")
+    # Both give (N, C, H, W), and the one adds to each channel what the other adds to each column.
+    assert pair.apart.condition.equivalent("C == W and C != 1")
     assert pair.differ.condition.equivalent("W == 1 and C != 1")
     assert pair.only_first.condition.equivalent("C != 1 and W != 1 and C != W")
     assert pair.only_second.verdict is sb.Verdict.NEVER

@@ -23,6 +23,7 @@ RELATIONS = [
     ("pdpd", "pdpd(flavour='openvino')", Order.NEITHER),
     ("pdpd", "pdpd(flavour='paddle')", Order.REFINES),
     ("onnx-legacy", "none", Order.EQUAL),
+    ("explicit(axes=(0,))", "unidirectional", Order.NEITHER),
     ("onnx-legacy(broadcast=1)", "pdpd", Order.REFINES),
     ("paddle(min_rank=1)", "paddle", Order.REFINES),
     ("explicit(axes=(0,))", "stablehlo-broadcast-in-dim(broadcast_dimensions=(0,))", Order.EQUAL),
@@ -37,7 +38,7 @@ def test_relations(first, second, order):
     for separation in found.separations:
         outputs = [output(rule, separation.shapes) for rule in (first, second)]
         assert outputs == [separation.first, separation.second]
-        assert outputs[0] != outputs[1]
+        assert outputs[0] != outputs[1] or str(separation).endswith("of other elements")
 
 
 def output(rule, shapes):
@@ -78,7 +79,7 @@ def test_forms():
     data = found.to_dict()
     assert json.loads(json.dumps(data)) == data
     assert data["separations"] == [{"shapes": [[1], []], "first": [1], "second": None}]
-    assert "what unidirectional accepts, numpy accepts" in found.explain()
+    assert "what unidirectional accepts, numpy accepts too" in found.explain()
     assert "unidirectional refuses" in found._repr_html_()
     with pytest.raises(TypeError, match="compare its"):
         bool(found)
