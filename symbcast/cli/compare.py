@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError
 
@@ -32,7 +33,8 @@ def compare(
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "()". None with --rank.
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, a line each;
+        a shape that begins with "-", but not with a size such as -1, goes behind --. None with --rank.
     rule
         A rule with its attributes, such as numpy or "pdpd(axis=1)"; given again for each. All that need no attributes
         where none is given.
@@ -53,7 +55,7 @@ def compare(
         return _related(rule[0], rule[1], rank, format)
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
-    return _compared(shapes, rule or [], assume or [], min_size, format)
+    return _compared(read_shapes(shapes, is_blank_read=False), rule or [], assume or [], min_size, format)
 
 
 def _related(first: str, second: str, rank: int, format: Format) -> int:
@@ -68,7 +70,7 @@ def _related(first: str, second: str, rank: int, format: Format) -> int:
     return _status([found.order])
 
 
-def _compared(shapes: tuple[str, ...], rules: list[str], assume: list[str], min_size: int, format: Format) -> int:
+def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> int:
     from symbcast.comparison import compare as ask
     from symbcast.comparison.document import document
 
