@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
@@ -13,6 +13,8 @@ from symbcast.cli.statuses import Exit, UsageError
 if TYPE_CHECKING:
     from symbcast.comparison import Order
 
+FailOn: TypeAlias = Literal["different", "neither"]
+
 EPILOGUE = """Example: symbcast compare "N, C, H, W" "C, 1, K" --rule "pdpd(axis=1)" --rule numpy
 
 Example: symbcast compare --rule numpy --rule unidirectional --rank 3
@@ -20,13 +22,14 @@ Example: symbcast compare --rule numpy --rule unidirectional --rank 3
 Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2 wrong usage or text, 3 not decided."""
 
 
-def compare(
+def compare(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     min_size: int = 0,
     rank: int | None = None,
     format: Format = "text",
+    fail_on: FailOn = "different",
 ) -> int:
     """Say where broadcast rules agree, where one alone accepts the shapes, and where their outputs differ.
 
@@ -46,19 +49,22 @@ def compare(
         Compare two rules on all shapes of at most this rank.
     format
         Text to read, or JSON.
+    fail_on
+        What exits with 1: rules that differ at some sizes, or two of which neither refines the other.
     """
     if rank is not None:
         if shapes or assume or min_size:
             raise UsageError("--rank is about all shapes: give it without shapes, --assume and --min-size")
         if rule is None or len(rule) != 2:
             raise UsageError("--rank compares two rules: symbcast compare --rule numpy --rule unidirectional --rank 3")
-        return _related(rule[0], rule[1], rank, format)
+        return _status(_related(rule[0], rule[1], rank, format), fail_on)
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
-    return _compared(read_shapes(shapes, is_blank_read=False), rule or [], assume or [], min_size, format)
+    operands = read_shapes(shapes, is_blank_read=False)
+    return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 
 
-def _related(first: str, second: str, rank: int, format: Format) -> int:
+def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
     from symbcast.comparison import relation
     from symbcast.comparison.document import relation_document
 
@@ -67,10 +73,10 @@ def _related(first: str, second: str, rank: int, format: Format) -> int:
         print_json(found.to_dict())
     else:
         show(relation_document(found))
-    return _status([found.order])
+    return [found.order]
 
 
-def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> int:
+def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> list[Order]:
     from symbcast.comparison import compare as ask
     from symbcast.comparison.document import document
 
@@ -79,12 +85,14 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
         print_json(found.to_dict())
     else:
         show(document(found))
-    return _status([pair.order for pair in found.pairs])
+    return [pair.order for pair in found.pairs]
 
 
-def _status(orders: list[Order]) -> int:
+def _status(orders: list[Order], fail_on: FailOn) -> int:
     from symbcast.comparison import Order
 
     if Order.UNKNOWN in orders:
         return Exit.UNDECIDED
+    if fail_on == "neither":
+        return Exit.FAILS if Order.NEITHER in orders else Exit.ALWAYS
     return Exit.ALWAYS if all(order is Order.EQUAL for order in orders) else Exit.FAILS

@@ -13,6 +13,8 @@ STATUSES = [
     (["N, 3", "M, 1", "--rule", "numpy", "--rule", "pdpd"], Exit.FAILS),
     (["N, 3", "M, 1", "--rule", "numpy", "--rule", "pdpd", "--assume", "N >= 2"], Exit.ALWAYS),
     (["N, C, H", "C", "--rule", "pdpd(axis=1)", "--rule=numpy"], Exit.FAILS),
+    (["N, 3", "M, 1", "--rule", "numpy", "--rule", "pdpd", "--fail-on", "neither"], Exit.ALWAYS),
+    (["N, 3", "M", "--rule", "numpy", "--rule", "pdpd(axis=0)", "--fail-on", "neither"], Exit.FAILS),
     (["-1, 3", "3"], Exit.FAILS),
     (["--rule", "numpy", "--rule", "paddle", "--rank", "2"], Exit.ALWAYS),
     (["--rule", "numpy", "--rule", "unidirectional", "--rank", "2"], Exit.FAILS),
@@ -37,6 +39,8 @@ WRONG = [
     (["N", "M", "--rank", "2"], "give it without shapes"),
     (["--rank", "2", "--rule", "numpy"], "--rank compares two rules"),
     (["--rank", "99", "--rule", "numpy", "--rule", "none"], "write a number from 0 to 8"),
+    (["N", "M", "--ruls", "numpy"], "did you mean --rule"),
+    (["", "M"], "is empty"),
     (["N", "M", "--rule", "pdpd(axis=-7)"], "write -1 for the right"),
 ]
 
