@@ -146,14 +146,14 @@ def test_the_keyboard_is_enough(browser: Browser, lab: Lab) -> None:
             page.keyboard.press("Tab")
             stops.append(page.evaluate(FOCUSED))
         assert stops[:3] == ["remove A", "shape of B", "remove B"], stops
-        for stop in ("rule", "assume", "min size", "up to", "N=2, M=3: axis 0 (-2) fails", "Copy call"):
+        for stop in ("rule", "assume", "min size", "up to", "N=2, M=3: fails on axis 0 (-2)", "Copy call"):
             assert any(found.startswith(stop) for found in stops), (stop, stops)
         explored.get_by_role("gridcell", name="N=2, M=3:").focus()
         page.keyboard.press("ArrowRight")
         expect_text(explored.locator(".binding"), "N=3, M=3")
         page.keyboard.press("ArrowUp")
         expect_text(explored.locator(".binding"), "N=3, M=4")
-        assert page.evaluate(FOCUSED).startswith("N=3, M=4: axis 0 (-2) fails")
+        assert page.evaluate(FOCUSED).startswith("N=3, M=4: fails on axis 0 (-2)")
         explored.get_by_label("size of M").fill("3")
         expect_text(explored.locator(".working"), "output (3, 3)")
         slider = explored.get_by_role("slider", name="N")
