@@ -14,7 +14,7 @@ SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
+_PLAIN_NAME = re.compile(r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*")
 
 
 def name_text(name: str) -> str:

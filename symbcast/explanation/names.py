@@ -104,7 +104,7 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
-        return formula_text(self.renamed_formula(formula), self._order)
+        return formula_text(self.renamed_formula(formula), order=self._order)
 
     def _rename(self, dim: Dim) -> Dim:
         return replaced(dim, self._renamed) if self._renamed else dim
