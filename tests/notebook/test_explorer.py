@@ -333,3 +333,22 @@ def test_without_anywidget_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     for ask in (lambda: sb.notebook.explore("N", "M"), lambda: sb.notebook.Explorer):
         with pytest.raises(sb.MissingExtraError, match=r"pip install '\.\[notebook\]'"):
             ask()
+
+
+def test_a_page_that_only_displays_has_the_answer_and_a_picture() -> None:
+    explorer = sb.notebook.explore("batch, heads, T, T + P", "batch, 1, 1, S")
+    data, _ = explorer._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert explorer.answer["html"] in data["text/html"]
+    assert (
+        'alt="Plot of where it works and where it fails, for sizes of T (0 to 12) and S (0 to 12)' in data["text/html"]
+    )
+    numbers, _ = sb.notebook.explore("2, 3", "4, 1")._repr_mimebundle_()
+    assert "<img" not in numbers["text/html"]
+
+
+def test_a_map_goes_up_to_4096_in_steps() -> None:
+    shown = sb.notebook.explore("N", "M", up_to=10**6).checked["map"]
+    assert shown["up_to"] == 4096
+    assert shown["steps"] == "N: 0 to 4096, every 128th size; M: 0 to 4096, every 128th size"
+    assert all(len(sizes) == 33 for sizes in shown["sizes"])
