@@ -51,10 +51,19 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.conditions import Condition
+    from symbcast.api.expansion import Expansion
+    from symbcast.comparison import Comparison, Relation, compare, relation
+    from symbcast.program.entailment import equivalent
 
 _LAZY = {
+    "Comparison": "symbcast.comparison",
     "Condition": "symbcast.api.conditions",
+    "Expansion": "symbcast.api.expansion",
+    "Relation": "symbcast.comparison",
     "Unknown": "symbcast.algebra.sympy_functions",
+    "compare": "symbcast.comparison",
+    "equivalent": "symbcast.program.entailment",
+    "relation": "symbcast.comparison",
     "symbol": "symbcast.algebra.sympy_functions",
 }
 
@@ -62,15 +71,18 @@ __all__ = [
     "AssumptionError",
     "BindingError",
     "BroadcastError",
+    "Comparison",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
     "ExchangeError",
+    "Expansion",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Relation",
     "Result",
     "Rule",
     "RuleArgumentError",
@@ -89,7 +101,10 @@ __all__ = [
     "__version__",
     "adapters",
     "broadcast",
+    "compare",
+    "equivalent",
     "notebook",
+    "relation",
     "rule",
     "rules",
     "shape",

@@ -15,6 +15,8 @@ from symbcast.broadcasting.registry import is_own
 from symbcast.cli.arguments import HELP, Option, asks_for, prepared, unknown_command, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
+from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
+from symbcast.cli.compare import compare
 from symbcast.cli.completion import install_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
@@ -34,7 +36,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """How wide the window on a text is where the width of stderr is not known."""
-_COMMANDS = ("check", "model", "rules")
+_COMMANDS = ("check", "compare", "model", "rules")
 _INSTALL = "--install-completion"
 
 
@@ -52,6 +54,7 @@ def make_app(with_plugins: bool) -> App:
         suppress_keyboard_interrupt=False,
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
+    app.command(compare, help_epilogue=COMPARE_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     app.command(install_command(app), name=_INSTALL)

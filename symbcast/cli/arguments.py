@@ -1,8 +1,8 @@
 """Arguments as they are typed, held against what a command declares before anything is done with them.
 
 Nothing is taken for what it may not have been meant as: what begins with ``-`` is an option, and one that the command
-does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`,
-``-`` and a digit, which begin a shape; and whatever follows ``--``.
+does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`
+and `compare`, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _EXAMPLES = {
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-TAKE_OTHERS = ("check", "model")
+_OF_SHAPES = ("check", "compare")
+TAKE_OTHERS = (*_OF_SHAPES, "model")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
 
@@ -118,7 +119,7 @@ def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is no option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
         raise UsageError(f"{_shown(argument)} begins with {argument[0]!r}, which is no hyphen; write - or -- instead")
-    return not argument.startswith("-") or argument == STDIN or (command == "check" and bool(_SHAPE.match(argument)))
+    return not argument.startswith("-") or argument == STDIN or (command in _OF_SHAPES and bool(_SHAPE.match(argument)))
 
 
 def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
@@ -176,7 +177,7 @@ def _example(option: Option) -> str:
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
     """Return what to say of an option that a command does not have, with what may have been meant."""
-    what = "shape" if command == "check" else "file"
+    what = "shape" if command in _OF_SHAPES else "file"
     behind = f'a {what} that begins with "-" goes behind "--"'
     if not name:
         return f"{_shown(argument)} begins as an option does; {behind}: symbcast {command} -- {_shown(argument)}"
