@@ -82,6 +82,21 @@ def test_help_is_as_wide_as_there_are_columns(arguments, columns, monkeypatch, c
     assert max(map(len, capsys.readouterr().out.splitlines())) <= columns
 
 
+@pytest.mark.parametrize("columns", ["0", "5", "-3", "wide", "99999999"])
+@pytest.mark.parametrize("arguments", [["help"], ["check", "N"], ["check", "N^2"]])
+def test_any_number_of_columns_is_taken(columns, arguments, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run(arguments) in (Exit.ALWAYS, Exit.USAGE)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_stderr_that_is_full_leaves_the_status(tmp_path):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    command = f"{sys.executable} -m symbcast check 'N^2' 2>/dev/full"
+    assert subprocess.run(command, shell=True, timeout=60, check=False, cwd=ROOT).returncode == Exit.USAGE
+
+
 # What is in the place of a shape or a file, and what is left alone.
 
 

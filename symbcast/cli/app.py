@@ -20,7 +20,7 @@ from symbcast.cli.compare import compare
 from symbcast.cli.completion import install_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
-from symbcast.cli.output import columns, print_text, print_wrapped
+from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import ShapeSyntaxError, SymbcastError
@@ -124,6 +124,8 @@ def run(arguments: Sequence[str]) -> int:
         if getattr(sys, name) is None:  # closed by the caller: the status is still wanted
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the process
     try:
+        if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < LEAST_WIDTH:
+            os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(os.environ["COLUMNS"]) else ""  # else the help is no text
         typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
         app = make_app(_needs_plugins(typed))
         status = app(_prepared(app, typed))
@@ -142,7 +144,8 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.BROKEN_PIPE
     except OSError as error:
         _discard_output()
-        return _refuse(f"cannot write the answer: {error.strerror or error}")
+        what = error.filename if isinstance(error.filename, str) else "cannot write the answer"
+        return _refuse(f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
 
@@ -160,7 +163,8 @@ def _usage(error: CycloptsError) -> str:
 
 def _refuse(message: str, pointer: str = "") -> int:
     """Say what is wrong; a pointer to the place in a text is not wrapped."""
-    print_wrapped(f"symbcast: {message}", sys.stderr)
-    if pointer:
-        print_text(pointer, sys.stderr)
+    with suppress(OSError):  # there is nobody left to tell
+        print_wrapped(f"symbcast: {message}", sys.stderr)
+        if pointer:
+            print_text(pointer, sys.stderr)
     return Exit.USAGE
