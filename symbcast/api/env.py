@@ -27,8 +27,8 @@ class ShapeEnv(ShapeFunctions, Guards):
     the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
 
     ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
-    text (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a
-    time.
+    text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
+    may bring labels of its own (``?a``). Use an environment from one thread at a time.
 
     >>> env = ShapeEnv(assume=["batch >= 1"])
     >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")

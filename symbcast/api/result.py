@@ -40,6 +40,9 @@ def broadcast(
     of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
     symbols. ``budget`` limits each question that the result is asked to so many seconds; without one no clock decides.
 
+    An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
+    Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
+
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
 

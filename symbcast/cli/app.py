@@ -17,6 +17,7 @@ from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
 from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
 from symbcast.cli.compare import compare
+from symbcast.cli.completion import install_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import columns, print_text, print_wrapped
@@ -36,6 +37,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 _POINTED = 130
 """How wide the window on a text is where the width of stderr is not known."""
 _COMMANDS = ("check", "compare", "model", "rules")
+_INSTALL = "--install-completion"
 
 
 def make_app(with_plugins: bool) -> App:
@@ -55,6 +57,7 @@ def make_app(with_plugins: bool) -> App:
     app.command(compare, help_epilogue=COMPARE_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
+    app.command(install_command(app), name=_INSTALL)
     return app
 
 
@@ -77,13 +80,13 @@ def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
     command, rest = next(iter(arguments), ""), list(arguments[1:])
     if not arguments or command in ("--version", *HELP):
         return list(arguments[:1])
-    if command not in _COMMANDS:
+    if command not in (*_COMMANDS, _INSTALL):
         raise UsageError(unknown_command(command, _COMMANDS, _is_file(command), _is_shape(command)))
     if asks_for(HELP, rest):
         return [command, "--help"]
     if asks_for(["--version"], rest):
         return ["--version"]
-    return [command, *prepared(command, rest, {name: _options(app, name) for name in _COMMANDS})]
+    return [command, *prepared(command, rest, {name: _options(app, name) for name in (*_COMMANDS, _INSTALL)})]
 
 
 def _is_file(argument: str) -> bool:

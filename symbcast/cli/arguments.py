@@ -12,17 +12,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from symbcast.characters import clipped, closest, listed, visible
+from symbcast.cli.files import STDIN
 from symbcast.cli.statuses import UsageError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
+_EXAMPLES = {
+    "--assume": '"N >= 2"',
+    "--axes": "0,2",
+    "--bind": "batch=4",
+    "--dask": "tcp://host:8786",
+    "--output": "out.onnx",
+    "--results": "results.jsonl",
+    "--rule": "numpy",
+    "--shapes": '"x=N, 3, H, W"',
+    "--values": "steps=4,N//2",
+}
 _MOST_DIGITS = 18
 _OF_SHAPES = ("check", "compare")
+TAKE_OTHERS = (*_OF_SHAPES, "model")
+"""The commands that take shapes or files."""
 HELP = ("--help", "-h")
-STDIN = "-"
-"""In the place of a shape or of a file, standard input."""
 
 
 class Option(NamedTuple):
@@ -77,6 +89,8 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it once")
             options.append(name if option.is_switch else f"{name}={value}")
+    if others and command not in TAKE_OTHERS:
+        raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
     return [*options, *(["--", *others] if others else [])]
 
 
@@ -156,8 +170,9 @@ def _is_number(value: str, kind: type[int] | type[float]) -> bool:
 
 
 def _example(option: Option) -> str:
-    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "...")
-    return f"{option.names[0]} {value}"
+    name = option.names[0]
+    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
+    return f"{name} {value or _EXAMPLES.get(name, '...')}"
 
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:

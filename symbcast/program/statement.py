@@ -204,7 +204,7 @@ class Statement:
         raise TypeError("a condition has no truth value: see .verdict() and .holds()")
 
     def __str__(self) -> str:
-        return formula_text(self.formula, self.shown)
+        return formula_text(self.formula, names=self.shown)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
