@@ -8,8 +8,11 @@ from symbcast.operators.methods import ShapeFunctions
 from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symbcast.exchange.programs import ProgramData
     from symbcast.guards import Guard
+    from symbcast.questions.cases import Cases, Hint
     from symbcast.report.findings import Finding
     from symbcast.report.formats import Format
 
@@ -51,6 +54,24 @@ class ShapeEnv(ShapeFunctions):
         from symbcast.show import latex, program
 
         return latex.render(program.document(self))
+
+    def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into: see `Result.cases`.
+
+        ``hints`` are sizes that are expected, such as ``{"batch": 1, "T": 128}``, all of them or some, or conditions
+        on them. The cases that they lie in come first, those of most hints before others, so that ``limit`` cases
+        serve as many hints as so many can. Raises `BindingError` for a hint that no valid sizes meet.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> (kernel,) = env.cases([{"batch": 8, "T": 128, "S": 128}], limit=1)
+        >>> kernel, kernel.shapes
+        (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
+        """
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_program
+
+        return cases_of_program(self, Condition(self), hints, limit)
 
     # Findings: each conjunct of the condition with where it comes from, for tools.
 

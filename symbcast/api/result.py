@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
+    from symbcast.questions.cases import Cases
 
 
 def broadcast(
@@ -130,6 +131,25 @@ class Result(Call):
 
             self._certificate = certify(self)
         return self._certificate
+
+    def cases(self, limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into, under the assumptions.
+
+        In each case every output size is one expression, and every operand is stretched on the same axes: what a
+        compiler can make one kernel for. The cases do not overlap, none is empty, and the condition holds exactly where
+        one of their guards does; ``limit`` is the most cases that are wanted. A size that is 1 throughout a case is
+        stretched there, unless the output's is 1 too. Raises `UndecidedError` where whether a case is empty is open.
+
+        >>> for case in broadcast("N, 3", "M, 1").cases():
+        ...     print(case, case.strides)
+        N == M: (N, 3) (Shape('(3, 1)'), Shape('(1, 0)'))
+        N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
+        M == 1 and N != 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
+        """
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_call
+
+        return cases_of_call(self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""

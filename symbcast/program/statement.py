@@ -104,6 +104,10 @@ class Statement:
         made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
         return made
 
+    def about(self, formula: Formula) -> Self:
+        """Return another condition about the sizes of the same question."""
+        return self._with(formula)
+
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._decision(assume, min_size).verdict
