@@ -47,9 +47,12 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
+    from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
 
 _LAZY = {
+    "Case": "symbcast.api.cases",
+    "Cases": "symbcast.api.cases",
     "Condition": "symbcast.api.conditions",
     "Unknown": "symbcast.algebra.sympy_functions",
     "symbol": "symbcast.algebra.sympy_functions",
@@ -59,6 +62,8 @@ __all__ = [
     "AssumptionError",
     "BindingError",
     "BroadcastError",
+    "Case",
+    "Cases",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",

@@ -10,9 +10,10 @@ from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from symbcast.api.cases import Cases
     from symbcast.exchange.programs import ProgramData
     from symbcast.guards import Guard
-    from symbcast.questions.cases import Cases, Hint
+    from symbcast.questions.cases import Hint
     from symbcast.report.findings import Finding
     from symbcast.report.formats import Format
 
@@ -68,10 +69,11 @@ class ShapeEnv(ShapeFunctions):
         >>> kernel, kernel.shapes
         (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
         """
+        from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
         from symbcast.questions.cases import cases_of_program
 
-        return cases_of_program(self, Condition(self), hints, limit)
+        return cases_of_program(Cases, self, Condition(self), hints, limit)
 
     # Findings: each conjunct of the condition with where it comes from, for tools.
 

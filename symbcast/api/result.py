@@ -16,11 +16,11 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.api.cases import Cases
     from symbcast.exchange.answers import ResultData
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
-    from symbcast.questions.cases import Cases
 
 
 def broadcast(
@@ -144,12 +144,13 @@ class Result(Call):
         ...     print(case, case.strides)
         N == M: (N, 3) (Shape('(3, 1)'), Shape('(1, 0)'))
         N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
-        M == 1 and N != 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
+        N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
         """
+        from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
         from symbcast.questions.cases import cases_of_call
 
-        return cases_of_call(self, Condition(self), limit)
+        return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""

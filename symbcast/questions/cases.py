@@ -1,22 +1,22 @@
-"""The cases of a broadcast, or of a program: in each, every output size and every stretched axis is one and the same."""
+"""The cases of a broadcast, or of a program: in each, all output sizes and all stretched axes are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.errors import BindingError
 from symbcast.characters import sizes_text
+from symbcast.errors import BindingError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
 from symbcast.program.bindings import read_sizes, unknown_name
 from symbcast.program.call import Call
 from symbcast.program.premises import knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import Statement
+from symbcast.questions.choices import Column
 from symbcast.questions.layouts import Broadcast, Layout, broadcast_of, joins_in
 from symbcast.questions.partition import Partition, Parts
 from symbcast.solver.knowledge import Knowledge
@@ -25,7 +25,6 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
     from symbcast.program.bindings import Sizes
     from symbcast.shapes import Shape
 
@@ -133,8 +132,8 @@ class Case:
         return f"<Case {self.number}: {self}>"
 
 
-class Cases(Sequence[Case]):
-    """The cases of a broadcast or a program, which do not overlap.
+class Division(Sequence[Case]):
+    """The cases of a broadcast or a program, which do not overlap. `symbcast.Cases` is this as users see it.
 
     Attributes:
         is_complete: Whether there are no others: the condition holds exactly where one of the guards does.
@@ -176,10 +175,13 @@ class Cases(Sequence[Case]):
 
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"
-        return f"<Cases: {len(self)}{more}>"
+        return f"<{type(self).__name__}: {len(self)}{more}>"
 
 
-def cases_of_call(call: Call, condition: Statement, limit: int | None = None) -> Cases:
+D = TypeVar("D", bound=Division)
+
+
+def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | None = None) -> D:
     """Return the cases of a broadcast; ``condition`` is the condition of it as a value."""
     name = call.rule.called
     broadcast = broadcast_of(name, call.rule, call.operands)
@@ -188,16 +190,16 @@ def cases_of_call(call: Call, condition: Statement, limit: int | None = None) ->
     dims = [d for s in call.operands for d in s.dims]
     columns = [*joins_in(dims), *broadcast.columns()]
     partition = Partition(known, columns, [c.requirement for c in call.constraints])
-    return _cases(Question(condition, names, [broadcast], partition), (), limit)
+    return _cases(kind, Question(condition, names, [broadcast], partition), (), limit)
 
 
 def cases_of_program(
-    program: Program, condition: Statement, hints: Iterable[Hint] = (), limit: int | None = None
-) -> Cases:
+    kind: type[D], program: Program, condition: Statement, hints: Iterable[Hint] = (), limit: int | None = None
+) -> D:
     """Return the cases of a program, those that hints lie in first."""
     known = knowledge(program.shown, program.assumptions, program.min_size)
     broadcasts: list[Broadcast] = []
-    columns: list[Any] = []
+    columns: list[Column] = []
     required: list[Formula] = [FALSE] if program.verdict is Verdict.NEVER else []
     for op in program.operations:
         if op.kind == "assume":
@@ -209,10 +211,10 @@ def cases_of_program(
             broadcasts.append(broadcast_of(op.name, op.rule, op.operands, op.output))
             columns += joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
     question = Question(condition, program.shown, broadcasts, Partition(known, columns, required))
-    return _cases(question, hints, limit)
+    return _cases(kind, question, hints, limit)
 
 
-def _cases(question: Question, hints: Iterable[Hint], limit: int | None) -> Cases:
+def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
     """Return the cases that most hints lie in first, and then the others."""
     partition, most = question.partition, MOST if limit is None else limit
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
@@ -230,7 +232,7 @@ def _cases(question: Question, hints: Iterable[Hint], limit: int | None) -> Case
         is_complete = all_found and len(chosen) + len(others) <= most
         chosen += [(parts, ()) for parts in others[: most - len(chosen)]]
     made = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]
-    return Cases(question, made, is_complete)
+    return kind(question, made, is_complete)
 
 
 def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Parts]:

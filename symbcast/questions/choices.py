@@ -157,20 +157,19 @@ def choices(column: Column, before: Choice) -> Iterator[Choice]:
     output = None if column.output is None else before.resolve(column.output)
     if output == 1:
         made = before.copy()
-        if all([made.make_one(d) for d in sizes]):
+        if all(made.make_one(d) for d in sizes):
             yield made
         return
     free = [d for d in sizes if d != output and not before.is_large(d)]
-    most = len(sizes) - (1 if output is None else 0)
+    most = len(sizes) - 1 if output is None and sizes else len(sizes)
     for count in range(min(len(free), most) + 1):
         for ones in combinations(free, count):
             rest = [d for d in sizes if d not in ones]
             first = rest[0] if output is None and rest else output
             made = before.copy()
-            is_possible = all([made.make_one(d) for d in ones])
+            is_possible = all(made.make_one(d) for d in ones)
             if first is not None:
-                is_possible = is_possible and all([made.make_equal(first, d) for d in rest])
+                is_possible = is_possible and all(made.make_equal(first, d) for d in rest)
                 is_possible = is_possible and (not ones or made.make_large(first))
             if is_possible:
                 yield made
-

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.terms import symbols_of
 from symbcast.errors import UndecidedError
 from symbcast.logic.formulas import Compatible, Formula, with_dims
 from symbcast.questions.choices import Choice, Column, choices
@@ -36,6 +37,7 @@ class Parts:
         self._parts = tuple(parts)
         self._knowledge = knowledge
         self._choice = Choice.together([Choice.given(knowledge.values), *(p.choice for p in parts)])
+        self._resolved: dict[Dim, Dim] = {}
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -44,14 +46,20 @@ class Parts:
 
     def resolve(self, dim: Dim) -> Dim:
         """Return what a size is wherever the part holds."""
-        dim = self._choice.resolve(dim)
-        for part in self._parts:
-            dim = part.decision.fixed(dim)
-        return dim
+        if isinstance(dim, int):
+            return dim
+        found = self._resolved.get(dim)
+        if found is None:
+            found = self._choice.resolve(dim)
+            for decision in {id(d): d for s in symbols_of((found,)) if (d := self._about.get(s)) is not None}.values():
+                found = decision.fixed(found)
+            self._resolved[dim] = found
+        return found
 
-    def joined(self, sizes: Iterable[Dim]) -> Dim:
-        """Return what comes out of sizes of a column."""
-        return next((d for d in map(self.resolve, sizes) if d != 1), 1)
+    @cached_property
+    def _about(self) -> dict[Symbol, Decision]:
+        """What holds of each size."""
+        return {s: part.decision for part in self._parts for s in part.decision.knowledge.symbols}
 
     def witness(self) -> dict[Symbol, int]:
         """Return the smallest sizes of the part; raise `UndecidedError` where none were found."""
@@ -69,14 +77,17 @@ class Parts:
 class Partition:
     """The sizes at which requirements hold and columns join, under what is known.
 
-    ``columns`` are in an order in which a join in one comes after the column that it is the join of.
+    ``columns`` are in an order in which a join in one comes after the column that it is the join of. ``asked`` are the
+    requirements as they were given, ``requirements`` those that columns do not say.
     """
 
     def __init__(self, knowledge: Knowledge, columns: Iterable[Column], requirements: Iterable[Formula]) -> None:
         self.knowledge = knowledge
         self.columns = tuple(dict.fromkeys(columns))
         covered = {_key(r) for c in self.columns for r in c.requirements}
-        self.requirements = tuple(r for r in dict.fromkeys(requirements) if _key(r) not in covered)
+        self.asked = tuple(dict.fromkeys(requirements))
+        left = [r for r in self.asked if _key(r) not in covered]
+        self.requirements = tuple(put_in(r, knowledge.values) for r in left) if knowledge.values else tuple(left)
 
     def parts(self, limit: int) -> tuple[list[Parts], bool]:
         """Return the parts, at most ``limit`` of them, and whether these are all.
@@ -103,7 +114,7 @@ class Partition:
 
     def parts_within(self, region: Sequence[Formula], limit: int) -> list[Parts]:
         """Return the parts, at most ``limit`` of them, that some sizes of a region lie in."""
-        narrowed = Partition(self.knowledge, self.columns, [*self.requirements, *region])
+        narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
         found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
         return list({parts.clauses: parts for parts in found if parts is not None}.values())
 
@@ -111,7 +122,7 @@ class Partition:
         """Return what concerns each set of sizes that nothing ties to others."""
         values = self.knowledge.values
         columns = [(c, _symbols(c, values)) for c in self.columns]
-        required = [(r, tuple(symbols_in(put_in(r, values) if values else r))) for r in self.requirements]
+        required = [(r, tuple(symbols_in(r))) for r in self.requirements]
         ties = Ties(self.knowledge.domains)
         ties.tie(self.knowledge.others)
         ties.tie(Compatible(symbols) for _, symbols in (*columns, *required) if symbols)
@@ -175,7 +186,7 @@ class _Group:
         return None if decision is None else Part(choice, decision)
 
     def _is_plain(self) -> bool:
-        """Return whether the choices by themselves tell what can be: names and numbers of which nothing else is known."""
+        """Return whether choices by themselves tell what can be: nothing else is known of the names and numbers."""
         domains = self._whole.domains
         return (
             not self.requirements
