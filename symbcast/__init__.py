@@ -49,11 +49,15 @@ if TYPE_CHECKING:
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
+    from symbcast.api.solutions import Solution, broadcastable_to, solve
 
 _LAZY = {
+    "broadcastable_to": "symbcast.api.solutions",
+    "solve": "symbcast.api.solutions",
     "Case": "symbcast.api.cases",
     "Cases": "symbcast.api.cases",
     "Condition": "symbcast.api.conditions",
+    "Solution": "symbcast.api.solutions",
     "Unknown": "symbcast.algebra.sympy_functions",
     "symbol": "symbcast.algebra.sympy_functions",
 }
@@ -83,6 +87,7 @@ __all__ = [
     "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
+    "Solution",
     "SymbcastError",
     "UndecidedError",
     "Unknown",
@@ -91,10 +96,12 @@ __all__ = [
     "__version__",
     "adapters",
     "broadcast",
+    "broadcastable_to",
     "notebook",
     "rule",
     "rules",
     "shape",
+    "solve",
     "symbol",
 ]
 

@@ -36,6 +36,7 @@ _RESERVED = frozenset(
         "help",
         "min_size",
         "origin",
+        "out",
         "rule",
         "shapes",
         "version",

@@ -84,15 +84,20 @@ VERDICTS = {
 
 
 def _fields(result: Call) -> Iterator[Field]:
-    never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
+    yield from answer_fields(result)
     change = fix(result)
+    yield field("fix", words(change.text if change is not None else ""))
+
+
+def answer_fields(result: Call) -> Iterator[Field]:
+    """Yield what the answer says, without a fix: the condition, what is assumed or open, and evidence."""
+    never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     yield field("valid when", *_condition(result))
     yield field("assuming", code(_assumed(result)))
     yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
     yield field("impossible", *map(words, conflict_lines(result) if never else ()))
     yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
     yield field("works at", _working(result, witness) if witness else ())
-    yield field("fix", words(change.text if change is not None else ""))
 
 
 def _condition(result: Call) -> Iterator[Line]:
