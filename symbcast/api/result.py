@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.api.cases import Cases
     from symbcast.exchange.answers import ResultData
+    from symbcast.explanation.repairs import Repair
+    from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
@@ -131,6 +133,35 @@ class Result(Call):
 
             self._certificate = certify(self)
         return self._certificate
+
+    @property
+    def surprises(self) -> tuple[Surprise, ...]:
+        """What the broadcast does at valid sizes that was surely not meant.
+
+        That is an outer product by operands of unlike ranks, as (N,) with (N, 1), which gives (N, N); and a size with
+        a name that is 1 and is stretched onto another one with a name.
+
+        >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
+        [('outer-product', {'N': 2})]
+        """
+        from symbcast.explanation.surprises import surprises
+
+        return surprises(self)
+
+    def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
+        """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
+
+        Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
+        anew, and code. There are none where the shapes always broadcast and there is no outer product among the
+        `surprises`. The weakest assumption that makes them broadcast is the `condition`.
+
+        >>> best = broadcast("batch, heads, T, S", "batch, S").repairs()[0]
+        >>> best.text, best.code["torch"], best.shape
+        ('reshape B to (batch, 1, 1, S)', 'b[:, None, None]', Shape('(batch, heads, T, S)'))
+        """
+        from symbcast.explanation.repairs import repairs
+
+        return repairs(self, limit)
 
     def cases(self, limit: int | None = None) -> Cases:
         """Return the cases that the valid sizes divide into, under the assumptions.
