@@ -130,24 +130,23 @@ class Slice:
 Edit: TypeAlias = View | Slice
 
 
-def views(dims: Sequence[Dim], ranks: Sequence[int]) -> Iterator[View]:
-    """Yield the ways to lay the sizes of an operand other than 1 on axes of shapes of some ranks, and 1 elsewhere.
+def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
+    """Yield the ways to lay the sizes of an operand other than 1 on axes of shapes of a rank, and 1 elsewhere.
 
     Ones in front of all others are left out.
     """
     found = tuple(dims)
     real = [axis for axis, dim in enumerate(found) if dim != 1]
-    met = set()
-    for rank in ranks:
-        for places in permutations(range(rank), len(real)):
-            start = min(places, default=rank)
-            axes: list[int | None] = [None] * (rank - start)
-            for axis, place in zip(real, places, strict=True):
-                axes[place - start] = axis
-            view = View(found, tuple(_with_ones(found, axes)))
-            if view.made not in met and view.made != found:
-                met.add(view.made)
-                yield view
+    met = {found}
+    for places in permutations(range(rank), len(real)):
+        start = min(places, default=rank)
+        axes: list[int | None] = [None] * (rank - start)
+        for axis, place in zip(real, places, strict=True):
+            axes[place - start] = axis
+        view = View(found, tuple(_with_ones(found, axes)))
+        if view.made not in met:
+            met.add(view.made)
+            yield view
 
 
 def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> Iterator[int | None]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.algebra.terms import Dim
 from symbcast.broadcasting import Rule
@@ -14,11 +14,12 @@ from symbcast.characters import clipped
 from symbcast.errors import SymbcastError
 from symbcast.explanation.edits import MOST_AXES, Edit, Framework, Slice, views
 from symbcast.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
-from symbcast.explanation.names import Namer, operand_names
+from symbcast.explanation.names import Namer, operand_names, rule_text
 from symbcast.explanation.surprises import surprises
 from symbcast.logic.formulas import Formula, all_of
 from symbcast.program.call import Call
 from symbcast.shapes import Shape, shape_of
+from symbcast.text.printing import formula_text
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -27,7 +28,23 @@ if TYPE_CHECKING:
 TRIED = 40
 """How many changes are decided about."""
 FRAMEWORKS: tuple[Framework, ...] = ("numpy", "torch", "onnx")
+MOST_OPERANDS = 4
+"""Of more operands none is edited."""
 _TARGET = "target"
+
+
+class RepairData(TypedDict):
+    """A repair, see `Repair`; shapes and conditions are text that parses back."""
+
+    kind: str
+    text: str
+    operands: list[str]
+    rule: str
+    assume: list[str]
+    verdict: str
+    shape: str | None
+    condition: str
+    code: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,20 @@ class Repair:
     def __str__(self) -> str:
         return self.text
 
+    def to_dict(self) -> RepairData:
+        """Return the repair as plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "operands": list(map(str, self.operands)),
+            "rule": rule_text(self.rule),
+            "assume": list(self.assume),
+            "verdict": self.verdict.value,
+            "shape": None if self.shape is None else str(self.shape),
+            "condition": formula_text(self.condition),
+            "code": dict(self.code),
+        }
+
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -83,7 +114,8 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
     ...     print(repair, "|", repair.code.get("numpy"))
     reshape B to (C, 1, 1) | b[:, None, None]
     transpose A to (N, H, W, C) | a.transpose(0, 2, 3, 1)
-    assume "C == W" if that is known | assert C == W
+    assume "W == C" if that is known | assert W == C
+    assume "W == C or W == 1 or C == 1" if that is known | assert W == C or W == 1 or C == 1
     """
     verdict = result.verdict
     surprising = _count(result)
@@ -97,6 +129,15 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
         if repair is not None:
             found.append((repair.verdict is Verdict.ALWAYS, repair))
     return tuple(repair for _, repair in sorted(found, key=lambda pair: not pair[0]))[:limit]
+
+
+def best_edit(result: Call) -> Repair | None:
+    """Return the likeliest repair where that lays an operand otherwise and makes a broadcast always valid."""
+    first = next(iter(_ranked(result)), None)
+    if first is None or first.kind in ("assume", "rule", "slice"):
+        return None
+    repair = _decided(result, first, _count(result))
+    return repair if repair is not None and repair.verdict is Verdict.ALWAYS else None
 
 
 def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
@@ -139,8 +180,9 @@ def _ranked(result: Call) -> list[_Candidate]:
 def _others(result: Call) -> Iterator[_Candidate]:
     """Yield assumptions, and other rules or attributes."""
     if result.verdict is Verdict.SOMETIMES:
-        for number, fix in enumerate(assumed(result)):
-            asserted = {name: "\n".join(_asserted(name, fix.assume)) for name in FRAMEWORKS[:2]}
+        weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(result)}
+        for number, fix in enumerate(weakest.values()):
+            asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in FRAMEWORKS[:2]}
             yield _Candidate(_ASSUME + number, "assume", fix, asserted)
     for number, fix in enumerate((*placed_elsewhere(result), *by_other_rule(result))):
         yield _Candidate(_RULE + number, "rule", fix, {})
@@ -164,20 +206,32 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     if not placement.is_at_right:
         return
     shapes = [s.dims for s in result.operands]
-    now, namer = _meetings(shapes), Namer(result)
     longest = max(map(len, shapes), default=0)
-    for position, dims in enumerate(shapes):
-        if len(dims) > MOST_AXES or longest > MOST_AXES or result.rule.operand_name(position) == _TARGET:
-            continue
-        edits: list[Edit] = [*views(dims, [longest]), *_slices(shapes, position)]
-        for edit in edits:
-            made = [*shapes[:position], edit.made, *shapes[position + 1 :]]
-            gained = _meetings(made) - now
-            if gained > 0:
-                operands = tuple(map(shape_of, made))
-                text = _text(edit, names[position], namer)
-                cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, made, position)
-                yield _Candidate(cost, edit.kind, Fix(text, operands, result.rule), _code(edit, names[position]))
+    if longest > MOST_AXES or len(shapes) > MOST_OPERANDS:
+        return
+    editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
+    laid = [(n, view) for n in editable for view in views(shapes[n], longest)]
+    # A part of an operand is meant only where no other way to lay the whole of it is.
+    found = list(_gaining(shapes, laid)) or list(
+        _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
+    )
+    namer = Namer(result)
+    for position, edit, made, gained in found:
+        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, made, position)
+        fix = Fix(_text(edit, names[position], namer), tuple(map(shape_of, made)), result.rule)
+        yield _Candidate(cost, edit.kind, fix, _code(edit, names[position]))
+
+
+def _gaining(
+    shapes: Sequence[Sequence[Dim]], edits: Iterable[tuple[int, Edit]]
+) -> Iterator[tuple[int, Edit, list[Sequence[Dim]], int]]:
+    """Yield the edits with which more sizes meet their like, with the shapes after them and how many more."""
+    now = _meetings(shapes)
+    for position, edit in edits:
+        made = [*shapes[:position], edit.made, *shapes[position + 1 :]]
+        gained = _meetings(made) - now
+        if gained > 0:
+            yield position, edit, made, gained
 
 
 def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:

@@ -74,9 +74,9 @@ def _outer_products(result: Call, alignment: Alignment) -> Iterator[Surprise]:
         return
     for long, short in permutations(range(len(ranks)), 2):
         axis = next((a for a in range(rank) if _size(alignment, long, a) == 1 != _size(alignment, short, a)), None)
-        lead = [_size(alignment, long, a) for a in range(rank - ranks[long], rank - ranks[short])]
-        twice = next((d for d in lead if d != 1 and d in result.operands[short].dims), None)
-        if axis is None or twice is None:
+        own = [_size(alignment, long, a) for a in range(rank) if _size(alignment, short, a) == 1]
+        twice = next((d for d in own if d != 1 and d in result.operands[short].dims), None)
+        if ranks[long] <= ranks[short] or axis is None or twice is None:
             continue
         happens = [different(d, 1) for d in (twice, _size(alignment, short, axis))]
         sizes = _sizes(result, happens)

@@ -9,6 +9,8 @@ from symbcast.characters import clipped, cut, sizes_text, visible
 from symbcast.explanation.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer, rule_text
+from symbcast.explanation.repairs import best_edit
+from symbcast.explanation.surprises import surprises
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import all_of
 from symbcast.show.document import (
@@ -85,8 +87,17 @@ VERDICTS = {
 
 def _fields(result: Call) -> Iterator[Field]:
     yield from answer_fields(result)
+    yield field("surprise", *(words(s.text) for s in surprises(result) if s.kind == "outer-product"))
+    yield field("fix", words(_fix(result)))
+
+
+def _fix(result: Call) -> str:
+    """Return what to change: the edit of an operand that is surely meant, or else what makes the shapes broadcast."""
+    edit = best_edit(result)
+    if edit is not None:
+        return f"{edit.text}: {edit.code['numpy']}"
     change = fix(result)
-    yield field("fix", words(change.text if change is not None else ""))
+    return change.text if change is not None else ""
 
 
 def answer_fields(result: Call) -> Iterator[Field]:
@@ -166,8 +177,8 @@ def _headlines(result: Call, binding: Mapping[str, int] | None) -> Iterator[str]
     counterexample = result.counterexample()
     if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
         yield f"fails at {sizes_text(counterexample)}: {failure_at(result, counterexample)}"
-    change = fix(result)
-    yield f"fix: {change.text}" if change is not None else ""
+    change = _fix(result)
+    yield f"fix: {change}" if change else ""
 
 
 def _head(result: Call, binding: Mapping[str, int] | None) -> str:
