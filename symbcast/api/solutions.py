@@ -17,6 +17,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.program.assumptions import Assumptions
     from symbcast.questions.solution_texts import SolutionData
+    from symbcast.show.document import Document, Room
 
 
 class Solution:
@@ -65,12 +66,18 @@ class Solution:
 
         return example_shapes(self._call)
 
+    def document(self, room: Room | None = None) -> Document:
+        """Return what `explain` says as a document, for those who render it."""
+        from symbcast.questions.solution_texts import document
+        from symbcast.show.document import Room
+
+        return document(self._call, Room.SCREEN if room is None else room)
+
     def explain(self) -> str:
         """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
-        from symbcast.questions.solution_texts import document
         from symbcast.show.text import render
 
-        return render(document(self._call))
+        return render(self.document())
 
     __str__ = explain
 
@@ -85,11 +92,10 @@ class Solution:
         return f"<Solution {said}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.questions.solution_texts import document
         from symbcast.show import html
         from symbcast.show.document import Room
 
-        return html.render(document(self._call, Room.PAGE))
+        return html.render(self.document(Room.PAGE))
 
 
 def solve(

@@ -12,12 +12,13 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError
 
 from symbcast.broadcasting.registry import is_own
-from symbcast.cli.arguments import separated, value_of
+from symbcast.cli.arguments import TAKE_SHAPES, separated, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import print_text
+from symbcast.cli.questions import EPILOGUES, question_commands
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import SymbcastError
@@ -44,14 +45,16 @@ def make_app(with_plugins: bool) -> App:
         suppress_keyboard_interrupt=False,
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
+    for name, command in question_commands(with_plugins).items():
+        app.command(command, name=name, help_epilogue=EPILOGUES[name])
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     return app
 
 
 def _needs_plugins(arguments: Sequence[str]) -> bool:
-    """Return whether rules of installed packages matter: for the help of `check`, and for a rule that is not ours."""
-    if arguments[:1] != ["check"]:
+    """Return whether rules of installed packages matter: for help on shapes, and for a rule that is not ours."""
+    if arguments[:1] not in [[name] for name in TAKE_SHAPES]:
         return False
     rule = value_of("--rule", arguments)
     return "--help" in arguments or "-h" in arguments or (rule is not None and not is_own(rule))
@@ -59,7 +62,7 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
 
 def _valued(app: App, command: str) -> frozenset[str]:
     """Return the options of a command that take a value: all but those that are on or off."""
-    if command not in ("check", "model"):
+    if command not in (*TAKE_SHAPES, "model"):
         return frozenset()
     found = app[command].assemble_argument_collection()
     return frozenset(name for a in found for name in a.names if name.startswith("--") and a.hint is not bool)

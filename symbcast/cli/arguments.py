@@ -8,10 +8,14 @@ from collections.abc import Collection, Iterator, Sequence
 _OPTION = re.compile(r"--[A-Za-z][\w-]*")
 
 
+TAKE_SHAPES = ("check", "cases", "solve", "repair")
+"""The commands whose arguments are shapes."""
+
+
 def separated(arguments: Sequence[str], valued: Collection[str]) -> Iterator[str]:
     """Yield the arguments of a command, values joined to their options, so that ``-1, 3`` is not taken for an option.
 
-    ``valued`` are the options that take a value; the value may begin with a hyphen. The shapes of `check` may begin
+    ``valued`` are the options that take a value; the value may begin with a hyphen. Shapes may begin
     with one too: they go after ``--``.
     """
     command = arguments[0] if arguments else ""
@@ -24,7 +28,7 @@ def separated(arguments: Sequence[str], valued: Collection[str]) -> Iterator[str
         elif argument in valued:
             value = next(rest, None)
             yield argument if value is None else f"{argument}={value}"
-        elif argument == "-h" or _OPTION.match(argument) or command != "check":
+        elif argument == "-h" or _OPTION.match(argument) or command not in TAKE_SHAPES:
             yield argument
         else:
             others.append(argument)

@@ -71,7 +71,7 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     rows = [Row("case", tuple(map(Span, heads)), Part.HEAD)]
     rows += [Row(str(c.number), _cells(c, namer, is_one)) for c in cases[: SHOWN[room]]]
     count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-    is_fewer = cases.is_complete and len(cases) < cases.naive < _COUNTED
+    is_fewer = cases.is_complete and 0 < len(cases) < cases.naive < _COUNTED
     naive = f"; of sizes of which nothing is known there would be {cases.naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be other cases: .rest is the condition that these leave"
