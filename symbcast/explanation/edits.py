@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Framework: TypeAlias = Literal["numpy", "torch", "onnx"]
 MOST_AXES = 6
 """Operands of more axes are not edited: there are too many ways."""
+_PERMUTED = 5
+"""The order of more sizes than these is kept."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
     found = tuple(dims)
     real = [axis for axis, dim in enumerate(found) if dim != 1]
     met = {found}
-    for places in permutations(range(rank), len(real)):
+    in_any_order = permutations if len(real) <= _PERMUTED else combinations
+    for places in in_any_order(range(rank), len(real)):
         start = min(places, default=rank)
         axes: list[int | None] = [None] * (rank - start)
         for axis, place in zip(real, places, strict=True):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
@@ -15,7 +16,7 @@ from symbcast.errors import SymbcastError
 from symbcast.explanation.edits import MOST_AXES, Edit, Framework, Slice, views
 from symbcast.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
 from symbcast.explanation.names import Namer, operand_names, rule_text
-from symbcast.explanation.surprises import surprises
+from symbcast.explanation.surprises import outer_products
 from symbcast.logic.formulas import Formula, all_of
 from symbcast.program.call import Call
 from symbcast.shapes import Shape, shape_of
@@ -98,8 +99,9 @@ class _Candidate:
 
     cost: float
     kind: str
-    fix: Fix
-    code: Mapping[str, str]
+    operand: int
+    make: Callable[[], tuple[Fix, Mapping[str, str]]]
+    """What makes the changed question and the code: of most candidates nobody asks for them."""
 
 
 def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
@@ -142,7 +144,7 @@ def best_edit(result: Call) -> Repair | None:
 
 def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
     """Return a change with the answer to the changed question; None where it is no better than the question was."""
-    fix = candidate.fix
+    fix, made = candidate.make()
     try:
         answer = fix.ask(result)
         verdict = answer.verdict
@@ -154,14 +156,12 @@ def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | N
     text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; valid for some sizes then"
     assume = tuple(a.text for a in fix.assume)
     condition = all_of(answer.clauses)
-    return Repair(
-        candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, condition, candidate.code
-    )
+    return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, condition, made)
 
 
 def _count(result: Call) -> int:
     """Return how many outer products a broadcast makes that were not meant."""
-    return sum(s.kind == "outer-product" for s in surprises(result))
+    return sum(1 for _ in outer_products(result))
 
 
 def _ranked(result: Call) -> list[_Candidate]:
@@ -170,9 +170,8 @@ def _ranked(result: Call) -> list[_Candidate]:
     alike: Counter[object] = Counter()
     for candidate in sorted(_edits(result), key=lambda edit: edit.cost):
         # Of the many orders of the axes of one operand the likeliest is told, so that there is room for others.
-        changed = next(n for n, s in enumerate(candidate.fix.operands) if s.dims != result.operands[n].dims)
-        alike[changed, candidate.kind] += 1
-        if alike[changed, candidate.kind] <= _OF_A_KIND[candidate.kind]:
+        alike[candidate.operand, candidate.kind] += 1
+        if alike[candidate.operand, candidate.kind] <= _OF_A_KIND[candidate.kind]:
             found.append(candidate)
     return sorted((*found, *_others(result)), key=lambda candidate: candidate.cost)
 
@@ -183,9 +182,13 @@ def _others(result: Call) -> Iterator[_Candidate]:
         weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(result)}
         for number, fix in enumerate(weakest.values()):
             asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in FRAMEWORKS[:2]}
-            yield _Candidate(_ASSUME + number, "assume", fix, asserted)
+            yield _Candidate(_ASSUME + number, "assume", -1, partial(_pair, fix, asserted))
     for number, fix in enumerate((*placed_elsewhere(result), *by_other_rule(result))):
-        yield _Candidate(_RULE + number, "rule", fix, {})
+        yield _Candidate(_RULE + number, "rule", -1, partial(_pair, fix, {}))
+
+
+def _pair(fix: Fix, code: Mapping[str, str]) -> tuple[Fix, Mapping[str, str]]:
+    return fix, code
 
 
 def _asserted(framework: Framework, assumptions: Sequence[Assumption]) -> Iterator[str]:
@@ -202,8 +205,7 @@ _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "s
 
 def _edits(result: Call) -> Iterator[_Candidate]:
     """Yield edits of one operand with which more sizes meet their like than do now."""
-    placement, names = result.rule.placement, operand_names(result)
-    if not placement.is_at_right:
+    if not result.rule.placement.is_at_right:
         return
     shapes = [s.dims for s in result.operands]
     longest = max(map(len, shapes), default=0)
@@ -215,11 +217,16 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     found = list(_gaining(shapes, laid)) or list(
         _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
     )
-    namer = Namer(result)
     for position, edit, made, gained in found:
         cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, made, position)
-        fix = Fix(_text(edit, names[position], namer), tuple(map(shape_of, made)), result.rule)
-        yield _Candidate(cost, edit.kind, fix, _code(edit, names[position]))
+        yield _Candidate(cost, edit.kind, position, partial(_edited, result, position, edit))
+
+
+def _edited(result: Call, position: int, edit: Edit) -> tuple[Fix, Mapping[str, str]]:
+    """Return the question with an operand edited, and the code of the edit."""
+    name, operands = operand_names(result)[position], list(result.operands)
+    operands[position] = shape_of(edit.made)
+    return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name)
 
 
 def _gaining(

@@ -59,19 +59,19 @@ def surprises(result: Call) -> tuple[Surprise, ...]:
     """
     if result.verdict not in (Verdict.ALWAYS, Verdict.SOMETIMES):
         return ()
-    alignment = Alignment(result)
-    return (*_outer_products(result, alignment), *_stretches(result, alignment))
+    return (*outer_products(result), *_stretches(result, Alignment(result)))
 
 
-def _outer_products(result: Call, alignment: Alignment) -> Iterator[Surprise]:
+def outer_products(result: Call) -> Iterator[Surprise]:
     """Yield operands of unlike ranks that are stretched along each other, so that one size is on two axes.
 
     Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written.
     """
-    ranks, names, namer = [s.rank for s in result.operands], operand_names(result), Namer(result)
-    placement, rank = result.rule.placement, alignment.places.rank
-    if not placement.is_at_right or placement.base(ranks) is not None or result.shape is None:
+    ranks, placement = [s.rank for s in result.operands], result.rule.placement
+    if len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None or result.shape is None:
         return
+    alignment, names, namer = Alignment(result), operand_names(result), Namer(result)
+    rank = alignment.places.rank
     for long, short in permutations(range(len(ranks)), 2):
         axis = next((a for a in range(rank) if _size(alignment, long, a) == 1 != _size(alignment, short, a)), None)
         own = [_size(alignment, long, a) for a in range(rank) if _size(alignment, short, a) == 1]

@@ -10,7 +10,7 @@ from symbcast.explanation.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer, rule_text
 from symbcast.explanation.repairs import best_edit
-from symbcast.explanation.surprises import surprises
+from symbcast.explanation.surprises import outer_products
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import all_of
 from symbcast.show.document import (
@@ -87,7 +87,7 @@ VERDICTS = {
 
 def _fields(result: Call) -> Iterator[Field]:
     yield from answer_fields(result)
-    yield field("surprise", *(words(s.text) for s in surprises(result) if s.kind == "outer-product"))
+    yield field("surprise", *(words(s.text) for s in outer_products(result)))
     yield field("fix", words(_fix(result)))
 
 
