@@ -79,6 +79,12 @@ class Choice:
     def resolve(self, dim: Dim) -> Dim:
         """Return what a size is by what was chosen; a join of chosen sizes is one of them."""
         while not isinstance(dim, int):
+            if dim.is_Symbol:  # nearly every size of a program
+                value = self._values.get(dim)  # type: ignore[call-overload] # a term that is a symbol is a Symbol
+                if value is None:
+                    return dim
+                dim = value
+                continue
             known = {s: self._values[s] for s in symbols_of((dim,)) if s in self._values}
             if not known:
                 break

@@ -95,7 +95,7 @@ class Partition:
         Raises `UndecidedError` where it stays open whether a part is empty.
         """
         groups, complete = [], True
-        for group in self._groups():
+        for group in self._groups:
             found = list(islice(group.parts(), limit + 1))
             complete = complete and len(found) <= limit
             groups.append(found[:limit])
@@ -108,7 +108,7 @@ class Partition:
             return None
         if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.knowledge.values.items()):  # type: ignore[index]
             return None
-        found = [group.part_at(sizes) for group in self._groups()]
+        found = [group.part_at(sizes) for group in self._groups]
         made = [part for part in found if part is not None]
         return Parts(made, self.knowledge) if len(made) == len(found) else None
 
@@ -118,6 +118,7 @@ class Partition:
         found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
         return list({parts.clauses: parts for parts in found if parts is not None}.values())
 
+    @cached_property
     def _groups(self) -> list[_Group]:
         """Return what concerns each set of sizes that nothing ties to others."""
         values = self.knowledge.values
