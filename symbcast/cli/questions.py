@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from symbcast.broadcasting.registry import listed_rules
+from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, print_text, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
@@ -50,7 +51,7 @@ def cases(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "()".
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, a line each.
     rule
         The rule to broadcast by; see `symbcast rules`.
     assume
@@ -109,9 +110,9 @@ def solve(
     from symbcast.api.solutions import solve as ask
     from symbcast.verdicts import Verdict
 
-    _check_given(shapes)
+    operands = _given(shapes)
     given = attributes_of(rule, attributes)
-    found = ask(*shapes, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    found = ask(*operands, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
     if format == "json":
         print_json(found.to_dict())
     else:
@@ -169,11 +170,12 @@ def _asked(
 ) -> Result:
     from symbcast.api.result import broadcast
 
-    _check_given(shapes)
+    operands = _given(shapes)
     given = attributes_of(rule, attributes)
-    return broadcast(*shapes, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    return broadcast(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
 
 
-def _check_given(shapes: Sequence[str]) -> None:
+def _given(shapes: Sequence[str]) -> list[str]:
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: "N, 3" "M, 1"')
+    return read_shapes(shapes, is_blank_read=False)
