@@ -52,16 +52,25 @@ if TYPE_CHECKING:
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
+    from symbcast.api.expansion import Expansion
     from symbcast.api.solutions import Solution, broadcastable_to, solve
+    from symbcast.comparison import Comparison, Relation, compare, relation
+    from symbcast.program.entailment import equivalent
 
 _LAZY = {
-    "broadcastable_to": "symbcast.api.solutions",
-    "solve": "symbcast.api.solutions",
     "Case": "symbcast.api.cases",
     "Cases": "symbcast.api.cases",
+    "Comparison": "symbcast.comparison",
     "Condition": "symbcast.api.conditions",
+    "Expansion": "symbcast.api.expansion",
+    "Relation": "symbcast.comparison",
     "Solution": "symbcast.api.solutions",
+    "broadcastable_to": "symbcast.api.solutions",
+    "solve": "symbcast.api.solutions",
     "Unknown": "symbcast.algebra.sympy_functions",
+    "compare": "symbcast.comparison",
+    "equivalent": "symbcast.program.entailment",
+    "relation": "symbcast.comparison",
     "symbol": "symbcast.algebra.sympy_functions",
 }
 
@@ -71,15 +80,18 @@ __all__ = [
     "BroadcastError",
     "Case",
     "Cases",
+    "Comparison",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
     "ExchangeError",
+    "Expansion",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Relation",
     "Result",
     "Rule",
     "RuleArgumentError",
@@ -100,7 +112,10 @@ __all__ = [
     "adapters",
     "broadcast",
     "broadcastable_to",
+    "compare",
+    "equivalent",
     "notebook",
+    "relation",
     "rule",
     "rules",
     "shape",

@@ -78,6 +78,11 @@ class Unknown(Symbol):
         return Unknown(label, self.lower, self.upper, self.number)
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it is known not to be of any size."""
+        return self.lower > 0 or self.upper is not None
+
+    @property
     def identity(self) -> tuple[int, int, int | None]:
         """What the unknown has in common with itself by other labels, and with nothing else."""
         return self.number, self.lower, self.upper

@@ -18,12 +18,14 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.api.cases import Cases
+    from symbcast.api.expansion import Expansion
     from symbcast.exchange.answers import ResultData
     from symbcast.explanation.repairs import Repair
     from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
+    from symbcast.program.statement import ConditionLike
 
 
 def broadcast(
@@ -40,6 +42,9 @@ def broadcast(
     operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
     of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
     symbols. ``budget`` limits each question that the result is asked to so many seconds; without one no clock decides.
+
+    An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
+    Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -126,6 +131,52 @@ class Result(Call, Guards):
         if verdict is Verdict.SOMETIMES:
             raise ConditionalBroadcastError(self)
         raise UndecidedError(self.reason)
+
+    def implies(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the shapes broadcast, under the assumptions.
+
+        ``relation`` is what `Condition` takes. Where no sizes broadcast, every relation holds. Raises `UndecidedError`
+        where it is beyond the limits.
+
+        >>> broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
+        True
+        """
+        from symbcast.program.entailment import implies
+
+        return implies(self, relation)
+
+    def expands(self, operand: int | str, axis: int) -> Expansion:
+        """Return whether an operand is stretched on an axis of the output: always, never, or when.
+
+        ``operand`` is a number or what the rule calls it, ``axis`` counts from either end. An operand that does not
+        reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
+        `ShapeTypeError` for another operand or axis.
+
+        >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
+        A on axis 0 (-2): stretched when n == 1
+        """
+        from symbcast.api.conditions import Condition
+        from symbcast.api.expansion import Place, made_of
+
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        place = Place.of(self.rule, [s.rank for s in self.operands], operand, axis)
+        found = self.stretch(place.operand, place.axis)
+        return made_of(found, Condition.of_answer(found.formula, self), self.rule, place)
+
+    def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
+        """Return a StableHLO module whose function broadcasts operands to the output shape.
+
+        Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim``, which is told what is proved
+        of each axis: ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is right at the sizes
+        at which the shapes broadcast. Raises `IncompatibleShapesError` where there are none, and `DimensionError` for
+        a layout that StableHLO does not have.
+        """
+        from symbcast.exchange.stablehlo import stablehlo_source
+
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        return stablehlo_source(self, name, element_type)
 
     def certify(self) -> Certificate:
         """Return what z3 says of the answer: whether condition, output and conflict agree with the raw constraints."""

@@ -252,6 +252,11 @@ def parameters_of(name: str) -> tuple[Parameter, ...]:
     return () if found is None else found.parameters
 
 
+def is_known(name: str) -> bool:
+    """Return whether a name is a rule's, or an alias of one."""
+    return _registry.find(name) is not None
+
+
 def is_own(name: str) -> bool:
     """Return whether a name is that of one of symbcast's own rules; no installed package is looked at."""
     _registry.load_own()

@@ -60,7 +60,7 @@ class Question:
 
     def statement(self, formula: Formula) -> Statement:
         """Return a condition on the sizes of the question."""
-        return self.condition.about(put_in(formula, self._called) if self._called else formula)
+        return self.condition.of_same_sizes(put_in(formula, self._called) if self._called else formula)
 
     def formula_of(self, statement: Statement) -> Formula:
         """Return a condition over the sizes of the question; raise `BindingError` where it is about others."""
@@ -239,7 +239,7 @@ def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Part
     """Return the parts that the sizes of a hint lie in; raise `BindingError` where none do."""
     partition, names = question.partition, question.names
     if not isinstance(hint, Mapping):
-        wanted = question.formula_of(question.condition.about(TRUE) & hint)
+        wanted = question.formula_of(question.condition.of_same_sizes(TRUE) & hint)
         found = partition.parts_within([wanted], limit)
         return _some(found, place, str(hint))
     given = read_sizes(names, hint, {})

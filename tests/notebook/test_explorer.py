@@ -110,8 +110,8 @@ def test_own_symbols_and_unknowns_become_text() -> None:
     n = sympy.Symbol("n", integer=True, positive=True)
     shared = sb.Unknown("?0", 2, 5)
     explorer = sb.notebook.explore((n, shared), (1, shared + 1), assume=n < 9)
-    assert explorer.shapes == ["n, ?u0", "1, ?u0 + 1"]
-    assert explorer.assume == "n >= 1 and ?u0 >= 2 and ?u0 <= 5 and n < 9"
+    assert explorer.shapes == ["n, ?0", "1, ?0 + 1"]
+    assert explorer.assume == "n >= 1 and ?0 >= 2 and ?0 <= 5 and n < 9"
     assert explorer.result is not None
     assert explorer.result.verdict is sb.Verdict.NEVER
 

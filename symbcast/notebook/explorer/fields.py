@@ -74,7 +74,7 @@ def question_of(result: Result) -> Question:
     """Return the question that a result answers, as text that asks it again.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
+    Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
              min_size=0)
     """
     texts = _attribute_texts(result.rule)
@@ -141,16 +141,8 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
-    taken = set(names.values())
-    labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
-    found: dict[Symbol, Symbol] = {}
-    for s, name in names.items():
-        if isinstance(s, Unknown):
-            found[s] = Unknown(next(labels) if name[1:].isdecimal() else name)
-        else:
-            found[s] = symbol(name)
-    return found
+    """Return symbols that text means by what the sizes of a result are called."""
+    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 
 def _name(size: Any) -> str:
