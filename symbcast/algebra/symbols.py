@@ -104,7 +104,7 @@ def told_apart(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
 
     >>> a, b = Unknown("?0"), Unknown("?0")
     >>> told_apart([a, b]), told_apart([a, a.renamed("?7")])
-    ({?0: ?1}, {?7: ?0})
+    ({'?0': '?1'}, {'?7': '?0'})
     """
     found = dict.fromkeys(unknowns)
     kept: dict[tuple[int, int, int | None], Unknown] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
@@ -15,6 +16,7 @@ from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.bindings import Sizes, read_size
+from symbcast.program.links import linked_sizes
 from symbcast.shapes import ShapeLike
 from symbcast.text.printing import formula_text, labelled_text
 
@@ -127,15 +129,23 @@ def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) 
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
-    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
+    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed.
+
+    What is known of other sizes than those of the shapes is left out: it changes nothing, and as text it is refused.
+    """
     from symbcast.program.premises import own_set
-    from symbcast.solver.normal_form import put_in
+    from symbcast.solver.normal_form import put_in, symbols_in
     from symbcast.solver.set_formulas import describe
     from symbcast.solver.size_sets import ALL
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
-    for formula in (*known, *(a.formula for a in result.assumptions)):
+    formulas = [*known, *(a.formula for a in result.assumptions)]
+    groups = [frozenset(symbols_in(formula)) for formula in formulas]
+    linked = linked_sizes(symbols_of(d for shape in result.operands for d in shape.dims), groups)
+    for formula, symbols in zip(formulas, groups, strict=True):
+        if symbols and linked.isdisjoint(symbols):
+            continue
         text = formula_text(put_in(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
