@@ -50,16 +50,23 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
+    from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
     from symbcast.api.expansion import Expansion
+    from symbcast.api.solutions import Solution, broadcastable_to, solve
     from symbcast.comparison import Comparison, Relation, compare, relation
     from symbcast.program.entailment import equivalent
 
 _LAZY = {
+    "Case": "symbcast.api.cases",
+    "Cases": "symbcast.api.cases",
     "Comparison": "symbcast.comparison",
     "Condition": "symbcast.api.conditions",
     "Expansion": "symbcast.api.expansion",
     "Relation": "symbcast.comparison",
+    "Solution": "symbcast.api.solutions",
+    "broadcastable_to": "symbcast.api.solutions",
+    "solve": "symbcast.api.solutions",
     "Unknown": "symbcast.algebra.sympy_functions",
     "compare": "symbcast.comparison",
     "equivalent": "symbcast.program.entailment",
@@ -71,6 +78,8 @@ __all__ = [
     "AssumptionError",
     "BindingError",
     "BroadcastError",
+    "Case",
+    "Cases",
     "Comparison",
     "Condition",
     "ConditionalBroadcastError",
@@ -93,6 +102,7 @@ __all__ = [
     "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
+    "Solution",
     "SymbcastError",
     "UndecidedError",
     "Unknown",
@@ -101,6 +111,7 @@ __all__ = [
     "__version__",
     "adapters",
     "broadcast",
+    "broadcastable_to",
     "compare",
     "equivalent",
     "notebook",
@@ -108,6 +119,7 @@ __all__ = [
     "rule",
     "rules",
     "shape",
+    "solve",
     "symbol",
 ]
 

@@ -11,10 +11,14 @@ from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symbcast.api.cases import Cases
     from symbcast.api.expansion import Expansion
     from symbcast.exchange.programs import ProgramData
     from symbcast.program.operation import Op
     from symbcast.program.statement import ConditionLike
+    from symbcast.questions.cases import Hint
     from symbcast.report.findings import Finding
     from symbcast.report.formats import Format
 
@@ -56,6 +60,25 @@ class ShapeEnv(ShapeFunctions, Guards):
         from symbcast.show import latex, program
 
         return latex.render(program.document(self))
+
+    def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into: see `Result.cases`.
+
+        ``hints`` are sizes that are expected, such as ``{"batch": 1, "T": 128}``, all of them or some, or conditions
+        on them. The cases that they lie in come first, those of most hints before others, so that ``limit`` cases
+        serve as many hints as so many can. Raises `BindingError` for a hint that no valid sizes meet.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> (kernel,) = env.cases([{"batch": 8, "T": 128, "S": 128}], limit=1)
+        >>> kernel, kernel.shapes
+        (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
+        """
+        from symbcast.api.cases import Cases
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_program
+
+        return cases_of_program(Cases, self, Condition(self), hints, limit)
 
     # What follows from the whole.
 

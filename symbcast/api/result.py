@@ -17,8 +17,11 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.api.cases import Cases
     from symbcast.api.expansion import Expansion
     from symbcast.exchange.answers import ResultData
+    from symbcast.explanation.repairs import Repair
+    from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
@@ -182,6 +185,55 @@ class Result(Call, Guards):
 
             self._certificate = certify(self)
         return self._certificate
+
+    @property
+    def surprises(self) -> tuple[Surprise, ...]:
+        """What the broadcast does at valid sizes that was surely not meant.
+
+        That is an outer product by operands of unlike ranks, as (N,) with (N, 1), which gives (N, N); and a size with
+        a name that is 1 and is stretched onto another one with a name.
+
+        >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
+        [('outer-product', {'N': 2})]
+        """
+        from symbcast.explanation.surprises import surprises
+
+        return surprises(self)
+
+    def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
+        """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
+
+        Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
+        anew, and code. There are none where the shapes always broadcast and there is no outer product among the
+        `surprises`. The weakest assumption that makes them broadcast is the `condition`.
+
+        >>> best = broadcast("batch, heads, T, S", "batch, S").repairs()[0]
+        >>> best.text, best.code["torch"], best.shape
+        ('reshape B to (batch, 1, 1, S)', 'b[:, None, None]', Shape('(batch, heads, T, S)'))
+        """
+        from symbcast.explanation.repairs import repairs
+
+        return repairs(self, limit)
+
+    def cases(self, limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into, under the assumptions.
+
+        In each case every output size is one expression, and every operand is stretched on the same axes: what a
+        compiler can make one kernel for. The cases do not overlap, none is empty, and the condition holds exactly where
+        one of their guards does; ``limit`` is the most cases that are wanted. A size that is 1 throughout a case is
+        stretched there, unless the output's is 1 too. Raises `UndecidedError` where whether a case is empty is open.
+
+        >>> for case in broadcast("N, 3", "M, 1").cases():
+        ...     print(case, case.strides)
+        N == M: (N, 3) (Shape('(3, 1)'), Shape('(1, 0)'))
+        N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
+        N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
+        """
+        from symbcast.api.cases import Cases
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_call
+
+        return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""

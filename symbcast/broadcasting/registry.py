@@ -37,6 +37,7 @@ _RESERVED = frozenset(
         "help",
         "min_size",
         "origin",
+        "out",
         "rule",
         "shapes",
         "version",

@@ -12,7 +12,7 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError
 
 from symbcast.broadcasting.registry import is_own
-from symbcast.cli.arguments import HELP, Option, asks_for, prepared, unknown_command, value_of
+from symbcast.cli.arguments import HELP, OF_SHAPES, Option, asks_for, prepared, unknown_command, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
 from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
@@ -21,6 +21,7 @@ from symbcast.cli.completion import install_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
+from symbcast.cli.questions import EPILOGUES, question_commands
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import ShapeSyntaxError, SymbcastError
@@ -36,7 +37,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """How wide the window on a text is where the width of stderr is not known."""
-_COMMANDS = ("check", "compare", "model", "rules")
+_COMMANDS = (*OF_SHAPES, "model", "rules")
 _INSTALL = "--install-completion"
 
 
@@ -55,6 +56,8 @@ def make_app(with_plugins: bool) -> App:
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
     app.command(compare, help_epilogue=COMPARE_EPILOGUE)
+    for name, command in question_commands(with_plugins).items():
+        app.command(command, name=name, help_epilogue=EPILOGUES[name])
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     app.command(install_command(app), name=_INSTALL)
@@ -62,8 +65,8 @@ def make_app(with_plugins: bool) -> App:
 
 
 def _needs_plugins(arguments: Sequence[str]) -> bool:
-    """Return whether rules of installed packages matter: for the help of `check`, and for a rule that is not ours."""
-    if arguments[:1] != ["check"]:
+    """Return whether rules of installed packages matter: for help on shapes, and for a rule that is not ours."""
+    if arguments[:1] not in [[name] for name in OF_SHAPES]:
         return False
     rule = value_of("--rule", arguments)
     return asks_for(HELP, arguments) or (rule is not None and not is_own(rule))

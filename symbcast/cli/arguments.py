@@ -24,6 +24,7 @@ _EXAMPLES = {
     "--axes": "0,2",
     "--bind": "batch=4",
     "--dask": "tcp://host:8786",
+    "--out": '"5, 3"',
     "--output": "out.onnx",
     "--results": "results.jsonl",
     "--rule": "numpy",
@@ -31,8 +32,9 @@ _EXAMPLES = {
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-_OF_SHAPES = ("check", "compare")
-TAKE_OTHERS = (*_OF_SHAPES, "model")
+OF_SHAPES = ("check", "compare", "cases", "solve", "repair")
+"""The commands that take shapes."""
+TAKE_OTHERS = (*OF_SHAPES, "model")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
 
@@ -119,7 +121,7 @@ def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is no option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
         raise UsageError(f"{_shown(argument)} begins with {argument[0]!r}, which is no hyphen; write - or -- instead")
-    return not argument.startswith("-") or argument == STDIN or (command in _OF_SHAPES and bool(_SHAPE.match(argument)))
+    return not argument.startswith("-") or argument == STDIN or (command in OF_SHAPES and bool(_SHAPE.match(argument)))
 
 
 def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
@@ -177,7 +179,7 @@ def _example(option: Option) -> str:
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
     """Return what to say of an option that a command does not have, with what may have been meant."""
-    what = "shape" if command in _OF_SHAPES else "file"
+    what = "shape" if command in OF_SHAPES else "file"
     behind = f'a {what} that begins with "-" goes behind "--"'
     if not name:
         return f"{_shown(argument)} begins as an option does; {behind}: symbcast {command} -- {_shown(argument)}"

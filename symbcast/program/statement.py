@@ -145,6 +145,10 @@ class Statement:
         made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
         return made
 
+    def of_same_sizes(self, formula: Formula) -> Self:
+        """Return another condition about the sizes of the same question."""
+        return self._with(formula)
+
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._decision(assume, min_size).verdict
