@@ -7,6 +7,9 @@ Eq(M, 1) | Eq(N, 1) | Eq(N, M)
 Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
 """
 
+# First of all: an interrupt during the imports below ends the command quietly.
+from symbcast import interrupts as _interrupts  # noqa: F401  # isort: skip
+
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -48,18 +51,34 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast.algebra.sympy_functions import Unknown, symbol
+    from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
+    from symbcast.api.expansion import Expansion
+    from symbcast.api.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import array, check_promises, checked, size, trace
+    from symbcast.comparison import Comparison, Relation, compare, relation
     from symbcast.paths import explore_paths
+    from symbcast.program.entailment import equivalent
 
 _LAZY = {
+    "Case": "symbcast.api.cases",
+    "Cases": "symbcast.api.cases",
+    "Comparison": "symbcast.comparison",
     "Condition": "symbcast.api.conditions",
+    "Expansion": "symbcast.api.expansion",
+    "Relation": "symbcast.comparison",
+    "Solution": "symbcast.api.solutions",
+    "broadcastable_to": "symbcast.api.solutions",
+    "solve": "symbcast.api.solutions",
     "Unknown": "symbcast.algebra.sympy_functions",
     "array": "symbcast.arrays",
     "check_promises": "symbcast.arrays",
     "checked": "symbcast.arrays",
     "explore_paths": "symbcast.paths",
     "size": "symbcast.arrays",
+    "compare": "symbcast.comparison",
+    "equivalent": "symbcast.program.entailment",
+    "relation": "symbcast.comparison",
     "symbol": "symbcast.algebra.sympy_functions",
     "trace": "symbcast.arrays",
 }
@@ -68,15 +87,20 @@ __all__ = [
     "AssumptionError",
     "BindingError",
     "BroadcastError",
+    "Case",
+    "Cases",
+    "Comparison",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
     "ExchangeError",
+    "Expansion",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Relation",
     "Result",
     "Rule",
     "RuleArgumentError",
@@ -87,6 +111,7 @@ __all__ = [
     "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
+    "Solution",
     "SymbcastError",
     "UndecidedError",
     "Unknown",
@@ -96,14 +121,19 @@ __all__ = [
     "adapters",
     "array",
     "broadcast",
+    "broadcastable_to",
     "check_promises",
     "checked",
+    "compare",
+    "equivalent",
     "explore_paths",
     "notebook",
+    "relation",
     "rule",
     "rules",
     "shape",
     "size",
+    "solve",
     "symbol",
     "trace",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAl
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE, check_size
-from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.symbols import Unknown, told_apart
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.text import parse_dim, parse_shape
@@ -278,7 +278,25 @@ def from_dims(dims: Iterable[object]) -> Shape:
     made: list[Dim] = []
     for dim in found:
         made.append(from_dim(dim, unknowns=len(made)))
-    return shape_of(made)
+    unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
+    return shape_of(_labelled(made, unknowns) if len(unknowns) > 1 else made)
+
+
+def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Iterable[Dim]:
+    """Return dimensions that came one by one with a label for each unknown; those that text labels alike are one."""
+    spoken: dict[str, Unknown] = {}
+    for u in unknowns:
+        if u.is_spoken:
+            bounded = spoken.setdefault(u.name, u)
+            if not u.is_bounded or (bounded.lower, bounded.upper) == (u.lower, u.upper):
+                continue
+            if bounded.is_bounded:
+                raise DimensionError(u.name, "has two different bounds", "give its bounds once")
+            spoken[u.name] = u
+    meant = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
+    other = told_apart([*spoken.values(), *meant.values()])
+    bound = {u: other.get(kept, kept) for u, kept in meant.items()}
+    return [replaced(d, {u: kept for u, kept in bound.items() if u is not kept}) for d in dims]
 
 
 def from_dim(value: object, unknowns: int = 0) -> Dim:

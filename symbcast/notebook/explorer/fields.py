@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.logic.formulas import AnyOf, Formula
-from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.bindings import Sizes, read_size
+from symbcast.program.links import linked_sizes
 from symbcast.shapes import ShapeLike
 from symbcast.text.printing import formula_text, labelled_text
 
@@ -35,7 +37,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     min_size: int = 0,
     sizes: Sizes | None = None,
     over: Sequence[str | sympy.Symbol] = (),
-    up_to: int = MAP_UP_TO,
+    up_to: int | None = None,
     shade: int | None = None,
     **attributes: AttributeLike,
 ) -> Explorer:
@@ -43,8 +45,9 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
     and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
-    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32; as many from the least size on
-    where that is larger), and ``shade`` the output axis that it is shaded by.
+    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from
+    the least size on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is
+    chosen so that something works on the map and something fails, where both exist.
 
     Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
     what are no sizes, and `MissingExtraError` without the extra ``notebook``.
@@ -55,7 +58,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
         question,
         sizes=_sizes(sizes),
         over=[_name(symbol) for symbol in over],
-        up_to=min(max(1, up_to), LARGEST_MAP),
+        up_to=up_to and min(max(1, up_to), LARGEST_MAP),
         shade=shade,
     )
 
@@ -73,14 +76,15 @@ def question_of(result: Result) -> Question:
     """Return the question that a result answers, as text that asks it again.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
+    Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
              min_size=0)
     """
     texts = _attribute_texts(result.rule)
     if result.scope is None:
         return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
     renamed = _readable(result.scope.names)
-    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims]) for shape in result.operands)
+    order = {renamed[s]: n for n, s in enumerate(result.scope.names)}
+    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims], order) for shape in result.operands)
     assume = " and ".join(_assumed(result, renamed))
     return Question(shapes, result.rule.name, texts, assume, result.scope.min_size)
 
@@ -120,35 +124,35 @@ def _attribute_text(value: Any) -> str:
     return (", ".join(map(str, value)) or "()") if isinstance(value, tuple) else str(value)
 
 
-def _shape_text(dims: Sequence[Dim]) -> str:
-    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d) for d in dims) or "()"
+def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) -> str:
+    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d, order) for d in dims) or "()"
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
-    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
+    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed.
+
+    What is known of other sizes than those of the shapes is left out: it changes nothing, and as text it is refused.
+    """
     from symbcast.program.premises import own_set
-    from symbcast.solver.normal_form import put_in
+    from symbcast.solver.normal_form import put_in, symbols_in
     from symbcast.solver.set_formulas import describe
     from symbcast.solver.size_sets import ALL
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
-    for formula in (*known, *(a.formula for a in result.assumptions)):
+    formulas = [*known, *(a.formula for a in result.assumptions)]
+    groups = [frozenset(symbols_in(formula)) for formula in formulas]
+    linked = linked_sizes(symbols_of(d for shape in result.operands for d in shape.dims), groups)
+    for formula, symbols in zip(formulas, groups, strict=True):
+        if symbols and linked.isdisjoint(symbols):
+            continue
         text = formula_text(put_in(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
-    taken = set(names.values())
-    labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
-    found: dict[Symbol, Symbol] = {}
-    for s, name in names.items():
-        if isinstance(s, Unknown):
-            found[s] = Unknown(next(labels) if name[1:].isdecimal() else name)
-        else:
-            found[s] = symbol(name)
-    return found
+    """Return symbols that text means by what the sizes of a result are called."""
+    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 
 def _name(size: Any) -> str:
