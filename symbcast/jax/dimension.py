@@ -28,7 +28,7 @@ class Dimension(Size):
     def __class__(self) -> type:
         return Dimension
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         return _HASH
 
     def __eq__(self, other: object) -> Any:

@@ -43,7 +43,7 @@ class Conditions:
 def _of_differences(formula: Formula, knowledge: Knowledge) -> Formula | None:
     """Return a conjunction of comparisons of two sizes without those that the others imply.
 
-    None for another formula, and where several of them say more of one difference than each: that is to be written anew.
+    None for another formula, and where several of them say more of a difference than each: that is written anew.
     """
     if len(symbols_in(formula)) < 2:
         return None
