@@ -76,6 +76,16 @@ class PathsAnswer:
         return len(self.exploration.outcomes)
 
     @property
+    def title(self) -> str:
+        """What was run."""
+        return f"a run over {', '.join(self.scope.names.values())}"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of the sizes, as text."""
+        return tuple(a.text for a in self.scope.assumptions)
+
+    @property
     def condition(self) -> Boolean:
         """When the run works, as a sympy Boolean in few clauses; as far as it was followed."""
         from symbcast.logic.booleans import to_sympy
@@ -106,7 +116,8 @@ class PathsAnswer:
         if self.exploration.pending:
             numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
             made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
-            return f"{len(self.exploration.pending)} paths were not followed beyond {self.paths}{made}"
+            left = len(self.exploration.pending)
+            return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {self.paths}{made}"
         return self.decision.reason
 
     @cached_property
