@@ -16,7 +16,7 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     replacements,
     ufuncs,
 )
-from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.arguments import Arguments, check_call
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.returned import told
@@ -53,6 +53,7 @@ def trace(
     >>> report.condition, report.shapes
     (Eq(M, 1) | Eq(N, 1) | Eq(N, M), Shape('(broadcast(M, N), 3)'))
     """
+    check_call(function, arguments, named)
     given = Arguments(arguments, named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
