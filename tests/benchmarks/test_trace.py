@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-import symbcast as sb
+import symbcast as sb  # noqa: E402
 
 STEPS = (
     "h = np.maximum(x @ w{0}, 0)",
