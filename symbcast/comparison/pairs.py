@@ -13,7 +13,7 @@ from symbcast.comparison.answers import RuleAnswer
 from symbcast.comparison.outcomes import Example, Outcomes, Standing, Way, moved
 from symbcast.comparison.question import Question
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, different, equal, negate
-from symbcast.solver.decision import Decision
+from symbcast.solver.alternatives import OneOf
 from symbcast.solver.simplification import simplified
 from symbcast.verdicts import Verdict
 
@@ -41,23 +41,17 @@ class Region:
     @cached_property
     def is_empty(self) -> bool | None:
         """Whether there are no such sizes; None where that was not decided."""
-        standing = self._standing
-        if standing is not None:
-            return not standing.counts[self._way]
-        verdicts = {d.verdict for d in self._decisions}
-        if not verdicts <= {Verdict.NEVER, Verdict.UNKNOWN}:
-            return False
-        return None if Verdict.UNKNOWN in verdicts else True
+        standing = self._pair.standing
+        return self._sizes.is_empty if standing is None else not standing.counts[self._way]
 
     @cached_property
     def verdict(self) -> Verdict:
         """Whether all sizes are such, some, or none; unknown where that was not decided."""
-        if self.is_empty:
-            return Verdict.NEVER
-        standing = self._standing
-        if standing is not None:
-            return Verdict.ALWAYS if standing.counts[self._way] == standing.total else Verdict.SOMETIMES
-        return Decision(self._pair.question.scope.knowledge, [self._formula]).verdict
+        standing = self._pair.standing
+        if standing is None:
+            return self._sizes.verdict
+        count = standing.counts[self._way]
+        return Verdict.ALWAYS if count == standing.total > 0 else Verdict.SOMETIMES if count else Verdict.NEVER
 
     @cached_property
     def condition(self) -> Condition:
@@ -68,49 +62,28 @@ class Region:
                 return question.condition(TRUE)
             case Verdict.NEVER:
                 return question.condition(FALSE)
-        return question.condition(simplified(self._formula, question.scope.knowledge))
+        common, alternatives = self._pair.parts(self._way)
+        return question.condition(simplified(all_of((*common, any_of(alternatives))), question.scope.knowledge))
 
     @cached_property
     def example(self) -> Example | None:
         """The smallest such sizes, with the shapes and the outputs there; None where there are none, or none found."""
-        pair, standing = self._pair, self._standing
+        pair, standing = self._pair, self._pair.standing
         if standing is not None:
             number = standing.first.get(self._way)
             return None if number is None else pair.outcomes.example(number, pair.first, pair.second)
-        sizes = self._smallest()
-        return None if sizes is None else pair.at(sizes)
+        sizes = None if self.is_empty else self._sizes.witness()
+        return None if sizes is None else pair.at({name: sizes[s] for s, name in pair.question.scope.names.items()})
 
     @property
     def reason(self) -> str:
         """Why it was not decided whether there are such sizes, or whether all are."""
-        if self.verdict is not Verdict.UNKNOWN:
-            return ""
-        return next((d.reason for d in self._decisions if d.reason), "")
-
-    @property
-    def _standing(self) -> Standing | None:
-        return self._pair.standing
-
-    @property
-    def _formula(self) -> Formula:
-        common, alternatives = self._pair.parts(self._way)
-        return all_of((*common, any_of(alternatives)))
+        return self._sizes.reason if self.verdict is Verdict.UNKNOWN else ""
 
     @cached_property
-    def _decisions(self) -> list[Decision]:
-        """What is decided of each alternative by itself, which is less work than of all at once."""
-        common, alternatives = self._pair.parts(self._way)
-        knowledge = self._pair.question.scope.knowledge
-        return [Decision(knowledge, [*common, alternative]) for alternative in alternatives]
-
-    def _smallest(self) -> dict[str, int] | None:
-        names = self._pair.question.scope.names
-        witnesses = [w for w in (d.witness() for d in self._decisions) if w is not None]
-        found = [[w[s] for s in names] for w in witnesses]
-        if not found:
-            return None
-        best = min(found, key=lambda sizes: (sizes.count(0), sum(sizes), sizes))
-        return dict(zip(names.values(), best, strict=True))
+    def _sizes(self) -> OneOf:
+        """The sizes as the solver decides about them."""
+        return self._pair.outcomes.one_of(*self._pair.parts(self._way))
 
     def __repr__(self) -> str:
         return f"<Region {self.condition}>"
