@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.characters import clipped, listed, sizes_text
 from symbcast.comparison.outcomes import Example
-from symbcast.comparison.pairs import Order, Pair, Region
+from symbcast.comparison.pairs import Order, Pair
+from symbcast.comparison.regions import Region
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
 from symbcast.show.call import VERDICTS

@@ -1,4 +1,4 @@
-"""What is found of several rules at once: what they give at the few sizes that stand for all, else what is decided."""
+"""What rules give at the few sizes that stand for all, where there are such sizes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from symbcast.comparison.answers import RuleAnswer
 from symbcast.comparison.question import Question, Sizes
 from symbcast.comparison.small_models import small_models
 from symbcast.logic.formulas import TRUE, all_of
-from symbcast.solver.alternatives import OneOf
 from symbcast.solver.compiler import predicate
-from symbcast.solver.decision import Decision
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
 
 
 class Example(NamedTuple):
@@ -61,8 +58,6 @@ class Outcomes:
         self._number: dict[int, int] = {}
         self._found: dict[int, list[Sizes | None]] = {}
         self._standings: dict[tuple[int, int], Standing] = {}
-        self._decided: dict[tuple[Formula, ...], Decision] = {}
-        self._one_of: dict[tuple[tuple[Formula, ...], ...], OneOf] = {}
 
     def law(self, answer: RuleAnswer) -> int:
         """Return the number of what a rule asks and gives; rules with the same one say the same of the shapes."""
@@ -93,16 +88,6 @@ class Outcomes:
             is_apart = self._are_apart(moved(first, second))
             self._standings[laws] = _standing(self._of(first), self._of(second), is_apart)
         return self._standings[laws]
-
-    def one_of(self, common: Sequence[Formula], alternatives: Sequence[Formula]) -> OneOf:
-        """Return the sizes at which some formulas hold and one of some others does; many pairs of rules share them."""
-        asked = tuple(common), tuple(alternatives)
-        if asked not in self._one_of:
-            base = self._decided.get(asked[0])
-            if base is None:
-                base = self._decided[asked[0]] = Decision(self._question.scope.knowledge, common)
-            self._one_of[asked] = OneOf(base, *asked)
-        return self._one_of[asked]
 
     def _are_apart(self, axes: Sequence[tuple[int, int]]) -> list[bool]:
         """Return at which of the models an axis, of those given by operand and number, has another size than 1."""
@@ -143,15 +128,14 @@ def moved(first: RuleAnswer, second: RuleAnswer) -> list[tuple[int, int]]:
 
 
 def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None], is_apart: Sequence[bool]) -> Standing:
-    counts: dict[Way, int] = dict.fromkeys(Way, 0)
-    found: dict[Way, int] = {}
-    for number, (a, b) in enumerate(zip(first, second, strict=True)):
-        if a is None:
-            way = Way.NEITHER if b is None else Way.ONLY_SECOND
-        elif b is None:
-            way = Way.ONLY_FIRST
-        else:
-            way = Way.DIFFER if a != b else Way.APART if is_apart[number] else Way.AGREE
-        counts[way] += 1
-        found.setdefault(way, number)
-    return Standing(counts, found, len(first))
+    ways = list(map(_way, first, second, is_apart))
+    counts = {way: ways.count(way) for way in Way}
+    return Standing(counts, {way: ways.index(way) for way, count in counts.items() if count}, len(ways))
+
+
+def _way(first: Sizes | None, second: Sizes | None, is_apart: bool) -> Way:
+    if first is None:
+        return Way.NEITHER if second is None else Way.ONLY_SECOND
+    if second is None:
+        return Way.ONLY_FIRST
+    return Way.DIFFER if first != second else Way.APART if is_apart else Way.AGREE

@@ -8,12 +8,13 @@ from typing import NoReturn
 
 from symbcast.algebra.symbols import symbol
 from symbcast.broadcasting import Rule
-from symbcast.comparison import data
 from symbcast.comparison.answers import answer_of
+from symbcast.comparison.data import RelationData, relation_to_dict
 from symbcast.comparison.document import relation_document
-from symbcast.comparison.outcomes import Example, Outcomes
+from symbcast.comparison.outcomes import Example
 from symbcast.comparison.pairs import Order, Pair, order_of
 from symbcast.comparison.question import Question
+from symbcast.comparison.regions import Regions
 from symbcast.comparison.related import Related, Separation
 from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import ShapeTypeError
@@ -32,9 +33,9 @@ class Relation(Related):
         """Return the relation in words."""
         return text.render(relation_document(self))
 
-    def to_dict(self) -> data.RelationData:
+    def to_dict(self) -> RelationData:
         """Return the relation as data for JSON."""
-        return data.relation_to_dict(self)
+        return relation_to_dict(self)
 
     def __str__(self) -> str:
         return self.explain()
@@ -63,7 +64,7 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
     for shapes in _shapes(rank):
         question = Question(shapes)
         answers = [answer_of(rule, question) for rule in rules]
-        pair = Pair(question, Outcomes(question, answers), *answers)
+        pair = Pair(Regions(question, answers), *answers)
         if pair.order is Order.UNKNOWN:
             open_reason = open_reason or pair.reason
         found.take(pair)
