@@ -223,7 +223,7 @@ def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int 
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):
-            found = hinted.setdefault(parts.clauses, (parts, []))
+            found = hinted.setdefault(parts.key, (parts, []))
             found[1].append(place)
     first = sorted(hinted.values(), key=lambda found: -len(found[1]))
     chosen = [(parts, tuple(places)) for parts, places in first[:most]]
@@ -231,7 +231,7 @@ def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int 
     if len(chosen) < most:
         known = set(hinted)
         parts_found, all_found = partition.parts(most + len(chosen))
-        others = [parts for parts in parts_found if parts.clauses not in known]
+        others = [parts for parts in parts_found if parts.key not in known]
         is_complete = all_found and len(chosen) + len(others) <= most
         chosen += [(parts, ()) for parts in others[: most - len(chosen)]]
     made = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]
