@@ -68,7 +68,7 @@ def outer_products(result: Call) -> Iterator[Surprise]:
     Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written.
     """
     ranks, placement = [s.rank for s in result.operands], result.rule.placement
-    if len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None or result.shape is None:
+    if len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None:
         return
     alignment, names, namer = Alignment(result), operand_names(result), Namer(result)
     rank = alignment.places.rank
@@ -80,7 +80,7 @@ def outer_products(result: Call) -> Iterator[Surprise]:
             continue
         happens = [different(d, 1) for d in (twice, _size(alignment, short, axis))]
         sizes = _sizes(result, happens)
-        if sizes is not None:
+        if sizes is not None and result.shape is not None:
             pair = tuple(sorted((long, short)))
             shown = " and ".join(f"{names[n]} {namer.shape(result.operands[n])}" for n in pair)
             text = f"{shown} make an outer product: {namer.dim(twice)} of both is on two axes of the output"

@@ -105,6 +105,11 @@ class Reduction:
         self._tally = (-1, 0, 0)
         self.satisfiable = self._can_hold()
 
+    @property
+    def violable(self) -> bool | None:
+        """Whether the clauses can fail; None if undecided. Often a sample shows it, and they need not be reduced."""
+        return True if self._is_shown_to_fail() else self.result.violable
+
     @cached_property
     def result(self) -> Reduced:
         """What is left of the clauses, and what is known of these."""
@@ -126,9 +131,11 @@ class Reduction:
         return self._possible((), mask)
 
     def _can_fail(self) -> bool | None:
+        return self.questions.possible([any_of(map(negate, self._clauses))], int(self._is_shown_to_fail()))
+
+    def _is_shown_to_fail(self) -> bool:
         samples = self.questions.samples
-        broken = any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
-        return self.questions.possible([any_of(map(negate, self._clauses))], int(broken))
+        return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
 
     def _possible(self, extra: Sequence[Formula], shown: int, without: Formula | None = None) -> bool | None:
         """Return whether more can hold beside the clauses, or all of them but one; ``shown`` are samples at which."""

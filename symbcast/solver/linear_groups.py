@@ -84,7 +84,7 @@ class Compound:
     @property
     def violable(self) -> bool | None:
         """Whether the formulas can fail; None if undecided."""
-        return True if self._definitions else self._reduction.result.violable
+        return True if self._definitions else self._reduction.violable
 
     @property
     def reason(self) -> str:
