@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import (
     FALSE,
+    TRUE,
     AllOf,
     AnyOf,
     Comparison,
@@ -41,12 +42,18 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
     What is said of sizes that nothing ties to others is simplified by itself.
     """
     known = _split([put_in(formula, knowledge.values) if knowledge.values else formula], knowledge)
-    found: list[Formula] = []
-    for group in () if FALSE in known else groups(knowledge.domains, known, knowledge.others):
-        found.append(_of_group(group, knowledge.domains))
-        if found[-1] == FALSE:
+    if FALSE in known:
+        return FALSE
+    for _ in range(_ROUNDS):
+        found = [_of_group(group, knowledge.domains) for group in groups(knowledge.domains, known, knowledge.others)]
+        if FALSE in found:
             return FALSE
-    return FALSE if FALSE in known else all_of(found)
+        known = [clause for form in found for clause in clauses(form)]
+        # Less may tie sizes together than before, and what is said first of them may be of others.
+        again = groups(knowledge.domains, known, knowledge.others)
+        if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
+            break
+    return all_of(known)
 
 
 def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
