@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -185,3 +186,10 @@ def test_names_and_integers_need_no_solver(monkeypatch):
     assert Order.NEITHER in orders
     assert all(pair.agree.example or pair.agree.is_empty for pair in found.pairs)
     assert asked == []
+
+
+def test_html_tells_which_rule_is_alone_and_why_one_refuses() -> None:
+    shown = sb.compare("N", "M", "K", rules=["numpy", "pdpd"])._repr_html_()
+    assert "takes 2 shapes (A, B), not 3" in shown
+    alone = re.sub(r"<[^>]*>", " ", shown[shown.index("one alone") :]).split()
+    assert alone[:3] == ["one", "alone", "numpy"]
