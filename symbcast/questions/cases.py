@@ -13,6 +13,7 @@ from symbcast.errors import BindingError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
 from symbcast.program.bindings import read_sizes, unknown_name
 from symbcast.program.call import Call
+from symbcast.program.limits import check_limit
 from symbcast.program.premises import knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import Statement
@@ -216,7 +217,7 @@ def cases_of_program(
 
 def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
     """Return the cases that most hints lie in first, and then the others."""
-    partition, most = question.partition, MOST if limit is None else limit
+    partition, most = question.partition, MOST if limit is None else check_limit(limit)
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):
