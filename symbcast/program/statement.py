@@ -10,7 +10,7 @@ from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.program.bindings import Sizes, missing_sizes, read_sizes
+from symbcast.program.bindings import Sizes, check_all_given, read_sizes
 from symbcast.program.call import Call
 from symbcast.program.premises import assumed, own_set
 from symbcast.program.program import Program
@@ -193,9 +193,7 @@ class Statement:
         """
         names = self.shown
         found = read_sizes(names, sizes, named)
-        missing = [names[s] for s in self._symbols if names[s] not in found]
-        if missing:
-            raise missing_sizes(missing, "holds")
+        check_all_given([names[s] for s in self._symbols], found, "holds")
         return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
 
     def __eq__(self, other: object) -> bool:

@@ -224,3 +224,19 @@ def test_data_of_cases_are_text_that_reads_back():
         assert written["witness"] == case.witness()
         assert sb.shape(f"[{', '.join(written['broadcasts'][0]['shape'])}]") == case.shape
     assert "<table" in cases._repr_html_() and cases.explain() == str(cases)
+
+
+def test_no_cases_say_why():
+    assert "impossible   axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)" in str(sb.broadcast("2, 3", "4, 3").cases())
+    env = sb.ShapeEnv(on_conflict="record")
+    env.broadcast("N", "3", origin="first")
+    env.broadcast("N, 3", "2, 3", origin="second")
+    env.assume("N >= 2")
+    assert "first: numpy asks: N == 1 or N == 3" in str(env.cases()) or "first" in str(env.cases())
+
+
+def test_hints_have_a_column_where_there_are_any():
+    env = sb.ShapeEnv()
+    env.broadcast(env.broadcast("b, T", "b, S", origin="mask"), "b, 1", origin="bias")
+    assert "hints" not in str(env.cases())
+    assert "hints" in str(env.cases([{"T": 4, "S": 4}]))
