@@ -78,6 +78,13 @@ def test_labels_mean_the_same_in_a_relation():
     assert sb.broadcast("?a, 3", "?b, 3", assume="?a >= 2").implies("?a == ?b or ?b == 1")
 
 
+@pytest.mark.parametrize("other", ["N == M", None, 3, ("N", "M"), sb.Condition("N == M")])
+def test_equivalent_takes_answers(other):
+    for pair in ((sb.broadcast("N", "M"), other), (other, sb.ShapeEnv())):
+        with pytest.raises(sb.ShapeTypeError, match="is not an answer; pass what sb.broadcast returns"):
+            sb.equivalent(*pair)
+
+
 def test_equivalent():
     assert sb.equivalent(sb.broadcast("N, 3", "M, 1"), sb.broadcast("M, 1", "N, 3"))
     assert sb.equivalent(sb.broadcast("N, 3", "M, 1"), sb.broadcast("N, 1", "M, 3"))

@@ -154,7 +154,7 @@ def broadcastable_to(
     first, found = shape(target), find_rule(rule, attributes)
     solutions: dict[int, Call] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):
-        second = shape_of(Unknown(f"?{n}") for n in range(wanted))
+        second = shape_of(Unknown() for _ in range(wanted))
         try:
             call = Call.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
         except RuleArgumentError:

@@ -18,6 +18,7 @@ from symbcast.cli.check import check_command
 from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
 from symbcast.cli.compare import compare
 from symbcast.cli.completion import install_command
+from symbcast.cli.files import is_there
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
@@ -93,9 +94,7 @@ def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
 
 
 def _is_file(argument: str) -> bool:
-    with suppress(OSError):  # a name that is too long
-        return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or Path(argument).exists()
-    return False
+    return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or is_there(argument)
 
 
 def _is_shape(argument: str) -> bool:

@@ -80,7 +80,7 @@ def document(comparison: Compared) -> Document:
     groups = comparison.groups
     shown = list(_differing(comparison))
     namer = Namer.of(comparison.names)
-    shapes = clipped(listed([namer.shape(s) for s in comparison.shapes]), 200)
+    shapes = clipped(listed([namer.shape(s) for s in comparison.shapes]), 200) or "no shapes"
     count = len(comparison.answers)
     title = heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
     heads = ("rule", "output", "valid when", "refused")
@@ -88,7 +88,7 @@ def document(comparison: Compared) -> Document:
     more = len(shown) - PAIRS_SHOWN
     blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
     if more > 0:
-        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs has them all"))]))
+        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON have them all"))]))
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
     return Document(title, _tone(shown), (*blocks, fields([field("assuming", code(assumed))])))
 
@@ -110,6 +110,8 @@ def _tone(pairs: Sequence[Pair]) -> Tone:
 
 
 def _summary(comparison: Compared, pairs: Sequence[Pair]) -> str:
+    if len(comparison.answers) == 1:
+        return "there is no other to compare it with"
     if not pairs:
         return "all say the same"
     if len(pairs) == 1 and len(comparison.answers) == 2:

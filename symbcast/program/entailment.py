@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.broadcasting.outputs import same_output
-from symbcast.errors import UndecidedError
+from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.logic.formulas import Formula, all_of, negate
 from symbcast.program.assumptions import Assumption
 from symbcast.program.call import Call
@@ -39,12 +39,16 @@ def equivalent(first: Answer, second: Answer) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
     That is asked of the sizes that the assumptions of both allow; names, and labels that a user gave to unknowns,
-    mean the same in both. Raises `UndecidedError` where it is beyond the limits, and `AssumptionError` where no sizes
-    meet the assumptions of both.
+    mean the same in both. Raises `UndecidedError` where it is beyond the limits, `AssumptionError` where no sizes
+    meet the assumptions of both, and `ShapeTypeError` for what is no answer.
 
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
     """
+    for answer in (first, second):
+        if not isinstance(answer, (Call, Program)):
+            hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
+            raise ShapeTypeError(answer, "an answer", hint)
     return _within(first, lambda: _within(second, lambda: _equivalent(first, second)))
 
 

@@ -74,10 +74,13 @@ def test_rules_are_given_in_any_form():
 WRONG = [
     (["nump"], sb.UnknownRuleError, "did you mean 'numpy'"),
     (["pdpd(axis=x)"], sb.RuleArgumentError, "not an integer"),
-    (["pdpd(1)"], sb.RuleArgumentError, "'1' is no attribute; write pdpd\\(axis=1\\)"),
+    (["pdpd(1)"], sb.RuleArgumentError, "'1' is no attribute; write 'pdpd\\(axis=1\\)'"),
     (["pdpd(axes=1)"], sb.RuleArgumentError, "has no attribute 'axes'"),
     (["explicit"], sb.RuleArgumentError, "needs axes="),
-    (["pdpd(axis=1"], sb.UnknownRuleError, "there is no rule 'pdpd"),
+    (["pdpd(axis=1"], sb.RuleArgumentError, "no '\\)' ends its attributes '\\(axis=1'; write 'pdpd\\(axis=1\\)'"),
+    (["pdpd axis=1"], sb.RuleArgumentError, "'axis=1' is not attributes in parentheses; write 'pdpd\\(axis=1\\)'"),
+    (["explicit(axes=(0,1)"], sb.RuleArgumentError, "write 'explicit\\(axes=\\(0, 1\\)\\)'"),
+    (["nump(axis=1"], sb.UnknownRuleError, "there is no rule 'nump"),
     ([3], sb.ShapeTypeError, "is not a rule"),
     ("numpy", sb.ShapeTypeError, "write a list"),
 ]
@@ -204,3 +207,8 @@ def test_html_tells_which_rule_is_alone_and_why_one_refuses() -> None:
     assert "takes 2 shapes (A, B), not 3" in shown
     alone = re.sub(r"<[^>]*>", " ", shown[shown.index("one alone") :]).split()
     assert alone[:3] == ["one", "alone", "numpy"]
+
+
+def test_words_for_few():
+    assert "1 rule on (N,): there is no other to compare it with" in sb.compare("N", rules=["numpy"]).explain()
+    assert "2 rules on no shapes" in sb.compare(rules=["numpy", "none"]).explain()
