@@ -81,7 +81,7 @@ def test_labels_mean_the_same_in_a_relation():
 @pytest.mark.parametrize("other", ["N == M", None, 3, ("N", "M"), sb.Condition("N == M")])
 def test_equivalent_takes_answers(other):
     for pair in ((sb.broadcast("N", "M"), other), (other, sb.ShapeEnv())):
-        with pytest.raises(sb.ShapeTypeError, match="is not an answer; pass what sb.broadcast returns"):
+        with pytest.raises(sb.ShapeTypeError, match="is not an answer; pass what"):
             sb.equivalent(*pair)
 
 

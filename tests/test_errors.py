@@ -75,7 +75,11 @@ BAD_CALLS = [
         ["there is no rule 'nmpy'", "did you mean 'numpy'?", "The rules are numpy"],
     ),
     ({"rule": None}, sb.UnknownRuleError, ["there is no rule None"]),
-    ({"rule": "numpy", "axis": 1}, sb.RuleArgumentError, ["has no attribute 'axis'", "axis= is for pdpd and onnx-legacy"]),
+    (
+        {"rule": "numpy", "axis": 1},
+        sb.RuleArgumentError,
+        ["has no attribute 'axis'; axis= is for pdpd and onnx-legacy"],
+    ),
     ({"rule": "pdpd(axis=1)"}, sb.RuleArgumentError, ["given apart from its name", "write rule='pdpd' and axis=1"]),
     ({"rule": "pdpd", "axes": 1}, sb.RuleArgumentError, ["has no attribute 'axes'", "did you mean axis=?"]),
     ({"asume": "N >= 2"}, sb.RuleArgumentError, ["has no attribute 'asume'", "did you mean assume=?"]),

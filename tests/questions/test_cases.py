@@ -227,12 +227,14 @@ def test_data_of_cases_are_text_that_reads_back():
 
 
 def test_no_cases_say_why():
-    assert "impossible   axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)" in str(sb.broadcast("2, 3", "4, 3").cases())
+    none = str(sb.broadcast("2, 3", "4, 3").cases())
+    assert "impossible   axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)" in none
     env = sb.ShapeEnv(on_conflict="record")
     env.broadcast("N", "3", origin="first")
     env.broadcast("N, 3", "2, 3", origin="second")
     env.assume("N >= 2")
-    assert "first: numpy asks: N == 1 or N == 3" in str(env.cases()) or "first" in str(env.cases())
+    assert "impossible   " in str(env.cases())
+    assert "second" in str(env.cases())
 
 
 def test_hints_have_a_column_where_there_are_any():
