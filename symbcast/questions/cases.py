@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.characters import sizes_text
-from symbcast.errors import BindingError
+from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
 from symbcast.program.bindings import check_all_given, read_sizes, unknown_name
 from symbcast.program.call import Call
@@ -234,6 +234,8 @@ def cases_of_program(
 def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
     """Return the cases that most hints lie in first, and then the others."""
     partition, most = question.partition, MOST if limit is None else check_limit(limit)
+    if isinstance(hints, (str, Mapping, Statement)):
+        raise ShapeTypeError(hints, "several hints", "write a list: hints=['N == 1']")
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):

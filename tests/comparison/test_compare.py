@@ -83,6 +83,7 @@ WRONG = [
     (["nump(axis=1"], sb.UnknownRuleError, "there is no rule 'nump"),
     ([3], sb.ShapeTypeError, "is not a rule"),
     ("numpy", sb.ShapeTypeError, "write a list"),
+    (None, sb.ShapeTypeError, "write a list"),
 ]
 
 

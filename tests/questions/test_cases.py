@@ -242,3 +242,11 @@ def test_hints_have_a_column_where_there_are_any():
     env.broadcast(env.broadcast("b, T", "b, S", origin="mask"), "b, 1", origin="bias")
     assert "hints" not in str(env.cases())
     assert "hints" in str(env.cases([{"T": 4, "S": 4}]))
+
+
+@pytest.mark.parametrize("hints", ["N == 1", {"N": 1, "M": 2}, sb.Condition("N == 1")])
+def test_hints_are_a_list(hints):
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M")
+    with pytest.raises(sb.ShapeTypeError, match="write a list"):
+        env.cases(hints)
