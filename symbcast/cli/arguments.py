@@ -29,11 +29,12 @@ _EXAMPLES = {
     "--output": "out.onnx",
     "--results": "results.jsonl",
     "--rule": "numpy",
+    "--that": '"N == M"',
     "--shapes": '"x=N, 3, H, W"',
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-OF_SHAPES = ("check", "compare", "cases", "solve", "repair")
+OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
 TAKE_OTHERS = (*OF_SHAPES, "model")
 """The commands that take shapes or files."""

@@ -71,7 +71,7 @@ def cases(  # noqa: PLR0913 - each is an option
     """
     if limit is not None:
         checked("--limit", check_limit, limit)
-    found = _asked(shapes, rule, assume, min_size, attributes).cases(limit)
+    found = asked(shapes, rule, assume, min_size, attributes).cases(limit)
     if dispatch is not None:
         print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
     elif format == "json":
@@ -160,7 +160,7 @@ def repair(
     from symbcast.verdicts import Verdict
 
     checked("--limit", check_limit, limit)
-    result = _asked(shapes, rule, assume, min_size, attributes)
+    result = asked(shapes, rule, assume, min_size, attributes)
     found = result.repairs(limit)
     if format == "json":
         print_json({"repairs": [r.to_dict() for r in found], "surprises": [s.text for s in result.surprises]})
@@ -173,9 +173,10 @@ def repair(
     return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS
 
 
-def _asked(
+def asked(
     shapes: Sequence[str], rule: str, assume: list[str] | None, min_size: int, attributes: dict[str, Given]
 ) -> Result:
+    """Return the answer about shapes that a command is given; raise `UsageError` where there are none."""
     from symbcast.api.result import broadcast
 
     checked("--min-size", check_min_size, min_size)

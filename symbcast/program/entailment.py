@@ -31,8 +31,17 @@ def implies(answer: Answer, relation: ConditionLike) -> bool:
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-    known = list(map(Statement, _assumed(answer, named_sizes(answer))))
+    known = _known(answer)
     return _within(answer, lambda: Statement(answer).implies(relation, assume=known))
+
+
+def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
+    """Return the smallest valid sizes of an answer at which a relation does not hold; None where there are none.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    known = _known(answer)
+    return _within(answer, lambda: Statement(answer).counterexample(relation, assume=known))
 
 
 def equivalent(first: Answer, second: Answer) -> bool:
@@ -86,6 +95,10 @@ def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     if scope is None:
         return []
     return [_put(formula, names) for formula in assumed(names, scope.assumptions, scope.min_size)]
+
+
+def _known(answer: Answer) -> list[Statement]:
+    return list(map(Statement, _assumed(answer, named_sizes(answer))))
 
 
 def _put(formula: Formula, names: Names) -> Formula:

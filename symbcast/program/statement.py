@@ -164,6 +164,25 @@ class Statement:
             raise UndecidedError(decision.reason)
         return decision.verdict is Verdict.NEVER
 
+    def counterexample(
+        self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
+    ) -> dict[str, int] | None:
+        """Return the smallest sizes at which this condition and the assumptions hold, and ``other`` does not.
+
+        None where there are none: then this implies the other. Sizes that none of these mention are not told. Raises
+        `UndecidedError` where it is beyond the limits.
+
+        >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
+        {'N': 3, 'M': 1}
+        """
+        ours, theirs = self._together(other)
+        refuted = ours & ~theirs
+        decision = refuted._decision(assume, min_size)
+        if decision.verdict is Verdict.UNKNOWN:
+            raise UndecidedError(decision.reason)
+        found = decision.witness()
+        return None if found is None else {name: found[s] for s, name in refuted.shown.items() if s in found}
+
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
         ours, theirs = self._together(other)
