@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from symbcast.characters import clipped, closest, listed, visible
-from symbcast.cli.files import STDIN
+from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.statuses import UsageError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
+_RELATION = re.compile(r"[<>=!]=|[<>]")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
 _EXAMPLES = {
@@ -28,11 +29,12 @@ _EXAMPLES = {
     "--output": "out.onnx",
     "--results": "results.jsonl",
     "--rule": "numpy",
+    "--that": '"N == M"',
     "--shapes": '"x=N, 3, H, W"',
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-OF_SHAPES = ("check", "compare", "cases", "solve", "repair")
+OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
 TAKE_OTHERS = (*OF_SHAPES, "model")
 """The commands that take shapes or files."""
@@ -91,9 +93,18 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it once")
             options.append(name if option.is_switch else f"{name}={value}")
+    if "--assume" in {name for option in commands[command] for name in option.names}:
+        _check_no_relation(others)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
     return [*options, *(["--", *others] if others else [])]
+
+
+def _check_no_relation(others: Iterable[str]) -> None:
+    """Raise `UsageError` for an assumption that stands without its option, as a second one behind ``--assume`` does."""
+    for text in others:
+        if _RELATION.search(text) and not is_there(text):
+            raise UsageError(f"{_shown(text)} is an assumption; write --assume {_shown(text)}, each with its --assume")
 
 
 def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:

@@ -34,7 +34,7 @@ def compare(
     >>> pair.order, pair.only_second.condition, pair.only_second.example.sizes
     (<Order.REFINES: 'refines'>, Condition('W == 1 and K != 1'), {'N': 1, 'C': 1, 'H': 1, 'W': 1, 'K': 2})
     """
-    if isinstance(rules, (str, Rule)):
+    if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
         raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
     found = [read_rule(rule) for rule in rules] or list(_without_attributes())
     return Comparison(Question(shapes, assume, min_size), found)

@@ -57,8 +57,7 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
     >>> found.order, str(found.separations[0])
     (<Order.REFINED_BY: 'refined by'>, '(1,) and (): the first gives (1,), the second refuses')
     """
-    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank <= HIGHEST:
-        raise ShapeTypeError(rank, "a highest rank", f"write a number from 0 to {HIGHEST}")
+    check_rank(rank)
     rules = read_rule(first), read_rule(second)
     found, open_reason = _Found(), ""
     for shapes in _shapes(rank):
@@ -72,6 +71,13 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
             break
     order = Order.UNKNOWN if open_reason and found.order is not Order.NEITHER else found.order
     return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, found.telling, open_reason)
+
+
+def check_rank(rank: object) -> None:
+    """Raise `ShapeTypeError` for what is no rank up to which rules are compared."""
+    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank <= HIGHEST:
+        hint = f"write a highest rank from 0 to {HIGHEST}"
+        raise ShapeTypeError(rank, "a rank up to which rules are compared", hint)
 
 
 def _shapes(rank: int) -> Iterator[tuple[Shape, Shape]]:
