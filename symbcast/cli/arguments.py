@@ -105,7 +105,8 @@ def _check_no_relation(others: Iterable[str]) -> None:
     """Raise `UsageError` for an assumption that stands without its option, as a second one behind ``--assume`` does."""
     for text in others:
         if _RELATION.search(text) and _is_relation(text) and not is_there(text):
-            raise UsageError(f"{_shown(text)} is an assumption; write --assume {_shown(text)}, each with its --assume")
+            shown = _shown(text)
+            raise UsageError(f"{shown} is an assumption; write --assume {shown}: each has its own --assume")
 
 
 def _is_relation(text: str) -> bool:
