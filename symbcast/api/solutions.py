@@ -84,10 +84,17 @@ class Solution:
     __str__ = explain
 
     def to_dict(self) -> SolutionData:
-        """Return the answer as plain data for JSON."""
+        """Return the answer as plain data for JSON, as `json_schema` describes it."""
         from symbcast.questions.solution_texts import to_data
 
         return to_data(self._call)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.questions.schemas import json_schema
+
+        return json_schema("solution")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a solution has no truth value: compare its .verdict")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, get_args
 from symbcast.characters import clipped, closest, listed, visible
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.statuses import UsageError
+from symbcast.errors import SymbcastError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
@@ -103,8 +104,19 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
 def _check_no_relation(others: Iterable[str]) -> None:
     """Raise `UsageError` for an assumption that stands without its option, as a second one behind ``--assume`` does."""
     for text in others:
-        if _RELATION.search(text) and not is_there(text):
-            raise UsageError(f"{_shown(text)} is an assumption; write --assume {_shown(text)}, each with its --assume")
+        if _RELATION.search(text) and _is_relation(text) and not is_there(text):
+            shown = _shown(text)
+            raise UsageError(f"{shown} is an assumption; write --assume {shown}: each has its own --assume")
+
+
+def _is_relation(text: str) -> bool:
+    """Return whether text is an assumption as a whole: a type of MLIR has angle brackets too."""
+    from symbcast.text import parse_formula
+
+    try:
+        return parse_formula(text) is not None
+    except SymbcastError:
+        return False
 
 
 def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:

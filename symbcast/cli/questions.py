@@ -163,7 +163,9 @@ def repair(
     result = asked(shapes, rule, assume, min_size, attributes)
     found = result.repairs(limit)
     if format == "json":
-        print_json({"repairs": [r.to_dict() for r in found], "surprises": [s.text for s in result.surprises]})
+        from symbcast.show.repairs import to_data
+
+        print_json(to_data(result, found))
     else:
         from symbcast.show.repairs import document
 

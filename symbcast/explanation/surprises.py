@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from symbcast.program.call import Call
 
 SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]
+
+
+class SurpriseData(TypedDict):
+    """A surprise, see `Surprise`."""
+
+    kind: str
+    text: str
+    operands: list[int]
+    axis: int
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,16 @@ class Surprise:
     axis: int
     sizes: Mapping[str, int]
     when: Formula
+
+    def to_dict(self) -> SurpriseData:
+        """Return the surprise as plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "operands": list(self.operands),
+            "axis": self.axis,
+            "sizes": dict(self.sizes),
+        }
 
     def __str__(self) -> str:
         return self.text

@@ -44,7 +44,7 @@ BAD_FIELDS = [
     (Question(("N, C", "C"), "pdpd", {"axis": "7"}), "attribute axis", "write an axis from 0 to"),
     (Question(("N", "N"), "paddle", {"min_rank": "-1"}), "attribute min_rank", "is negative"),
     (Question(("N", "M"), compare_with="nump"), "compare_with", "did you mean 'numpy'"),
-    (Question(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "there is no rule 'pdpd(axis=1'"),
+    (Question(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "no ')' ends its attributes '(axis=1'"),
     (Question(("N", "M"), compare_with="pdpd(axis=x)"), "compare_with", "axis='x' is not an integer"),
     (Question(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "it takes no attributes"),
     (Question(("N", "M"), compare_with="explicit"), "compare_with", "needs axes="),
