@@ -268,3 +268,18 @@ def test_promises_are_kept_or_broken():
     assert not broken.is_known
     with pytest.raises(sb.ShapeTypeError):
         sb.check_promises(promising("def f(x): return x"))
+
+
+class Adds:
+    def __call__(self, x, y):
+        return x + y
+
+
+def test_a_promise_of_what_is_no_plain_function_has_a_line_too():
+    adds = sb.checked("N", "M")(Adds())
+    adds.__module__ = "promising"
+    module = types.ModuleType("promising")
+    module.adds = adds
+    (broken,) = sb.check_promises(module)
+    assert broken.file == __file__
+    assert broken.message.startswith("it works only when N and M are equal")
