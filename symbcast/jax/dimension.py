@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symbcast.paths.places import is_call
 from symbcast.paths.size import Size, greatest, is_whole, smallest
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from symbcast.algebra.terms import Dim
 
 _HASH = 0x51D
 _ASKING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "map", "safe_map", "sorted", "min", "max", "index"})
 """What is called to compare values, and not to look something up."""
 _JAX = ("/jax/", "/jaxlib/", "\\jax\\", "\\jaxlib\\")
+
+
+def _is_jax(frame: FrameType) -> bool:
+    return any(part in frame.f_code.co_filename for part in _JAX)
 
 
 class Dimension(Size):
@@ -45,9 +54,13 @@ class Dimension(Size):
     def _is_foreign(self, other: object) -> bool:
         return type(other) is Dimension and other.path is not self.path
 
+    def _told(self, frame: FrameType) -> Dim:
+        # JAX names what it traces by shapes; no shape depends on these names.
+        return self.dim if _is_jax(frame) else super()._told(frame)
+
     def __index__(self) -> int:
         # JAX finds out so which dimensions are numbers: none of these is. Code of others may need one.
-        if any(part in sys._getframe(1).f_code.co_filename for part in _JAX):
+        if _is_jax(sys._getframe(1)):
             raise TypeError(f"the size {self.dim} is not a number")
         return super().__index__()
 
