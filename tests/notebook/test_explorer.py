@@ -46,7 +46,7 @@ BAD_FIELDS = [
     (Question(("N", "M"), compare_with="nump"), "compare_with", "did you mean 'numpy'"),
     (Question(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "no ')' ends its attributes '(axis=1'"),
     (Question(("N", "M"), compare_with="pdpd(axis=x)"), "compare_with", "axis='x' is not an integer"),
-    (Question(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "it takes no attributes"),
+    (Question(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "axis= is for pdpd and onnx-legacy"),
     (Question(("N", "M"), compare_with="explicit"), "compare_with", "needs axes="),
 ]
 
