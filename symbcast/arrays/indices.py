@@ -117,7 +117,7 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
                 path.require(_equal(length, dims[axis + n]), "a mask must have the shape that it indexes", IndexError)
         if not hasattr(type(item), "dims"):
             return (int(np.count_nonzero(item)),), len(shape)
-        return (counted(path, multiply(*shape), item.truth),), len(shape)
+        return (counted(path, item),), len(shape)
     if dtype_of(item).kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     shape = dims_of(item)
@@ -159,11 +159,23 @@ def _place_within(path: Path, place: Dim, size: Dim) -> None:
     path.require(at_most(multiply(-1, size), place), reason, IndexError)
 
 
-def counted(path: Path, most: Dim, truth: bool | None = None, what: str = "count") -> Dim:
-    """Return how many of some elements are true: a number that data decide, where they do."""
-    if truth is not None:
-        return most if truth else 0
-    count = path.data_size(what)
+def counted(path: Path, array: Any) -> Dim:
+    """Return how many elements of an array are true: a number that data decide, where they do."""
+    most = multiply(*array.dims)
+    if array.truth is not None:
+        return most if array.truth else 0
+    if not array.count:
+        array.count.append(_counted(path, most) if array.others is None else None)
+    if array.count[0] is None:
+        if not array.others:
+            array.others.append(_counted(path, most))
+        array.count[0] = subtract(most, array.others[0])
+    found: Dim = array.count[0]
+    return found
+
+
+def _counted(path: Path, most: Dim) -> Dim:
+    count = path.data_size("count")
     path.suppose(at_most(count, most))
     return count
 

@@ -108,7 +108,7 @@ def wrapped(array: Any, value: Any, *_: Any) -> Any:
 def in_place(array: Any, *args: Any, **options: Any) -> None:
     """Change elements, which no shape depends on."""
     axes_of(options.get("axis", -1), array.ndim)
-    array.truth = None
+    array.forget()
 
 
 @method("argsort", "argpartition")
@@ -180,7 +180,7 @@ def cumulative(array: Any, axis: Any = None, dtype: Any = None, out: Any = None)
 @method("nonzero")
 def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
     """Return the places of the elements that are true: as many as there are."""
-    count = counted(here(), multiply(*array.dims), array.truth)
+    count = counted(here(), array)
     return tuple(SymbolicArray((count,), np.intp) for _ in array.dims)
 
 

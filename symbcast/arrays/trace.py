@@ -17,10 +17,11 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     ufuncs,
 )
 from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.packages import meet
 from symbcast.arrays.real_run import RealRun
+from symbcast.arrays.replacements import STANDINS
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.returned import told
-from symbcast.arrays.standins import standing_in
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import MAX_PATHS, explored
 from symbcast.paths.places import home_of
@@ -65,7 +66,8 @@ def trace(
 
     real = RealRun(function, given, scope.shapes)
 
-    with standing_in(), np.errstate(all="ignore"):
+    meet(STANDINS)
+    with STANDINS.acting(), np.errstate(all="ignore"):
         found = explored(
             run,
             [a.formula for a in scope.assumptions],

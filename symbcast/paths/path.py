@@ -87,6 +87,7 @@ class Path(Context):
             return formula == TRUE
         if formula in self._known:
             return self._known[formula]
+        self._meet(formula)
         number = len(self.questions)
         if number < len(self._begun.questions):
             question = self._begun.questions[number]
@@ -108,7 +109,6 @@ class Path(Context):
 
     def _answered(self, formula: Formula, is_number: bool) -> Question:
         """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it."""
-        self._meet(formula)
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
         found, sizes = self._growing.check([other])
