@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.logic.formulas import equal
 from symbcast.paths.size import dim_of, sized
 
 _met: set[str] = set()
@@ -84,7 +85,42 @@ def _half(real: Any, a: Any, axes: Any = None, *args: Any, **options: Any) -> Sy
 
 
 def _whole(real: Any, a: Any, axes: Any = None, lastsize: Any = 0, *args: Any, **options: Any) -> SymbolicArray:
-    return _like(a, np.float64, (axes_of(axes, len(dims_of(a)))[-1], dim_of(lastsize)))
+    place, size = axes_of(axes, len(dims_of(a)))[-1], dim_of(lastsize)
+    if here().ask(equal(size, 0)):  # as if none were given
+        size = subtract(multiply(2, dims_of(a)[place]), 1)
+    return _like(a, np.float64, (place, size))
+
+
+METRICS = frozenset(
+    "braycurtis canberra chebyshev cityblock correlation cosine dice euclidean hamming jaccard minkowski rogerstanimoto "
+    "russellrao sokalsneath sqeuclidean yule".split()
+)
+"""Distances that ask nothing of the points but as many coordinates."""
+
+
+def _distances(module: ModuleType) -> Pairs:
+    """SciPy's distances between points."""
+    yield from _held(module, ["pdist"], _between_each)
+    yield from _held(module, ["cdist"], _between_both)
+
+
+def _between_each(real: Any, X: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
+    if metric not in METRICS or options or out is not None:
+        return real(X, metric, out=out, **options)
+    if len(dims_of(X)) != 2:
+        raise ValueError("A 2-dimensional array must be passed.")
+    count = dims_of(X)[0]
+    return SymbolicArray((floor_divide(multiply(count, subtract(count, 1)), 2),), np.float64)
+
+
+def _between_both(real: Any, XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
+    if metric not in METRICS or options or out is not None:
+        return real(XA, XB, metric, out=out, **options)
+    for array, name in ((XA, "XA"), (XB, "XB")):
+        if len(dims_of(array)) != 2:
+            raise ValueError(f"{name} must be a 2-dimensional array.")
+    here().equal(dims_of(XA)[1], dims_of(XB)[1], "XA and XB must have the same number of columns")
+    return SymbolicArray((dims_of(XA)[0], dims_of(XB)[0]), np.float64)
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
@@ -130,6 +166,7 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "array_api_compat.common._helpers": _array_api_compat,
     "scipy.ndimage._nd_image": _ndimage,
     "scipy.fft._pocketfft.pypocketfft": _pocketfft,
+    "scipy.spatial.distance": _distances,
     "scipy._lib._array_api": _scipy_array_api,
     "scipy.stats._axis_nan_policy": _axis_nan_policy,
 }

@@ -57,6 +57,11 @@ class StandIns:
         """Let something stand for a name of Python's own, in the modules of packages but those of Python's own."""
         self._globals[name] = standin
 
+    def of(self, function: Any) -> Any:
+        """Return what stands for a function; itself, where nothing does."""
+        found = self._standins.get(id(function))
+        return found[1] if found is not None and found[0] is function else function
+
     @contextmanager
     def acting(self) -> Iterator[None]:
         """Put the stand-ins into all modules that hold the real functions, and the real ones back at the end.

@@ -125,7 +125,9 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     shapes = [s for s in shapes if s]
     dims = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
     dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
-    truth = TRUE_OF_FINITE.get(ufunc.__name__) if all(_is_finite(v) for v in inputs) else _truth(ufunc, inputs)
+    truth = TRUE_OF_FINITE.get(ufunc.__name__)
+    if truth is None or not all(map(_is_finite, inputs)):
+        truth = _truth(ufunc, inputs)
     if outs:
         for given in outs:
             if given is not None:
@@ -140,6 +142,8 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
 
 
 def _is_finite(value: Any) -> bool:
+    if type(value) is Real:
+        return False
     return hasattr(type(value), "dims") or is_whole(value) or bool(np.all(np.isfinite(value)))
 
 
