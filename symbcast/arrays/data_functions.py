@@ -72,13 +72,29 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (found, found._with(found.dims)) if returned else found
 
 
-@known(np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
+@known(np.percentile, np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **options: Any) -> Any:
     path, dims = here(), dims_of(a)
+    _check_quantiles(q)
     for n in axes_of(axis, len(dims)):
         path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+
+
+@known(np.nanpercentile, np.nanquantile)
+def nanquantile(a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **options: Any) -> Any:
+    _check_quantiles(q)
+    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    if here().ask(equal(multiply(*dims_of(a)), 0)):
+        return found
+    return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+
+
+def _check_quantiles(q: Any) -> None:
+    """Require what the check that they lie between 0 and 1 does, which takes one by one on one axis only."""
+    if len(dims_of(q)) > 1:
+        here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
 
 
 @known(np.bincount)
@@ -185,6 +201,12 @@ def changed(*_: Any, **__: Any) -> None:
 @known(np.min_scalar_type)
 def min_scalar_type(a: Any) -> Any:
     return np.dtype(dtype_of(a))
+
+
+@known(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, *_: Any, **__: Any) -> Any:
+    shapes = [s for s in map(dims_of, multi_index) if s]
+    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], np.intp)
 
 
 @known(np.isclose)

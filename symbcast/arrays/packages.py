@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays import decompositions
+from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import equal
@@ -24,7 +26,7 @@ def meet(standins: StandIns) -> None:
     for name in [n for n in sys.modules if n not in _met]:
         _met.add(name)
         module = sys.modules.get(name)
-        found = next((make for end, make in _BY_NAME.items() if name.endswith(end)), None)
+        found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
         if found is not None and isinstance(module, ModuleType):
             for real, ours in found(module):
                 standins.stands_for(real, is_ours=_is_of_ours)(ours)
@@ -69,6 +71,19 @@ def _pocketfft(module: ModuleType) -> Pairs:
     yield from _held(module, names, lambda real, a, *args, **options: _like(a, np.float64))
 
 
+def _real_transforms(module: ModuleType) -> Pairs:
+    """SciPy's cosine and sine transforms, which hold the compiled ones."""
+    for value in list(vars(module).values()):
+        if isinstance(value, partial):
+            yield value, _of_standins
+
+
+def _of_standins(real: Any, *args: Any, **options: Any) -> Any:
+    from symbcast.arrays.replacements import STANDINS
+
+    return real.func(*map(STANDINS.of, real.args), *args, **{**real.keywords, **options})
+
+
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
     """Return an array of the same shape but for one axis, real or complex, of the precision of its elements."""
     dims = list(dims_of(array))
@@ -91,10 +106,10 @@ def _whole(real: Any, a: Any, axes: Any = None, lastsize: Any = 0, *args: Any, *
     return _like(a, np.float64, (place, size))
 
 
-METRICS = frozenset(
-    "braycurtis canberra chebyshev cityblock correlation cosine dice euclidean hamming jaccard minkowski rogerstanimoto "
-    "russellrao sokalsneath sqeuclidean yule".split()
-)
+METRICS = frozenset({
+    "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming",
+    "jaccard", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
+})  # fmt: skip
 """Distances that ask nothing of the points but as many coordinates."""
 
 
@@ -104,23 +119,39 @@ def _distances(module: ModuleType) -> Pairs:
     yield from _held(module, ["cdist"], _between_both)
 
 
-def _between_each(real: Any, X: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
+def _between_each(real: Any, points: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
     if metric not in METRICS or options or out is not None:
-        return real(X, metric, out=out, **options)
-    if len(dims_of(X)) != 2:
+        return real(points, metric, out=out, **options)
+    if len(dims_of(points)) != 2:
         raise ValueError("A 2-dimensional array must be passed.")
-    count = dims_of(X)[0]
+    count = dims_of(points)[0]
     return SymbolicArray((floor_divide(multiply(count, subtract(count, 1)), 2),), np.float64)
 
 
-def _between_both(real: Any, XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
+def _between_both(
+    real: Any, left: Any, right: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any
+) -> Any:
     if metric not in METRICS or options or out is not None:
-        return real(XA, XB, metric, out=out, **options)
-    for array, name in ((XA, "XA"), (XB, "XB")):
+        return real(left, right, metric, out=out, **options)
+    for array, name in ((left, "XA"), (right, "XB")):
         if len(dims_of(array)) != 2:
             raise ValueError(f"{name} must be a 2-dimensional array.")
-    here().equal(dims_of(XA)[1], dims_of(XB)[1], "XA and XB must have the same number of columns")
-    return SymbolicArray((dims_of(XA)[0], dims_of(XB)[0]), np.float64)
+    here().equal(dims_of(left)[1], dims_of(right)[1], "XA and XB must have the same number of columns")
+    return SymbolicArray((dims_of(left)[0], dims_of(right)[0]), np.float64)
+
+
+def _sigtools(module: ModuleType) -> Pairs:
+    """SciPy's correlation, which fills the array that it is given, and its filter, which keeps a shape."""
+    yield from _held(module, ["_correlateND"], lambda real, left, right, out, *args: out)
+    yield from _held(module, ["_linear_filter"], _filtered)
+
+
+def _filtered(real: Any, *given: Any) -> Any:
+    b, a, x = given[:3]
+    zi = given[4] if len(given) > 4 else None
+    kind = common_dtype([b, a, x])
+    found = SymbolicArray(dims_of(x), kind)
+    return found if zi is None else (found, SymbolicArray(dims_of(zi), kind))
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
@@ -167,7 +198,10 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "scipy.ndimage._nd_image": _ndimage,
     "scipy.fft._pocketfft.pypocketfft": _pocketfft,
     "scipy.spatial.distance": _distances,
+    "scipy.linalg": decompositions.pairs,
+    "scipy.signal._sigtools": _sigtools,
     "scipy._lib._array_api": _scipy_array_api,
+    "scipy.fft._pocketfft.realtransforms": _real_transforms,
     "scipy.stats._axis_nan_policy": _axis_nan_policy,
 }
 """The modules that are met, by the end of their names: some packages hold others within them."""

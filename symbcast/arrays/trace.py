@@ -10,6 +10,7 @@ import numpy as np
 
 from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     data_functions,
+    elements,
     functions,
     indices,
     methods,

@@ -1,7 +1,7 @@
 """Questions that JAX asks of sizes and that need no answer: decided, each would double the paths for nothing.
 
-JAX lets ``definitely_equal`` say no of sizes that may be equal, so its code goes the general way there. Where a no only
-costs JAX a shorter program, it gets one. Where it makes JAX raise, all of what is asked at once is one question: whether
+JAX lets ``definitely_equal`` say no of sizes that may be equal; its code goes the general way there. Where a no only
+costs JAX a shorter program, it gets one. Where it makes JAX raise, all that is asked at once is one question: whether
 a size is one of several, whether shapes are equal, whether they broadcast.
 
 These stand in for functions inside JAX for as long as a trace lasts. A version of JAX that does not have one of them is

@@ -48,7 +48,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
         def make_array(dims, dtype, at=at):
             shape = [size_at(d, at) for d in dims]
             kind = np.dtype(dtype).kind
-            return random.standard_normal(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
+            return random.random(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
 
         args, options = given.made(report.scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -80,7 +80,7 @@ def rotary(x):
 
 
 def heads(x, w):
-    b, t, d = x.shape
+    b, t, _ = x.shape
     return (x @ w).reshape(b, t, 4, -1).transpose(0, 2, 1, 3)
 
 
@@ -191,7 +191,7 @@ CASES = {
     "select": (lambda x, y: lax.select(x > 5.0, x, y), ["b, c", "d, e"]),
     "slice_in_dim_start=neg": (lambda x: lax.slice_in_dim(x, -1, x.shape[0], 1, 0), ["b, c"]),
     "slice_in_dim_stride_sym": (lambda x: lax.slice_in_dim(x, 0, x.shape[0], 1 + x.shape[0] // 4, 0), ["b, c"]),
-    "sort": (lambda x: lax.sort(x), ["b"]),
+    "sort": (lax.sort, ["b"]),
     "split_idx_tuple_ct": (lambda x: jnp.split(x, (2,)), ["b"]),
     "split_idx_tuple_poly": (lambda x: jnp.split(x, (x.shape[0] - 2,), axis=0), ["b"]),
     "split_idx_ct": (lambda x: jnp.split(x, 2, axis=0), ["b"]),
@@ -206,8 +206,8 @@ CASES = {
     "tril": (lambda x: jnp.tril(jnp.ones((x.shape[0], x.shape[0] + x.shape[1])), k=x.shape[1]), ["m, n"]),
     "tril_indices": (lambda x: jnp.tril_indices(x.shape[0], k=x.shape[0] - 1, m=x.shape[1]), ["n, m"]),
     "var_where": (lambda x, w: jnp.var(x, axis=(0, 1), where=w), ["b, c, d", boolean("b, e, d")]),
-    "vmap_error": (lambda x, y: jax.vmap(lambda a, b: a + b)(x, y), ["a, 3", "b, 3"]),
-    "vmap_while": (lambda x: jax.vmap(lambda r: lax.fori_loop(0, r.shape[0], lambda i, c: c + 1.0, r))(x), ["b, c"]),
+    "vmap_error": (jax.vmap(lambda a, b: a + b), ["a, 3", "b, 3"]),
+    "vmap_while": (jax.vmap(lambda r: lax.fori_loop(0, r.shape[0], lambda i, c: c + 1.0, r)), ["b, c"]),
     "where": (jnp.where, [boolean("a"), "b", "c"]),
     "while": (lambda x: lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c + 1, x), ["b, c"]),
     "cond": (lambda x, y: lax.cond(x.sum() > 0, lambda: x, lambda: y), ["a, b", "c, d"]),
@@ -232,7 +232,7 @@ def real_shapes(function, arguments, at):
         lambda dim: size_at(dim, sizes),
     )
     try:
-        return [leaf.shape for leaf in jax.tree.leaves(jax.eval_shape(lambda *a: function(*a), *args))]
+        return [leaf.shape for leaf in jax.tree.leaves(jax.eval_shape(function, *args))]
     except Exception:
         return None
 

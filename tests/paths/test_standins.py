@@ -121,7 +121,9 @@ def test_a_function_that_runs_tasks_is_traced():
 
 
 def test_a_module_that_is_loaded_meanwhile_sees_the_real_functions(tmp_path, monkeypatch):
-    (tmp_path / "loaded_meanwhile.py").write_text("import numpy as np\nfrom numpy import zeros\nKIND = type(np.broadcast)\n")
+    (tmp_path / "loaded_meanwhile.py").write_text(
+        "import numpy as np\nfrom numpy import zeros\nKIND = type(np.broadcast)\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
 
     def function(x):
