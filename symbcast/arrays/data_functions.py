@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, example_of, here, is_symbolic
+from symbcast.arrays.dims import (
+    axes_of,
+    broadcast_together,
+    common_dtype,
+    dims_of,
+    dtype_of,
+    example_of,
+    here,
+    is_symbolic,
+)
 from symbcast.arrays.functions import as_array, known
 from symbcast.arrays.methods import ravel
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -205,14 +214,12 @@ def min_scalar_type(a: Any) -> Any:
 
 @known(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, *_: Any, **__: Any) -> Any:
-    shapes = [s for s in map(dims_of, multi_index) if s]
-    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], np.intp)
+    return SymbolicArray(broadcast_together(map(dims_of, multi_index)), np.intp)
 
 
 @known(np.isclose)
 def isclose(a: Any, b: Any, *_: Any, **__: Any) -> Any:
-    shapes = [s for s in map(dims_of, (a, b)) if s]
-    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], bool)
+    return SymbolicArray(broadcast_together(map(dims_of, (a, b))), bool)
 
 
 @known(np.histogram)

@@ -44,6 +44,14 @@ def as_dims(shape: Any) -> Dims:
     return tuple(found)
 
 
+def broadcast_together(shapes: Iterable[Dims]) -> Dims:
+    """Return the shape that arrays have together; those without axes have no part in it."""
+    with_axes = [s for s in shapes if s]
+    if len(with_axes) > 1:
+        return here().broadcast(*with_axes)
+    return with_axes[0] if with_axes else ()
+
+
 def dims_of(value: Any) -> Dims:
     """Return the shape of an array, symbolic or not, a number, a size, or a list of such."""
     if hasattr(type(value), "dims"):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, dtype_of, here
+from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, common_dtype, dims_of, dtype_of, here
 from symbcast.arrays.methods import dot
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import at_most
@@ -113,8 +113,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_
 def where(condition: Any, *values: Any) -> Any:
     if not values:
         return as_array(condition).nonzero()
-    shapes = [s for s in map(dims_of, (condition, *values)) if s]
-    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], common_dtype(values))
+    return SymbolicArray(broadcast_together(map(dims_of, (condition, *values))), common_dtype(values))
 
 
 def as_array(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.dims import dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import Comparison, at_most
 from symbcast.operators.context import Dims
@@ -73,8 +73,7 @@ def _insert(path: Path, found: list[Dim], advanced: list[Dims], places: list[int
     numbers = places[::2]
     together = all(b == a + 1 for a, b in pairwise(numbers))
     at = places[1] if together else 0
-    shapes = [s for s in advanced if s]
-    found[at:at] = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
+    found[at:at] = broadcast_together(advanced)
 
 
 def _item(key: Any) -> Any:
@@ -164,13 +163,14 @@ def counted(path: Path, array: Any) -> Dim:
     most = multiply(*array.dims)
     if array.truth is not None:
         return most if array.truth else 0
-    if not array.count:
-        array.count.append(_counted(path, most) if array.others is None else None)
-    if array.count[0] is None:
-        if not array.others:
-            array.others.append(_counted(path, most))
-        array.count[0] = subtract(most, array.others[0])
-    found: Dim = array.count[0]
+    if not array.true_count:
+        if array.false_count is None:
+            array.true_count.append(_counted(path, most))
+        else:
+            if not array.false_count:
+                array.false_count.append(_counted(path, most))
+            array.true_count.append(subtract(most, array.false_count[0]))
+    found: Dim = array.true_count[0]
     return found
 
 

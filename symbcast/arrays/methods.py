@@ -189,6 +189,8 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
 def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Return the elements within two bounds."""
     bounds = [b for b in (min, max) if b is not None and b is not NO_VALUE]
+    if not bounds:
+        return apply(np.positive, "__call__", array, out=out)
     if len(bounds) == 2:
         return apply(_CLIP, "__call__", array, *bounds, out=out)
     return apply(np.maximum if min is not None else np.minimum, "__call__", array, *bounds, out=out)

@@ -286,6 +286,15 @@ def always(real: Any, value: Any) -> bool:
     return True
 
 
+def _is_list_of_arrays(a: Any, *_: Any, **__: Any) -> bool:
+    return type(a) in (list, tuple) and any(hasattr(type(v), "dims") for v in a)
+
+
+@stands_for(np.min, np.max, np.sum, np.prod, np.any, np.all, np.ptp, is_ours=_is_list_of_arrays)
+def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+    return real(asarray(real_array, a), *args, **options)
+
+
 @stands_for(np.atleast_1d, is_ours=is_one)
 def atleast_1d(real: Any, *values: Any) -> Any:
     return real(*(real_array([v], dtype=object) if type(v) is Size else v for v in values))

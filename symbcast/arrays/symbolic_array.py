@@ -24,11 +24,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         dtype: the type of its elements.
         truth: whether all elements are known to be true, or all to be false; None where that is not known.
         span: the least and the greatest of its elements, each of them there, where these are known and there are any.
-        count: how many of its elements are true, once that was asked, in a list that its copies share.
-        others: the same of the array of which it is the negation.
+        true_count: how many of its elements are true, once that was asked; empty before.
+        false_count: the same list of the array of which it is the negation; None where it is none.
     """
 
-    __slots__ = ("count", "dims", "dtype", "others", "span", "truth")
+    __slots__ = ("dims", "dtype", "false_count", "span", "true_count", "truth")
     __array_priority__ = 1000.0
     functions: ClassVar[Callable[..., Any]]
     """What works out NumPy's functions; `symbcast.arrays.functions` puts it here, for it stands above this module."""
@@ -42,8 +42,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.dtype = np.dtype(dtype)
         self.truth = truth
         self.span = span
-        self.count: list[Any] = []
-        self.others: list[Any] | None = None
+        self.true_count: list[Any] = []
+        self.false_count: list[Any] | None = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -193,8 +193,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def forget(self) -> None:
         """Take it that the elements are others now."""
-        self.truth = self.span = self.others = None
-        self.count = []
+        self.truth = self.span = self.false_count = None
+        self.true_count = []
 
     def _as_number(self, *_: Any) -> Any:
         if self.dtype.kind not in "biu":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here
+from symbcast.arrays.dims import axes_of, broadcast_together, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
 from symbcast.arrays.results import given_back, known_type, resolved
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -122,8 +122,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     shapes = [dims_of(v) for v in inputs]
     if where is not True:
         shapes.append(dims_of(where))
-    shapes = [s for s in shapes if s]
-    dims = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
+    dims = broadcast_together(shapes)
     dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
     truth = TRUE_OF_FINITE.get(ufunc.__name__)
     if truth is None or not all(map(_is_finite, inputs)):
@@ -137,7 +136,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
                     given.forget()
     found = [SymbolicArray(dims, dtype, truth) for dtype in dtypes]
     if ufunc.__name__ in ("logical_not", "invert") and type(inputs[0]) is SymbolicArray:
-        found[0].others = inputs[0].count
+        found[0].false_count = inputs[0].true_count
     return given_back(outs, *found)
 
 
