@@ -24,6 +24,11 @@ class TraceAnswer(Paths):
         self.arguments = tuple(arguments)
 
     @property
+    def title(self) -> str:
+        """The call that was traced."""
+        return f"{self.name}({', '.join(self.arguments)})"
+
+    @property
     def shapes(self) -> Any:
         """What the function returns, in its own structure: of arrays their shapes, of sizes expressions.
 
@@ -31,11 +36,6 @@ class TraceAnswer(Paths):
         """
         values = [c.value for c in self.cases if c.works]
         return values[0] if len(values) == 1 else None
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of the sizes, as text."""
-        return tuple(a.text for a in self.scope.assumptions)
 
     @property
     def min_size(self) -> int:

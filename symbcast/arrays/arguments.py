@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.shapes import Shape, ShapeLike, shape
 from symbcast.solver.evaluation import size_at
 

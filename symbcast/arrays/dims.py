@@ -9,7 +9,7 @@ import numpy as np
 
 from symbcast.logic.formulas import at_most
 from symbcast.operators.context import Dims
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, is_whole
 from symbcast.paths.steps import UntracedError

@@ -43,7 +43,7 @@ def document(report: TraceAnswer, room: Room = Room.SCREEN) -> Document:
     most, namer = SHOWN[room], Namer.of(report.names)
     told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
     records = Records("what the code asks", _HEADS, told)
-    title = heading(cut(visible(f"{report.name}({', '.join(report.arguments)})"), 70), verdict_words(report))
+    title = heading(cut(visible(report.title), 70), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
 
 

@@ -17,7 +17,7 @@ from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here,
 from symbcast.arrays.functions import stack
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
 

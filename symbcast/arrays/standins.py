@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from symbcast.arrays.imports import imports_aside
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 
 _ABSENT = object()
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}

@@ -36,8 +36,15 @@ class Dimension(Size):
     def __class__(self) -> type:
         return Dimension
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         return _HASH
+
+    def __repr__(self) -> str:
+        # JAX writes shapes into messages, and into names that nothing depends on.
+        return str(self.dim)
+
+    def __format__(self, spec: str) -> str:
+        return str(self.dim)
 
     def __eq__(self, other: object) -> Any:
         if self._is_foreign(other):

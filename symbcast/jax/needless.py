@@ -23,8 +23,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.arrays.standins import StandIns
 from symbcast.jax.dimension import Dimension
 from symbcast.logic.formulas import Compatible, all_of, any_of, equal
-from symbcast.paths.exploration import current
-from symbcast.paths.path import Path
+from symbcast.paths.path import Path, current
 from symbcast.paths.size import dim_of, sized
 
 SHORTCUTS = frozenset({

@@ -12,10 +12,12 @@ from symbcast.api.result import Result
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import axis_text
-from symbcast.logic.formulas import FALSE, Formula, dims_of, equal
+from symbcast.logic.formulas import FALSE, Formula, any_of, dims_of, equal, negate
+from symbcast.paths.answer import PathsAnswer
 from symbcast.program.needs import needs
 from symbcast.program.premises import own_set
 from symbcast.reasons import SIZE
+from symbcast.shapes import Shape
 from symbcast.solver.compiler import predicate
 from symbcast.solver.decision import Decision
 from symbcast.solver.knowledge import ContradictionError, Knowledge
@@ -43,6 +45,9 @@ class Blame(NamedTuple):
 
 RANKS = Blame("ranks")
 """This very object: an operation may be called so, too."""
+
+NOT_FOLLOWED = Blame("not followed")
+"""Whether it works is not known there. This very object, as above."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,8 @@ class Subject:
             return None
 
 
-def subject_of(value: Result | ShapeEnv | ModelReport) -> Subject:
-    """Return what is asked of a result, an environment or a model's report.
+def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
+    """Return what is asked of a result, an environment, a traced function or a model's report.
 
     Raises `ShapeTypeError` for anything else, and `BindingError` where there are no symbols to vary.
     """
@@ -144,6 +149,8 @@ def subject_of(value: Result | ShapeEnv | ModelReport) -> Subject:
         found = _of_result(value) if value.scope is not None else None
     elif isinstance(value, ShapeEnv):
         found = _of_program(value)
+    elif isinstance(value, PathsAnswer):
+        found = _of_paths(value)
     else:
         found = _of_report(value)
     if found is None or not found.names:
@@ -223,11 +230,36 @@ def _of_program(env: ShapeEnv) -> Subject:
     )
 
 
+def _of_paths(answer: PathsAnswer) -> Subject:
+    """Return what a function asks: each line that fails is to blame for the sizes at which it does."""
+    regions: dict[Blame, list[Formula]] = {}
+    for case in answer.cases:
+        if not case.works:
+            label = str(case.place) if case.place else case.error.partition(":")[0]
+            regions.setdefault(Blame(label), []).append(case.when.formula)
+    if not answer.complete:
+        regions[NOT_FOLLOWED] = [answer.unexplored.formula]
+    asked = tuple(negate(any_of(region)) for region in regions.values())
+    if any(s not in answer.scope.names for f in asked for s in symbols_in(f)):
+        raise BindingError("for which sizes the function works depends on data", "see its .condition")
+    shapes = [case.value for case in answer.cases if case.works]
+    return Subject(
+        names=answer.scope.names,
+        min_size=answer.scope.min_size,
+        assumed=tuple(a.formula for a in answer.scope.assumptions),
+        asked=asked,
+        blames=tuple(regions),
+        blamed=tuple,
+        condition=lambda: asked,
+        output=shapes[0].dims if len(shapes) == 1 and isinstance(shapes[0], Shape) else None,
+    )
+
+
 def _of_report(report: Any) -> Subject:
     from symbcast.onnx.report.model_report import ModelReport
 
     if not isinstance(report, ModelReport):
-        wanted = "a result, an environment or a model's report"
+        wanted = "a result, an environment, a traced function or a model's report"
         raise ShapeTypeError(report, wanted, "ask symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
     checked = report._checked
     decided_by_data = checked.asker.origins.keys()

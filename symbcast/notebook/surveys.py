@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from symbcast.api.env import ShapeEnv
     from symbcast.api.result import Result
     from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.paths.answer import PathsAnswer
 
 __all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey", "survey_of"]
 
@@ -85,7 +86,7 @@ class Survey:
 
 
 def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
-    subject: Result | ShapeEnv | ModelReport,
+    subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | Iterable[int] | None = None,
     sizes: Iterable[int] | None = None,

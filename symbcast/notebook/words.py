@@ -11,9 +11,10 @@ from symbcast.api.env import ShapeEnv
 from symbcast.api.result import Result
 from symbcast.characters import clipped, listed, sizes_text, visible
 from symbcast.explanation.names import Namer, rule_text
-from symbcast.logic.formulas import FALSE, Formula, all_of
-from symbcast.notebook.subjects import RANKS, Blame
+from symbcast.logic.formulas import FALSE, Formula, all_of, clauses
+from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, Blame
 from symbcast.notebook.surveys import Outcome, Survey
+from symbcast.paths.answer import PathsAnswer
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.model_report import ModelReport
@@ -22,7 +23,7 @@ _WIDEST = 60
 _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
 
 
-def question_text(subject: Result | ShapeEnv | ModelReport) -> str:
+def question_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return the question in short: "numpy: (N, 3), (M, 1)"."""
     if isinstance(subject, Result):
         namer = Namer(subject)
@@ -30,18 +31,23 @@ def question_text(subject: Result | ShapeEnv | ModelReport) -> str:
     if isinstance(subject, ShapeEnv):
         count = sum(op.kind != "assume" for op in subject.operations)
         return f"{count} operation{'' if count == 1 else 's'} over {_counted(len(subject.symbols))}"
+    if isinstance(subject, PathsAnswer):
+        return subject.title
     return PurePath(subject.source).name or "model"
 
 
-def condition_text(subject: Result | ShapeEnv | ModelReport) -> str:
+def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return where the answer is valid: "works where N == M or N == 1 or M == 1"."""
     if isinstance(subject, Result):
         return _where(subject.clauses, Namer(subject))
+    if isinstance(subject, PathsAnswer):
+        where = _where(clauses(subject.formula), Namer.of(subject.names))
+        return where if subject.complete else f"as far as it was followed, {where}"
     env = subject if isinstance(subject, ShapeEnv) else subject._env
     return _where(env.clauses, Namer.of(env.shown))
 
 
-def assumed_text(subject: Result | ShapeEnv | ModelReport) -> str:
+def assumed_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return what is assumed, as it was written; empty where only bounds and ``min_size`` are."""
     texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
     return ", ".join(dict.fromkeys(texts))
@@ -58,6 +64,8 @@ def fails_text(blames: Sequence[Blame]) -> str:
     >>> fails_text([Blame("axis 0 (-2)", 0)]), fails_text([Blame("axis 0 (-2)", 0), Blame("axis 1 (-1)", 1)])
     ('fails on axis 0 (-2)', 'fails on axes 0 and 1')
     """
+    if any(b is NOT_FOLLOWED for b in blames):
+        return "nothing is known"
     axes = [b for b in blames if b.axis is not None]
     others = [b.label for b in blames if b.axis is None and b is not RANKS]
     places = []
@@ -99,7 +107,7 @@ def sizes_shown(sizes: Sequence[int]) -> str:
     return f"{ends}, {_STEPS.get(step, f'every {step}th size')}" if step > 1 else f"{ends}, {len(sizes)} sizes"
 
 
-def missing_text(subject: Result | ShapeEnv | ModelReport, found: Survey) -> str:
+def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: Survey) -> str:
     """Return why a survey shows only one outcome where there are both, and where the other one is; else nothing."""
     wanted = {Outcome.WORKS, Outcome.FAILS}
     if found.outcomes >= wanted:

@@ -8,17 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.api.conditions import Condition
-from symbcast.logic.formulas import FALSE, TRUE, Formula, clauses, negate
+from symbcast.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.paths.conditions import Conditions
 from symbcast.paths.exploration import Exploration, Outcome
 from symbcast.paths.places import Place
-from symbcast.paths.regions import Branch, End, region
+from symbcast.paths.regions import Branch, End, Regions
 from symbcast.paths.steps import Step
 from symbcast.program.premises import knowledge
 from symbcast.program.scope import Scope
 from symbcast.solver.decision import Decision
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.simplification import simplified, size
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.symbols import Symbol
     from symbcast.guards import Guard
-
-
-MAX_SIMPLIFIED = 400
-"""A formula of more literals stays as the paths gave it: it is as exact, and not the shortest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +76,16 @@ class PathsAnswer:
         return len(self.exploration.outcomes)
 
     @property
+    def title(self) -> str:
+        """What was run."""
+        return f"a run over {', '.join(self.scope.names.values())}"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of the sizes, as text."""
+        return tuple(a.text for a in self.scope.assumptions)
+
+    @property
     def condition(self) -> Boolean:
         """When the run works, as a sympy Boolean in few clauses; as far as it was followed."""
         from symbcast.logic.booleans import to_sympy
@@ -89,12 +95,12 @@ class PathsAnswer:
     @cached_property
     def formula(self) -> Formula:
         """The same as a formula."""
-        return self._shortest(self._region(lambda end: end.kind == "value"))
+        return self._region(lambda end: end.kind == "value")
 
     @cached_property
     def unexplored(self) -> Condition:
         """The sizes for which nothing is known: those of paths that were not followed to their end."""
-        return Condition(self._shortest(self._region(lambda end: end.kind == "open")))
+        return Condition(self._region(lambda end: end.kind == "open"))
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +116,8 @@ class PathsAnswer:
         if self.exploration.pending:
             numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
             made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
-            return f"{len(self.exploration.pending)} paths were not followed beyond {self.paths}{made}"
+            left = len(self.exploration.pending)
+            return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {self.paths}{made}"
         return self.decision.reason
 
     @cached_property
@@ -123,7 +130,7 @@ class PathsAnswer:
 
     def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
         for end in ends:
-            found = self._shortest(region(self.failing, end.is_same))
+            found = self._region(end.is_same)
             if found != FALSE:
                 yield Case(Condition(found), end.value, end.error, end.place)
 
@@ -177,13 +184,16 @@ class PathsAnswer:
     def _sizes(self, sizes: Mapping[str, int]) -> dict[Symbol, int]:
         return {s: sizes[name] for s, name in self.names.items()}
 
-    def _shortest(self, formula: Formula) -> Formula:
-        if formula in (TRUE, FALSE) or size(formula) > MAX_SIMPLIFIED:
-            return formula
-        return simplified(formula, self.knowledge)
-
     def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
-        return region(self._branches, is_wanted)
+        return self._conditions.short(self._regions.of(is_wanted))
+
+    @cached_property
+    def _conditions(self) -> Conditions:
+        return Conditions(self.knowledge)
+
+    @cached_property
+    def _regions(self) -> Regions:
+        return Regions(self.failing, self.knowledge.domains)
 
     @cached_property
     def _branches(self) -> list[Branch]:

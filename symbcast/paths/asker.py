@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from symbcast.algebra.bounds import Bounds
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
@@ -17,6 +19,15 @@ class Asker(Protocol):
 
     bounds: Bounds
     size_class: type[Any] | None
+
+    def check_current(self) -> None:
+        """Raise `UntracedError` where what runs is no longer this path."""
+
+    def is_running(self) -> bool:
+        """Return whether this path is what runs."""
+
+    def is_for_message(self, frame: FrameType) -> bool:
+        """Return whether what a frame makes goes into an error or a warning, and nowhere else."""
 
     def ask(self, formula: Formula) -> bool:
         """Return whether a formula holds on this path."""

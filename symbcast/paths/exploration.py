@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import Formula
-from symbcast.paths.path import Path
+from symbcast.paths.path import Path, current
 from symbcast.paths.places import NOWHERE, Place, home_of, is_own, is_own_fault, place_of_error
 from symbcast.paths.steps import Alternative, Step, UntracedError
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 MAX_PATHS = 128
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
-
-current: ContextVar[Path | None] = ContextVar("current", default=None)
-"""The path that is run in this context."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +82,8 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
 
     Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless ``is_real`` finds
     that they are; where that is given, any other error of the function's own is asked about too. What it returns is
-    held against ``confirms``, where that is given.
+    held against ``confirms``, where that is given. Where a run does not do what the one did that it begins like, what
+    the function does is not known at any sizes.
     """
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
@@ -94,13 +91,28 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     while waiting and len(found.outcomes) < limit:
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
+        path.room = limit - len(found.outcomes) - 1 - len(waiting)
         found.outcomes.append(_outcome(run, path, untold, is_real, confirms))
+        if path.diverged or not path.is_begun_alike():
+            return _diverged(path, data)
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)
     found.pending += waiting
-    found.data = {size: (key[0], key[2]) for key, size in data.items()}
+    found.data = _by_size(data)
     return found
+
+
+def _diverged(path: Path, data: Mapping[tuple[Any, ...], Unknown]) -> Exploration:
+    what = path.diverged or "it asks less than before"
+    error = UntracedError(
+        f"the function does not do the same each time: {what}", path.untraced.place if path.untraced else NOWHERE
+    )
+    return Exploration([Outcome((), untraced=error)], data=_by_size(data))
+
+
+def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[Place, str]]:
+    return {size: (key[0], key[2]) for key, size in data.items()}
 
 
 def _outcome(
@@ -117,7 +129,9 @@ def _outcome(
         value = run(path)
         if confirms is not None and path.untraced is None and not confirms(value, path):
             path.untraced = UntracedError("the function does otherwise at sizes of the path")
-    except Exception as raised:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # a function may raise SystemExit, or a kind of its own
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised) or (is_real is not None and not is_own(raised))
         if is_doubtful and path.untraced is None and not (is_real is not None and is_real(raised, path)):

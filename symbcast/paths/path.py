@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +15,7 @@ from symbcast.broadcasting import Joined, find_rule
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.operators.context import Context, Dims, evaluated
-from symbcast.paths.places import Place, place_of, would_be_caught
+from symbcast.paths.places import Place, is_for_message, place_of, would_be_caught
 from symbcast.paths.size import sized
 from symbcast.paths.steps import Alternative, Question, Step, UntracedError
 from symbcast.program.facts import Facts
@@ -30,6 +31,9 @@ from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+
+current: ContextVar[Path | None] = ContextVar("current", default=None)
+"""The path that is run in this context."""
 
 MAX_QUESTIONS = 20_000
 """A run that asks more is broken off: it may not end."""
@@ -47,6 +51,8 @@ class Path(Context):
         alternatives: what is to be tried in other runs.
         size_class: the class of its sizes, where it is not `symbcast.paths.size.Size`.
         untraced: why nothing is said of this path; empty where it was traced.
+        diverged: what the run did otherwise than the one that it begins like; empty where it did the same.
+        room: how many of its alternatives may still be followed.
         numbers: the sizes that had to be made numbers, by place.
     """
 
@@ -59,6 +65,8 @@ class Path(Context):
         self.questions: list[Question] = []
         self.alternatives: list[Alternative] = []
         self.untraced: UntracedError | None = None
+        self.diverged = ""
+        self.room = sys.maxsize
         self.numbers: list[Place] = []
         self.home = ""
         self.size_class: type[Any] | None = None
@@ -82,6 +90,7 @@ class Path(Context):
 
     def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
         """Return whether a formula holds on this path; where the facts leave that open, decide."""
+        self.check_current()
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
@@ -92,8 +101,9 @@ class Path(Context):
         if number < len(self._begun.questions):
             question = self._begun.questions[number]
             if question.formula != formula:
-                asked = f"it asks {formula_text(formula)} where it asked {formula_text(question.formula)} before"
-                self.fail_to_trace(f"the function does not do the same each time: {asked}")
+                now, before = map(formula_text, (formula, question.formula))
+                self.diverged = f"it asks {now} where it asked {before} before"
+                self.fail_to_trace(self.diverged)
         else:
             question = self._answered(formula, is_number)
         if number >= MAX_QUESTIONS:
@@ -108,10 +118,14 @@ class Path(Context):
         return question.answer
 
     def _answered(self, formula: Formula, is_number: bool) -> Question:
-        """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it."""
+        """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it.
+
+        Where there is no room to follow that one, whether they allow it is not asked.
+        """
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
-        found, sizes = self._growing.check([other])
+        has_room = len(self.alternatives) <= self.room
+        found, sizes = self._growing.check([other]) if has_room else (Satisfiability.UNKNOWN, {})
         if found is Satisfiability.UNSATISFIABLE:
             return Question(formula, answer, False)
         question = Question(formula, answer, True, is_number)
@@ -124,6 +138,7 @@ class Path(Context):
         """Return a dimension as a number: that of this path, on which it has no other."""
         if isinstance(dim, int):
             return dim
+        self.check_current()
         known = self._facts.dim(dim)
         if isinstance(known, int):
             return known
@@ -263,6 +278,25 @@ class Path(Context):
     def place(self) -> Place:
         """Return the line of the user's code that asks."""
         return place_of(sys._getframe(1), self.root, self.home)
+
+    def check_current(self) -> None:
+        """Raise `UntracedError` where what runs is no longer this path, or another thread: a size was kept."""
+        running = current.get()
+        if running is not self:
+            (running or self).fail_to_trace("a size is used in another run or thread than the one that it is of")
+
+    def is_running(self) -> bool:
+        """Return whether this path is what runs, in this thread."""
+        return current.get() is self
+
+    def is_for_message(self, frame: FrameType) -> bool:
+        """Return whether what a frame makes goes into an error that is not caught or a warning, and nowhere else."""
+        return is_for_message(frame, self.root)
+
+    def is_begun_alike(self) -> bool:
+        """Return whether the run decided and required what the one did that it begins like."""
+        begun = self._begun.steps
+        return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
 
     def fail_to_trace(self, what: str) -> NoReturn:
         """Say that nothing is known of this path from here on, and why. Raises `UntracedError`."""

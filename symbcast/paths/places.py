@@ -8,7 +8,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path as FilePath
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from symbcast.errors import SymbcastError
 
@@ -98,6 +98,44 @@ def is_formatting(frame: FrameType) -> bool:
     code = frame.f_code.co_code
     at = frame.f_lasti
     return dis.opname[code[at]] == "BINARY_OP" and dis._nb_ops[code[at + 1]][1] in ("%", "%=")  # type: ignore[attr-defined]
+
+
+def is_for_message(frame: FrameType | None, root: FrameType | None) -> bool:
+    """Return whether what a frame makes goes into an error that leaves the code, or into a warning, and nowhere else.
+
+    That is so where only a ``raise`` can follow, here or, after a return, in the caller; or the call of a function such
+    as ``warn``, the result of which is not kept.
+    """
+    if would_be_caught(frame, root):
+        return False
+    while frame is not None and frame is not root:
+        follows = _what_follows(frame.f_code, frame.f_lasti)
+        if follows != "return":
+            return follows == "message"
+        frame = frame.f_back
+    return False
+
+
+_TELLING = frozenset({"warn", "print", "debug", "info", "warning", "error", "critical", "log"})
+
+
+@lru_cache(maxsize=4096)
+def _what_follows(code: CodeType, at: int) -> Literal["message", "return", "more"]:
+    """Return what all that follows an instruction comes to: a raise or a warning, a return, or more than that."""
+    instructions = list(dis.get_instructions(code))
+    here = next((n for n, i in enumerate(instructions) if i.offset >= at), len(instructions))
+    called = {i.argval for i in instructions[max(0, here - _NEAR) : here + 1] if i.opname.startswith("LOAD_")}
+    for instruction in instructions[here:]:
+        name = instruction.opname
+        if name == "RAISE_VARARGS":
+            return "message"
+        if name in ("RETURN_VALUE", "RETURN_GENERATOR", "YIELD_VALUE"):
+            return "return" if name == "RETURN_VALUE" else "more"
+        if name == "POP_TOP" and not called.isdisjoint(_TELLING):
+            return "message"
+        if name == "POP_TOP" or "JUMP" in name or name in ("FOR_ITER", "SEND"):
+            return "more"
+    return "more"
 
 
 def is_call(frame: FrameType, unless: frozenset[str]) -> bool:

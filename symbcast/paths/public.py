@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from symbcast.algebra.door import to_sympy
+from symbcast.paths.calls import Calls
 from symbcast.paths.exploration import MAX_PATHS, explored
 from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
-from symbcast.paths.size import Size, sized
+from symbcast.paths.returned import told
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
 from symbcast.shapes import ShapeLike, shape
@@ -26,8 +26,9 @@ def explore_paths(
     """Run a function of sizes along all its paths, and return for which sizes it works.
 
     ``run`` is called with one tuple of sizes that behave as ints, once for each path. It may compute, compare, branch
-    and raise, and must do the same each time. ``assume`` and ``min_size`` are as in `symbcast.broadcast`. More than
-    ``max_paths`` paths are not followed: then the answer is not `complete`.
+    and raise, and must do the same each time. Once for each path it is called with numbers of that path too: where it
+    does otherwise than was found, nothing is said of the path. ``assume`` and ``min_size`` are as in
+    `symbcast.broadcast`. More than ``max_paths`` paths are not followed: then the answer is not `complete`.
 
     >>> def halves(sizes):
     ...     (n,) = sizes
@@ -41,24 +42,15 @@ def explore_paths(
     given = shape(sizes)
     scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes
+    calls = Calls(run, bound.dims)
     found = explored(
-        lambda path: told(run(tuple(sized(d, path) for d in bound.dims))),
+        lambda path: told(calls.on(path)),
         [a.formula for a in scope.assumptions],
         min_size=scope.min_size,
         home=home_of(run),
         limit=max_paths,
+        untold=(Exception,),
+        is_real=calls.fails_alike,
+        confirms=calls.gives,
     )
     return Paths(scope, found)
-
-
-def told(value: Any) -> Any:
-    """Return what a run returned, with its sizes as expressions that outlive it."""
-    if issubclass(type(value), Size):
-        return to_sympy(value.dim)
-    if type(value) in (tuple, list):
-        return type(value)(map(told, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(told, value))
-    if isinstance(value, Mapping):
-        return {k: told(v) for k, v in value.items()}
-    return value

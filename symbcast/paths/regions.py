@@ -1,17 +1,27 @@
-"""Where a path goes: the sizes at which a run takes some of its paths, as one formula.
+"""Where a path goes: the sizes at which a run takes some of its paths, as one short formula.
 
-Paths that begin alike share their first questions, so they make a tree. The formula of a tree is put together from the
-leaves on: a question whose two answers lead to the same is left out, and what both require stands once.
+Each path holds at the sizes at which all that it decided and required holds: a cube of literals. Any sizes are on one
+path, and where two paths part, one holds a literal and the other its negation. So a conjunction of some literals of a
+wanted path that excludes, for each other path, a literal of that one, holds at no size of those; and a disjunction of
+such conjunctions, with one for each wanted path, is where the wanted paths go. This is a two-level minimisation
+(`symbcast.solver.two_level`) with the paths in place of the rows of a truth table: it needs no solver, what no sizes
+do is in no path, and it takes as long as there are paths and steps, not as there are combinations of what is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, negate
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of
+from symbcast.paths.literals import Literals
 from symbcast.paths.places import Place
 from symbcast.paths.steps import Step
+from symbcast.solver.two_level import Cube, Table, bits, grown_from, least_cover
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.solver.size_sets import SizeSet
 
 
 class End(NamedTuple):
@@ -43,48 +53,44 @@ class Branch(NamedTuple):
     end: End
 
 
-def region(branches: Sequence[Branch], is_wanted: Callable[[End], bool]) -> Formula:
-    """Return the sizes at which a run comes to the end of a wanted path."""
-    return _of(list(branches), 0, is_wanted)
+class Regions:
+    """Paths that between them hold at all sizes, no two at the same, and where some of them go.
 
+    Literals are numbered as in `symbcast.solver.two_level`: a formula first, then its negation. ``within`` has for each
+    literal the paths at all of whose sizes it holds, ``beside`` the other ones but those where its negation does.
+    """
 
-def _of(branches: list[Branch], depth: int, is_wanted: Callable[[End], bool]) -> Formula:
-    held: list[Formula] = []
-    while True:
-        if not any(is_wanted(b.end) for b in branches):
-            return FALSE
-        ended = [b for b in branches if len(b.steps) <= depth]
-        if any(is_wanted(b.end) for b in ended):
-            return all_of(held)
-        branches = [b for b in branches if b not in ended] if ended else branches
-        if len(branches) == 1:
-            return all_of([*held, *(s.formula for s in branches[0].steps[depth:] if s.kind != "suppose")])
-        step = branches[0].steps[depth]
-        if step.kind != "decide":
-            held += [step.formula] * (step.kind == "require")
-            depth += 1
-            continue
-        first = [b for b in branches if b.steps[depth].formula == step.formula]
-        second = [b for b in branches if b.steps[depth].formula != step.formula]
-        found = _of(first, depth + 1, is_wanted)
-        other = _of(second, depth + 1, is_wanted) if second else FALSE
-        return all_of([*held, _either(step.formula, found, other)])
+    def __init__(self, branches: Sequence[Branch], domains: Mapping[Symbol, SizeSet]) -> None:
+        self._literals = Literals(domains)
+        read = [(self._literals.cube(s.formula for s in b.steps if s.kind != "suppose"), b.end) for b in branches]
+        self._cubes = [cube for cube, _ in read if cube is not None]
+        self._ends = [end for cube, end in read if cube is not None]
+        everywhere = (1 << len(self._ends)) - 1
+        within = self._literals.within(self._cubes)
+        costs = self._literals.costs()
+        self.within = Table(everywhere, within, costs)
+        self.beside = Table(everywhere, [everywhere & ~within[n ^ 1] for n in range(len(within))], costs)
 
+    def of(self, is_wanted: Callable[[End], bool]) -> Formula:
+        """Return the sizes at which a run comes to the end of a wanted path."""
+        wanted = sum(1 << n for n, end in enumerate(self._ends) if is_wanted(end))
+        others = self.within.everywhere & ~wanted
+        if not wanted or not others:
+            return TRUE if wanted else FALSE
+        cubes, clauses = self._cover(wanted, others), self._cover(others, wanted)
+        common = set(cubes[0]).intersection(*cubes) if len(cubes) > 1 else set()
+        saved = (len(cubes) - 1) * sum(self.within.costs[n] for n in common)
+        if self.within.cost(clauses) <= self.within.cost(cubes) - saved:
+            return all_of(any_of(self._literals[n ^ 1] for n in clause) for clause in clauses)
+        rest = any_of(all_of(self._literals[n] for n in cube if n not in common) for cube in cubes)
+        return all_of([*(self._literals[n] for n in sorted(common)), rest])
 
-def _either(asked: Formula, found: Formula, other: Formula) -> Formula:
-    """Return ``found`` where something holds and ``other`` where it does not."""
-    if found == other:
-        return found
-    if found == FALSE:
-        return all_of([negate(asked), *clauses(other)])
-    if other == FALSE:
-        return all_of([asked, *clauses(found)])
-    ours, theirs = dict.fromkeys(clauses(found)), dict.fromkeys(clauses(other))
-    common = [c for c in ours if c in theirs]
-    left = all_of(c for c in ours if c not in theirs)
-    right = all_of(c for c in theirs if c not in ours)
-    if left == TRUE:
-        return all_of([*common, any_of([asked, right])])
-    if right == TRUE:
-        return all_of([*common, any_of([negate(asked), left])])
-    return all_of([*common, any_of([all_of([asked, left]), all_of([negate(asked), right])])])
+    def _cover(self, wanted: int, others: int) -> list[Cube]:
+        """Return conjunctions that hold at the sizes of the wanted paths, and at none of the others."""
+        found: list[Cube] = []
+        left = wanted
+        for cell in bits(wanted):
+            if cell & left:
+                found.append(grown_from(self.beside, self._cubes[cell.bit_length() - 1], left, others))
+                left &= ~self.within.mask(found[-1])
+        return least_cover(self.within, found, wanted)

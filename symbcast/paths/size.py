@@ -14,6 +14,8 @@ from symbcast.paths.places import is_formatting
 from symbcast.paths.real import Real
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from symbcast.algebra.terms import Dim, Term
     from symbcast.paths.asker import Asker
 
@@ -25,7 +27,7 @@ class Size:
     """An integer that depends on sizes, on one path of a run.
 
     It is an ``int`` to ``isinstance``. Where a number itself is needed (``range``, ``int``, an index of a list), the
-    path goes on with one number, and other paths with others. It has no hash: what is equal to it is a question.
+    path goes on with one number, and other paths with others: so it does for the hash of one.
     """
 
     __slots__ = ("dim", "path")
@@ -39,9 +41,10 @@ class Size:
         return int
 
     def __repr__(self) -> str:
-        return str(self.dim)
+        return str(self._told(sys._getframe(1)))
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(self._number())
 
     def _of(self, dim: Dim) -> Any:
         return sized(dim, self.path)
@@ -174,8 +177,14 @@ class Size:
     def _number(self) -> int:
         return self.path.number(self.dim)
 
+    def _told(self, frame: FrameType) -> Dim:
+        """Return what text says of the size: its name where nothing can depend on that, else its number."""
+        return self.dim if not self.path.is_running() or self.path.is_for_message(frame) else self._number()
+
     def __index__(self) -> int:
-        return self.path.shown(self.dim) if is_formatting(sys._getframe(1)) else self._number()
+        frame = sys._getframe(1)
+        is_shown = is_formatting(frame) and self.path.is_for_message(frame)
+        return self.path.shown(self.dim) if is_shown else self._number()
 
     __int__ = __index__
 
@@ -191,7 +200,8 @@ class Size:
         return self
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec) if not spec or spec[-1] in "s<>^" else str(self)
+        told = self._told(sys._getframe(1))
+        return format(told, spec) if isinstance(told, int) else str(told)
 
     def __reduce__(self) -> Any:
         raise TypeError("a size lives as long as the run that it is of")
@@ -232,9 +242,16 @@ class Size:
 
     # Inside.
 
+    def _dim_of(self, other: Any) -> Dim:
+        """Return an integer or a size of this path as a dimension."""
+        if type(other) is not int and issubclass(type(other), Size) and other.path is not self.path:
+            self.path.check_current()
+            other.path.check_current()
+        return dim_of(other)
+
     def _operate(self, other: Any, exact: Callable[[Dim, Dim], Dim], other_way: Callable[[Any, Any], Any]) -> Any:
         if is_whole(other):
-            return self._of(exact(self.dim, dim_of(other)))
+            return self._of(exact(self.dim, self._dim_of(other)))
         if isinstance(other, (float, complex)) or type(other) is Real:
             return other_way(Real.of(self), other)
         return NotImplemented
@@ -242,8 +259,9 @@ class Size:
     def _divide(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
         if not is_whole(other):
             return real(Real.of(self), other) if isinstance(other, float) or type(other) is Real else NotImplemented
-        self._no_zero(dim_of(other))
-        return self._of(exact(self.dim, dim_of(other)))
+        divisor = self._dim_of(other)
+        self._no_zero(divisor)
+        return self._of(exact(self.dim, divisor))
 
     def _divided(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
         if not is_whole(other):
@@ -257,7 +275,7 @@ class Size:
 
     def _compare(self, other: object, relation: Callable[[Dim, Dim], Formula], name: str) -> Any:
         if is_whole(other):
-            return self.path.ask(relation(self.dim, dim_of(other)))
+            return self.path.ask(relation(self.dim, self._dim_of(other)))
         if isinstance(other, float) or type(other) is Real:
             return getattr(Real.of(self), name)(other)
         return NotImplemented

@@ -18,8 +18,6 @@ class UntracedError(SymbcastError):
     ``what`` is it, ``place`` the line that does it.
     """
 
-    __module__ = "symbcast"  # where users find it; tracebacks say so
-
     def __init__(self, what: str, place: Place = NOWHERE) -> None:
         super().__init__(what, place)
         self.what = what

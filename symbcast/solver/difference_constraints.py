@@ -105,6 +105,11 @@ class Region(NamedTuple):
                 return found
         return None
 
+    def equalities(self) -> int:
+        """Return how many differences of two sizes, or sizes, the bounds leave one value."""
+        matrix = self.matrix
+        return sum(matrix[i][j] == -matrix[j][i] for i in range(len(matrix)) for j in range(i))
+
     def _tried(self, random: Random) -> tuple[int, ...] | None:
         matrix = self.matrix
         order = list(range(1, len(matrix)))

@@ -78,7 +78,7 @@ def cover(table: Table, on: int, seeds: Sequence[Cube] = (), at_most: int | None
     primes = _enumerated(table, literals, on, off) if len(literals) <= FEW_LITERALS else None
     if primes is None:
         primes = _grown(table, on, off, seeds, at_most)
-    return None if primes is None else _least_cover(table, primes, on)
+    return None if primes is None else least_cover(table, primes, on)
 
 
 def _enumerated(table: Table, literals: Sequence[int], on: int, off: int) -> list[Cube] | None:
@@ -123,7 +123,7 @@ def _grown(table: Table, on: int, off: int, seeds: Sequence[Cube], at_most: int 
         left &= ~table.mask(prime)
     while left:
         cell = left & -left
-        grown = _grown_from(table, [n for n in literals if table.masks[n] & cell], left, off)
+        grown = grown_from(table, [n for n in literals if table.masks[n] & cell], left, off)
         found[grown] = None
         left &= ~table.mask(grown)
         total += table.cost((grown,))
@@ -160,7 +160,7 @@ def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
     return tuple(sorted(kept))
 
 
-def _grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> Cube:
+def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> Cube:
     """Return a prime among literals that hold at one cell: those first that exclude most and keep most."""
     masks, costs = table.masks, table.costs
     chosen: list[int] = []
@@ -182,7 +182,7 @@ def _grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) ->
     return _expanded(table, chosen, wanted, off)
 
 
-def _least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
+def least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
     """Return some of the primes that cover the on-set, none of them redundant; the cheapest where there are few."""
     masks = [table.mask(prime) & on for prime in primes]
     costs = [table.cost((prime,)) for prime in primes]

@@ -1,5 +1,6 @@
 """Paths of code over sizes: held against the code itself at all small sizes."""
 
+import contextlib
 import itertools
 import math
 import threading
@@ -152,7 +153,7 @@ def test_facts_answer_what_they_decide():
         return n
 
     assert sb.explore_paths(run, "N, M").paths == 2
-    assert asked == [True, True]
+    assert asked == [True] * 4  # on the path, and with its numbers
 
 
 def test_an_error_that_the_code_catches_is_no_failure():
@@ -176,15 +177,123 @@ def test_code_that_does_otherwise_each_time_is_not_believed():
     assert not sb.explore_paths(run, "N").complete
 
 
-def test_sizes_have_no_hash_and_are_ints_to_isinstance():
+def test_sizes_are_ints_to_isinstance():
     def run(sizes):
         assert isinstance(sizes[0], int)
         assert not isinstance(sizes[0] / 3, int)
-        with pytest.raises(TypeError):
-            hash(sizes[0])
         return sizes[0]
 
     assert sb.explore_paths(run, "N").verdict is sb.Verdict.ALWAYS
+
+
+def test_the_hash_of_a_size_is_that_of_its_number():
+    found, left = hold(lambda sizes: {0: "a", 3: "b"}.get(sizes[0], "c"), ["N"], range(12))
+    assert not found.complete
+    assert found.cases[0].works
+    assert left == 3
+    few = sb.explore_paths(lambda sizes: {sizes[0]: 1}, "N", assume="N <= 3")
+    assert few.complete
+    assert few.cases[0].value == {sb.symbol("N"): 1}
+
+
+def label(size):
+    return f"<{size:3d}>"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda n: 1 if f"{n}" == "3" else 0,
+        lambda n: 1 if "%d" % n == "3" else 0,  # noqa: UP031
+        lambda n: len(str(n)),
+        label,
+        "{:>4}".format,
+    ],
+)
+def test_text_of_a_size_is_that_of_its_number(run):
+    found, left = hold(lambda sizes: run(sizes[0]), ["N"], range(12))
+    assert not found.complete
+    assert left >= 2
+
+
+def test_text_of_an_error_names_the_size():
+    def run(sizes):
+        if sizes[0] % 2:
+            raise ValueError(f"{label(sizes[0])} is odd" + " for %d" % sizes[0])  # noqa: UP031
+        return 0
+
+    found = sb.explore_paths(run, "N")
+    assert found.complete
+    assert found.cases[1].error.startswith("ValueError: <N> is odd for ")
+
+
+def test_what_a_function_does_otherwise_with_numbers_is_not_said():
+    def by_type(sizes):
+        return 1 if type(sizes[0]) is int else 2
+
+    found = sb.explore_paths(by_type, "N")
+    assert found.verdict is sb.Verdict.UNKNOWN
+    assert "otherwise" in found.reason
+    assert not found.cases
+
+
+@pytest.mark.parametrize("bound", [lambda count: 2 + next(count), lambda count: 2 if next(count) % 3 else None])
+def test_a_function_that_does_not_do_the_same_each_time_is_not_traced(bound):
+    count = itertools.count(1)
+
+    def run(sizes):
+        most = bound(count)
+        if most is not None and sizes[0] > most:
+            raise ValueError("large")
+        return sizes[0] * 2
+
+    found = sb.explore_paths(run, "N")
+    assert found.verdict is sb.Verdict.UNKNOWN
+    assert "same each time" in found.reason
+    assert not found.cases
+    assert found.unexplored.holds()
+
+
+def test_a_size_of_another_run_or_thread_is_not_compared():
+    kept = []
+
+    def keeps(sizes):
+        kept.append(sizes[0])
+        return 1 if sizes[0] > 2 and kept[0] > 4 else 0
+
+    assert sb.explore_paths(keeps, "N").verdict is sb.Verdict.UNKNOWN
+
+    def in_a_thread(sizes):
+        found = []
+
+        def compare():
+            with contextlib.suppress(Exception):
+                found.append(sizes[0] > 2)
+
+        thread = threading.Thread(target=compare)
+        thread.start()
+        thread.join()
+        return bool(found)
+
+    assert sb.explore_paths(in_a_thread, "N").verdict is sb.Verdict.UNKNOWN
+
+
+def test_leaving_is_failing_and_an_interrupt_is_none():
+    def leaves(sizes):
+        if sizes[0] == 2:
+            raise SystemExit(3)
+        return 1
+
+    found, _ = hold(leaves, ["N"], (0, 1, 3))
+    assert found.cases[1].error == "SystemExit: 3"
+
+    def interrupted(sizes):
+        if sizes[0] == 2:
+            raise KeyboardInterrupt
+        return 1
+
+    with pytest.raises(KeyboardInterrupt):
+        sb.explore_paths(interrupted, "N")
 
 
 def test_a_quotient_is_rounded_exactly():

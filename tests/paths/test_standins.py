@@ -68,13 +68,12 @@ def test_traces_in_two_threads_are_as_each_alone():
     assert found[0].shapes == sb.shape("N")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_all_is_put_back_where_a_trace_is_broken_off(error):
+def test_all_is_put_back_where_a_trace_is_broken_off():
     def function(x):
         np.zeros(x.shape)
-        raise error
+        raise KeyboardInterrupt
 
-    with pytest.raises(error):
+    with pytest.raises(KeyboardInterrupt):
         sb.trace(function, "N")
 
 

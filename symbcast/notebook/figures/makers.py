@@ -1,4 +1,4 @@
-"""Plots of where a broadcast, a program or a model is valid."""
+"""Plots of where a broadcast, a program, a function or a model is valid."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from symbcast.api.env import ShapeEnv
     from symbcast.api.result import Result
     from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.paths.answer import PathsAnswer
 
 MOST_PANELS = 36
 """So many plots are shown beside each other."""
 
 
 def plot(  # noqa: PLR0913 - what a caller may want otherwise
-    subject: Result | ShapeEnv | ModelReport,
+    subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | Iterable[int] | None = None,
     sizes: Iterable[int] | None = None,
@@ -64,7 +65,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
 
 
 def plots(  # noqa: PLR0913
-    subject: Result | ShapeEnv | ModelReport,
+    subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | None = None,
     sizes: Iterable[int] | None = None,

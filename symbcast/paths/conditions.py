@@ -1,0 +1,64 @@
+"""Regions of runs as conditions: each group of conjuncts that sizes tie together is made short, and each only once."""
+
+from __future__ import annotations
+
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, clauses, negate
+from symbcast.solver.connectivity import Ties
+from symbcast.solver.difference_constraints import Differences
+from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.normal_form import flattened, put_in, symbols_in
+from symbcast.solver.simplification import simplified, size
+
+MAX_SIMPLIFIED = 32
+"""A group of more literals stays as the paths gave it: it is as exact, and not always the shortest."""
+
+
+class Conditions:
+    """Formulas made short under what is assumed; cases have many conjuncts in common."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._known: dict[Formula, Formula] = {}
+
+    def short(self, formula: Formula) -> Formula:
+        """Return an equivalent formula with little in it that is redundant."""
+        known = flattened([put_in(formula, self.knowledge.values) if self.knowledge.values else formula])
+        if FALSE in known:
+            return FALSE
+        ties = Ties(self.knowledge.domains)
+        ties.tie(known)
+        ties.tie(self.knowledge.others)
+        return all_of(self._group(all_of(group)) for group in ties.sorted(known).values())
+
+    def _group(self, formula: Formula) -> Formula:
+        if formula in (TRUE, FALSE) or size(formula) > MAX_SIMPLIFIED:
+            return formula
+        found = self._known.get(formula)
+        if found is None:
+            chain = None if self.knowledge.others else _of_differences(formula, self.knowledge)
+            found = self._known[formula] = chain or simplified(formula, self.knowledge)
+        return found
+
+
+def _of_differences(formula: Formula, knowledge: Knowledge) -> Formula | None:
+    """Return a conjunction of comparisons of two sizes without those that the others imply.
+
+    None for another formula, and where several of them say more of a difference than each: that is written anew.
+    """
+    if len(symbols_in(formula)) < 2:
+        return None
+    given = clauses(formula)
+    differences = Differences(list(symbols_in(formula)), knowledge.domains)
+    bounds = [differences.bounds(literal) for literal in given]
+    pairs = [frozenset(b[0][:2]) for b in bounds if b]
+    if len(set(pairs)) < len(given):
+        return None
+    region = differences.region(given)
+    if region is None or region.equalities() > sum(len(b) == 2 for b in bounds if b):
+        return None
+    kept = list(given)
+    for literal in reversed(given):
+        others = [k for k in kept if k is not literal]
+        if differences.region([*others, negate(literal)]) is None:
+            kept = others
+    return all_of(kept)

@@ -1,0 +1,121 @@
+"""What paths decide and require as numbered literals, and which of them hold at all sizes of which path."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
+from symbcast.solver.literals import canonical
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.solver.two_level import LITERAL_COST, Cube
+from symbcast.solver.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+
+class Literals:
+    """Formulas, each with its negation: literal ``2*n`` as asked first, ``2*n + 1`` negated."""
+
+    def __init__(self, domains: Mapping[Symbol, SizeSet]) -> None:
+        self.domains = domains
+        self._formulas: list[Formula] = []
+        self._numbers: dict[Formula, int] = {}
+
+    def __getitem__(self, number: int) -> Formula:
+        return self._formulas[number]
+
+    def cube(self, formulas: Iterable[Formula]) -> Cube | None:
+        """Return what formulas say together, in their order; None where two of them clash."""
+        found: dict[int, None] = {}
+        for formula in formulas:
+            key = _key(formula)
+            if key == FALSE:
+                return None
+            if key != TRUE:
+                found[self._number(formula, key)] = None
+        return None if any(n ^ 1 in found for n in found) else tuple(found)
+
+    def _number(self, formula: Formula, key: Formula) -> int:
+        if key not in self._numbers:
+            negation = negate(formula)
+            negated = _key(negation)
+            number = self._numbers.get(negated, len(self._formulas) + 1) ^ 1
+            if number == len(self._formulas):
+                self._formulas += [formula, negation]
+                self._numbers[negated] = number + 1
+            self._numbers[key] = number
+        return self._numbers[key]
+
+    def costs(self) -> list[int]:
+        """Return what each literal costs: little more for each name in it."""
+        return [LITERAL_COST + sum(not isinstance(d, int) for d in dims_of(f)) for f in self._formulas]
+
+    def within(self, cubes: Sequence[Cube]) -> list[int]:
+        """Return, for each literal, the cubes at all of whose sizes it holds, one bit each.
+
+        Literals of one symbol follow from what a cube says of that, as a set of sizes; others only from themselves.
+        """
+        found = [0] * len(self._formulas)
+        for position, cube in enumerate(cubes):
+            for literal in cube:
+                found[literal] |= 1 << position
+        for sets in self._by_symbol().values():
+            if len(sets) > 2:  # else there is one formula and its negation
+                for members, mask in _members(sets, cubes):
+                    for literal in (n for n, others in sets.items() if _is_within(members, others)):
+                        found[literal] |= mask
+        return found
+
+    def _by_symbol(self) -> dict[Symbol, dict[int, SizeSet]]:
+        """Return the literals about one symbol only, each with the sizes at which it holds, by their symbol."""
+        found: defaultdict[Symbol, dict[int, SizeSet]] = defaultdict(dict)
+        for number in range(0, len(self._formulas), 2):
+            symbols = symbols_in(self._formulas[number])
+            if len(symbols) == 1:
+                (symbol,) = symbols
+                try:
+                    members = solve(self._formulas[number]) & self.domains.get(symbol, ALL)
+                except (NotPeriodicError, PeriodTooLongError):
+                    continue
+                found[symbol].update({number: members, number + 1: self.domains.get(symbol, ALL) - members})
+        return found
+
+
+def _members(sets: Mapping[int, SizeSet], cubes: Sequence[Cube]) -> Iterable[tuple[SizeSet, int]]:
+    """Yield the sizes that cubes leave a symbol, with a bit for each of these cubes."""
+    known: dict[Cube, SizeSet | None] = {(): ALL}
+    masks: defaultdict[Cube, int] = defaultdict(int)
+    for position, cube in enumerate(cubes):
+        said: Cube = ()
+        for literal in cube:
+            if literal in sets:
+                before, said = said, (*said, literal)
+                if said not in known:
+                    known[said] = _narrowed(known[before], sets[literal])
+        masks[said] |= 1 << position
+    for said, mask in masks.items():
+        members = known[said]
+        if members is not None and said:
+            yield members, mask
+
+
+def _is_within(members: SizeSet, others: SizeSet) -> bool:
+    try:
+        return members <= others
+    except PeriodTooLongError:
+        return False
+
+
+def _narrowed(members: SizeSet | None, others: SizeSet) -> SizeSet | None:
+    try:
+        return None if members is None else members & others
+    except PeriodTooLongError:
+        return None
+
+
+def _key(formula: Formula) -> Formula:
+    return canonical(formula) if isinstance(formula, Comparison) else formula
