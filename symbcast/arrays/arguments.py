@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.shapes import Shape, ShapeLike, shape
 from symbcast.solver.evaluation import size_at
 
@@ -85,12 +85,18 @@ class Arguments:
 
         return [made(v) for v in self.positional], {k: made(v) for k, v in self.named.items()}
 
-    def called(self, function: Callable[..., Any], shapes: Sequence[Shape], sizes: Mapping[Symbol, int]) -> Any:
-        """Return what a function returns for real arrays of some sizes, of ones; raise what it raises."""
+    def called(
+        self,
+        function: Callable[..., Any],
+        shapes: Sequence[Shape],
+        sizes: Mapping[Symbol, int],
+        filled: Callable[[Sequence[int], Any], Any] = np.ones,
+    ) -> Any:
+        """Return what a function returns for real arrays of some sizes, of ones or so; raise what it raises."""
         at = defaultdict(lambda: 2, sizes)
 
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
-            return np.ones([size_at(d, at) for d in dims], dtype)
+            return filled([size_at(d, at) for d in dims], dtype)
 
         args, options = self.made(shapes, make_array, lambda dim: size_at(dim, at))
         token = current.set(None)

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, example_of, here, is_symbolic
+from symbcast.arrays.dims import (
+    axes_of,
+    broadcast_together,
+    common_dtype,
+    dims_of,
+    dtype_of,
+    example_of,
+    here,
+    is_symbolic,
+)
 from symbcast.arrays.functions import as_array, known
 from symbcast.arrays.methods import ravel
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -72,13 +81,29 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (found, found._with(found.dims)) if returned else found
 
 
-@known(np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
+@known(np.percentile, np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **options: Any) -> Any:
     path, dims = here(), dims_of(a)
+    _check_quantiles(q)
     for n in axes_of(axis, len(dims)):
         path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+
+
+@known(np.nanpercentile, np.nanquantile)
+def nanquantile(a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **options: Any) -> Any:
+    _check_quantiles(q)
+    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    if here().ask(equal(multiply(*dims_of(a)), 0)):
+        return found
+    return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+
+
+def _check_quantiles(q: Any) -> None:
+    """Require what the check that they lie between 0 and 1 does, which takes one by one on one axis only."""
+    if len(dims_of(q)) > 1:
+        here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
 
 
 @known(np.bincount)
@@ -187,10 +212,14 @@ def min_scalar_type(a: Any) -> Any:
     return np.dtype(dtype_of(a))
 
 
+@known(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, *_: Any, **__: Any) -> Any:
+    return SymbolicArray(broadcast_together(map(dims_of, multi_index)), np.intp)
+
+
 @known(np.isclose)
 def isclose(a: Any, b: Any, *_: Any, **__: Any) -> Any:
-    shapes = [s for s in map(dims_of, (a, b)) if s]
-    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], bool)
+    return SymbolicArray(broadcast_together(map(dims_of, (a, b))), bool)
 
 
 @known(np.histogram)

@@ -9,7 +9,7 @@ import numpy as np
 
 from symbcast.logic.formulas import at_most
 from symbcast.operators.context import Dims
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, is_whole
 from symbcast.paths.steps import UntracedError
@@ -42,6 +42,14 @@ def as_dims(shape: Any) -> Dims:
             path.require(at_most(0, dim), "negative dimensions are not allowed")
         found.append(dim)
     return tuple(found)
+
+
+def broadcast_together(shapes: Iterable[Dims]) -> Dims:
+    """Return the shape that arrays have together; those without axes have no part in it."""
+    with_axes = [s for s in shapes if s]
+    if len(with_axes) > 1:
+        return here().broadcast(*with_axes)
+    return with_axes[0] if with_axes else ()
 
 
 def dims_of(value: Any) -> Dims:

@@ -6,14 +6,15 @@ any other code. What is here is what they come down to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import string
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, dtype_of, here
+from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, common_dtype, dims_of, dtype_of, here
 from symbcast.arrays.methods import dot
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import at_most
@@ -112,8 +113,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_
 def where(condition: Any, *values: Any) -> Any:
     if not values:
         return as_array(condition).nonzero()
-    shapes = [s for s in map(dims_of, (condition, *values)) if s]
-    return SymbolicArray(here().broadcast(*shapes) if len(shapes) > 1 else (shapes or [()])[0], common_dtype(values))
+    return SymbolicArray(broadcast_together(map(dims_of, (condition, *values))), common_dtype(values))
 
 
 def as_array(value: Any) -> Any:
@@ -142,11 +142,21 @@ def inner(a: Any, b: Any) -> Any:
 
 @known(np.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **_: Any) -> Any:
-    if not isinstance(operands[0], str):
-        here().fail_to_trace("numpy.einsum with lists of numbers is not known")
-    shapes = [dims_of(a) for a in operands[1:]]
-    found = einsum_shape(here(), operands[0], shapes, aligns_ellipses=True)
-    return SymbolicArray(found, np.dtype(dtype) if dtype else common_dtype(operands[1:]))
+    subscripts, *arrays = operands if isinstance(operands[0], str) else _in_letters(operands)
+    found = einsum_shape(here(), subscripts, [dims_of(a) for a in arrays], aligns_ellipses=True)
+    return SymbolicArray(found, np.dtype(dtype) if dtype else common_dtype(arrays))
+
+
+def _in_letters(operands: Sequence[Any]) -> list[Any]:
+    """Return the operands of an einsum whose axes are named by lists of numbers with the text that says the same."""
+    letters = string.ascii_uppercase + string.ascii_lowercase  # in the order of the numbers
+
+    def text(axes: Any) -> str:
+        return "".join("..." if n is Ellipsis else letters[n] for n in axes)
+
+    count = len(operands) // 2
+    ends = f"->{text(operands[-1])}" if len(operands) % 2 else ""
+    return [",".join(text(axes) for axes in operands[1 : 2 * count : 2]) + ends, *operands[: 2 * count : 2]]
 
 
 @known(np.broadcast_to)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.dims import dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import Comparison, at_most
 from symbcast.operators.context import Dims
@@ -73,8 +73,7 @@ def _insert(path: Path, found: list[Dim], advanced: list[Dims], places: list[int
     numbers = places[::2]
     together = all(b == a + 1 for a, b in pairwise(numbers))
     at = places[1] if together else 0
-    shapes = [s for s in advanced if s]
-    found[at:at] = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
+    found[at:at] = broadcast_together(advanced)
 
 
 def _item(key: Any) -> Any:
@@ -117,7 +116,7 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
                 path.require(_equal(length, dims[axis + n]), "a mask must have the shape that it indexes", IndexError)
         if not hasattr(type(item), "dims"):
             return (int(np.count_nonzero(item)),), len(shape)
-        return (counted(path, multiply(*shape), item.truth),), len(shape)
+        return (counted(path, item),), len(shape)
     if dtype_of(item).kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     shape = dims_of(item)
@@ -159,11 +158,24 @@ def _place_within(path: Path, place: Dim, size: Dim) -> None:
     path.require(at_most(multiply(-1, size), place), reason, IndexError)
 
 
-def counted(path: Path, most: Dim, truth: bool | None = None, what: str = "count") -> Dim:
-    """Return how many of some elements are true: a number that data decide, where they do."""
-    if truth is not None:
-        return most if truth else 0
-    count = path.data_size(what)
+def counted(path: Path, array: Any) -> Dim:
+    """Return how many elements of an array are true: a number that data decide, where they do."""
+    most = multiply(*array.dims)
+    if array.truth is not None:
+        return most if array.truth else 0
+    if not array.true_count:
+        if array.false_count is None:
+            array.true_count.append(_counted(path, most))
+        else:
+            if not array.false_count:
+                array.false_count.append(_counted(path, most))
+            array.true_count.append(subtract(most, array.false_count[0]))
+    found: Dim = array.true_count[0]
+    return found
+
+
+def _counted(path: Path, most: Dim) -> Dim:
+    count = path.data_size("count")
     path.suppose(at_most(count, most))
     return count
 

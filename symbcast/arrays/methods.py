@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply, subtract
-from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here, is_symbolic
-from symbcast.arrays.indices import counted, indexed, within_axis
+from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here
 from symbcast.arrays.symbolic_array import SymbolicArray, method
 from symbcast.arrays.ufuncs import apply, reduced
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.logic.formulas import at_most, equal
 from symbcast.operators import layout
 from symbcast.operators.reductions import reduce
 from symbcast.operators.reshape import reshape as reshaped
@@ -104,22 +103,6 @@ def wrapped(array: Any, value: Any, *_: Any) -> Any:
     return value
 
 
-@method("sort", "partition", "fill", "put", "setflags", "setfield")
-def in_place(array: Any, *args: Any, **options: Any) -> None:
-    """Change elements, which no shape depends on."""
-    axes_of(options.get("axis", -1), array.ndim)
-    array.truth = None
-
-
-@method("argsort", "argpartition")
-def argsort(array: Any, *args: Any, axis: Any = -1, **_: Any) -> SymbolicArray:
-    """Return the places of the elements in order."""
-    if axis is None:
-        array, axis = ravel(array), 0
-    (place,) = axes_of(axis, array.ndim)
-    return SymbolicArray(array.dims, np.intp, None, (0, subtract(array.dims[place], 1)))
-
-
 def _reduction(name: str, ufunc: Any) -> None:
     def reduction(
         array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
@@ -155,19 +138,6 @@ def mean(array: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args
     return out if out is not None else SymbolicArray(dims, kind)
 
 
-@method("argmax", "argmin")
-def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> SymbolicArray:
-    """Return the place of the greatest along an axis, which must have elements."""
-    path = here()
-    dims = array.dims if axis is not None else (multiply(*array.dims),)
-    (place,) = axes_of(0 if axis is None else axis, len(dims))
-    path.require(at_most(1, dims[place]), "attempt to get argmax of an empty sequence")
-    keeps = keepdims is not NO_VALUE and bool(keepdims)
-    if axis is None:
-        return SymbolicArray((1,) * array.ndim if keeps else (), np.intp)
-    return SymbolicArray(reduce(path, dims, [place], keepdims=keeps), np.intp)
-
-
 @method("cumsum", "cumprod")
 def cumulative(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
     """Return sums along an axis, as many as there are elements."""
@@ -175,60 +145,6 @@ def cumulative(array: Any, axis: Any = None, dtype: Any = None, out: Any = None)
     axes_of(0 if axis is None else axis, found.ndim)
     kind = np.dtype(dtype) if dtype is not None else np.ones(1, array.dtype).cumsum().dtype
     return out if out is not None else SymbolicArray(found.dims, kind)
-
-
-@method("nonzero")
-def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
-    """Return the places of the elements that are true: as many as there are."""
-    count = counted(here(), multiply(*array.dims), array.truth)
-    return tuple(SymbolicArray((count,), np.intp) for _ in array.dims)
-
-
-@method("take")
-def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """Return elements, or slices, by their places on an axis."""
-    data = ravel(array) if axis is None else array
-    (place,) = axes_of(0 if axis is None else axis, data.ndim)
-    shape, size = dims_of(indices), data.dims[place]
-    span = _span_of(indices)
-    if span is not None and mode == "raise":
-        within_axis(here(), span[0], span[1], size, (*data.dims[:place], *shape))
-    elif mode != "raise":
-        here().require(
-            any_of([at_most(1, size), *(equal(d, 0) for d in shape)]), "cannot do a non-empty take", IndexError
-        )
-    else:
-        return indexed(data, (*(slice(None),) * place, indices))
-    return SymbolicArray((*data.dims[:place], *shape, *data.dims[place + 1 :]), data.dtype)
-
-
-def _span_of(indices: Any) -> Any:
-    """Return the least and the greatest of some indices, where they are known."""
-    if hasattr(type(indices), "dims"):
-        return indices.span
-    if is_whole(indices):
-        return dim_of(indices), dim_of(indices)
-    if is_symbolic(indices):
-        return None
-    found = np.asarray(indices)
-    return (int(found.min()), int(found.max())) if found.size else None
-
-
-@method("repeat")
-def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
-    """Return each element as often as it is repeated."""
-    data = ravel(array) if axis is None else array
-    (place,) = axes_of(0 if axis is None else axis, data.ndim)
-    path, dims = here(), list(data.dims)
-    if is_whole(repeats):
-        times = as_dims(repeats)[0]
-        dims[place] = multiply(dims[place], times)
-    else:
-        (count,) = dims_of(repeats) or (1,)
-        if count != 1:
-            path.broadcast((count,), (dims[place],), rule="unidirectional")
-        dims[place] = path.data_size("repeated")
-    return SymbolicArray(tuple(dims), data.dtype)
 
 
 @method("diagonal")
@@ -269,35 +185,15 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
     return SymbolicArray((*left[:-1], *right[:-2], *(right[-1:] if len(right) > 1 else ())), kind)
 
 
-@method("searchsorted")
-def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None) -> SymbolicArray:
-    """Return where values belong in an array of one axis."""
-    if len(dims_of(array)) != 1:
-        raise ValueError("object too deep for desired array")
-    return SymbolicArray(dims_of(values), np.intp)
-
-
 @method("clip")
 def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Return the elements within two bounds."""
     bounds = [b for b in (min, max) if b is not None and b is not NO_VALUE]
+    if not bounds:
+        return apply(np.positive, "__call__", array, out=out)
     if len(bounds) == 2:
         return apply(_CLIP, "__call__", array, *bounds, out=out)
     return apply(np.maximum if min is not None else np.minimum, "__call__", array, *bounds, out=out)
-
-
-@method("item", "tolist")
-def item(array: Any, *args: Any) -> Any:
-    """Return an element, which only data decide."""
-    if not args:
-        here().equal(multiply(*array.dims), 1, "can only convert an array of size 1 to a Python scalar")
-    return SymbolicArray((), array.dtype, array.truth)
-
-
-@method("choose", "compress")
-def compress(array: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
-    """Return the slices for which a condition holds."""
-    return here().fail_to_trace("choose and compress are not known")
 
 
 @method("resize")

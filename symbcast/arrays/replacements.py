@@ -15,11 +15,31 @@ from symbcast.algebra.arithmetic import ceil_divide, subtract
 from symbcast.arrays.data_functions import can_cast, result_type
 from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions import stack
-from symbcast.arrays.standins import are_sizes, is_one, stands_for, stands_for_global
+from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.paths.exploration import current
+from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+
+_SYMBOLIC = (SymbolicArray, Size, Real)
+
+
+def _has_symbolic(*args: Any, **options: Any) -> bool:
+    return any(map(is_symbolic, args)) or any(map(is_symbolic, options.values()))
+
+
+def is_one(*args: Any, **_: Any) -> bool:
+    """Return whether the only argument, or one of a few, is an array, a size or a number of sizes."""
+    return any(type(v) in _SYMBOLIC for v in args)
+
+
+def are_sizes(*args: Any, **_: Any) -> bool:
+    values = args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else args
+    return any(type(v) is Size for v in values)
+
+
+STANDINS = StandIns(_has_symbolic)
+stands_for = STANDINS.stands_for
 
 # Arrays made of what is there.
 
@@ -229,7 +249,7 @@ class SetLike(metaclass=_SetLike):
     """What stands for ``set``: a class to ``isinstance``."""
 
 
-stands_for_global("set", SetLike)
+STANDINS.stands_for_global("set", SetLike)
 
 
 @stands_for(operator.index, is_ours=is_one)
@@ -254,6 +274,30 @@ def logarithm(real: Any, value: Any, *base: Any) -> Any:
     if value <= 0:
         raise ValueError("math domain error")
     return Real.applied(real, [value, *base], here())
+
+
+@stands_for(math.isnan, math.isinf, is_ours=is_one)
+def never(real: Any, value: Any) -> bool:
+    return False
+
+
+@stands_for(math.isfinite, is_ours=is_one)
+def always(real: Any, value: Any) -> bool:
+    return True
+
+
+def _is_list_of_arrays(a: Any, *_: Any, **__: Any) -> bool:
+    return type(a) in (list, tuple) and any(hasattr(type(v), "dims") for v in a)
+
+
+@stands_for(np.min, np.max, np.sum, np.prod, np.any, np.all, np.ptp, is_ours=_is_list_of_arrays)
+def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+    return real(asarray(real_array, a), *args, **options)
+
+
+@stands_for(np.atleast_1d, is_ours=is_one)
+def atleast_1d(real: Any, *values: Any) -> Any:
+    return real(*(real_array([v], dtype=object) if type(v) is Size else v for v in values))
 
 
 @stands_for(math.exp, math.sin, math.cos, is_ours=is_one)

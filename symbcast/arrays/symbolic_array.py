@@ -24,9 +24,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         dtype: the type of its elements.
         truth: whether all elements are known to be true, or all to be false; None where that is not known.
         span: the least and the greatest of its elements, each of them there, where these are known and there are any.
+        true_count: how many of its elements are true, once that was asked; empty before.
+        false_count: the same list of the array of which it is the negation; None where it is none.
     """
 
-    __slots__ = ("dims", "dtype", "span", "truth")
+    __slots__ = ("dims", "dtype", "false_count", "span", "true_count", "truth")
     __array_priority__ = 1000.0
     functions: ClassVar[Callable[..., Any]]
     """What works out NumPy's functions; `symbcast.arrays.functions` puts it here, for it stands above this module."""
@@ -40,6 +42,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.dtype = np.dtype(dtype)
         self.truth = truth
         self.span = span
+        self.true_count: list[Any] = []
+        self.false_count: list[Any] | None = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -108,6 +112,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return np.empty(1).flags
 
     base = None
+    device = "cpu"
     device = "cpu"
 
     @property
@@ -183,8 +188,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         from symbcast.arrays.dims import dims_of
 
         place = self[key]
-        self.truth = self.span = None
+        self.forget()
         here().broadcast(_squeezed(dims_of(value), len(place.dims)), place.dims, rule="unidirectional")
+
+    def forget(self) -> None:
+        """Take it that the elements are others now."""
+        self.truth = self.span = self.false_count = None
+        self.true_count = []
 
     def _as_number(self, *_: Any) -> Any:
         if self.dtype.kind not in "biu":

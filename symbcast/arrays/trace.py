@@ -10,6 +10,7 @@ import numpy as np
 
 from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     data_functions,
+    elements,
     functions,
     indices,
     methods,
@@ -17,10 +18,11 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     ufuncs,
 )
 from symbcast.arrays.arguments import Arguments, check_call
+from symbcast.arrays.packages import meet
 from symbcast.arrays.real_run import RealRun
+from symbcast.arrays.replacements import STANDINS
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.returned import told
-from symbcast.arrays.standins import standing_in
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.exploration import MAX_PATHS, explored
 from symbcast.paths.places import home_of
@@ -61,12 +63,13 @@ def trace(
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = function(*args, **options)
+            found = STANDINS.of(function)(*args, **options)
         return told(found)
 
     real = RealRun(function, given, scope.shapes)
 
-    with standing_in(), np.errstate(all="ignore"):
+    meet(STANDINS)
+    with STANDINS.acting(), np.errstate(all="ignore"):
         found = explored(
             run,
             [a.formula for a in scope.assumptions],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.dims import axes_of, dims_of, dtype_of, here
+from symbcast.arrays.dims import axes_of, broadcast_together, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
 from symbcast.arrays.results import given_back, known_type, resolved
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -17,9 +17,6 @@ from symbcast.operators.reductions import reduce
 from symbcast.paths.asker import Arrays
 from symbcast.paths.real import Real
 from symbcast.paths.size import greatest, is_whole, smallest
-
-if TYPE_CHECKING:
-    pass
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
 """What is known of data that are finite numbers, which arguments are taken to be."""
@@ -30,6 +27,10 @@ def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
     outs = out if isinstance(out, tuple) else (out,) if out is not None else ()
     if method == "__call__" and not outs and not any(_is_array(v) for v in inputs):
         return _of_numbers(ufunc, inputs)
+    if method == "reduce" and not dims_of(inputs[0]) and not _is_array(inputs[0]):
+        return inputs[0]
+    if method == "__call__" and not outs and _are_objects(inputs):
+        return ufunc(*map(_as_object, inputs), **options)
     path = here()
     undo = path.doing(ufunc.__name__, [dims_of(v) for v in inputs])
     try:
@@ -63,11 +64,27 @@ def _is_array(value: Any) -> bool:
     return not is_whole(value) and not isinstance(value, (int, float, complex)) and bool(hasattr(value, "dtype"))
 
 
+def _are_objects(values: Sequence[Any]) -> bool:
+    """Return whether values are an array of sizes, which NumPy computes with one by one, beside others and sizes."""
+    kinds = [type(v) for v in values]
+    has_sizes = any(k is np.ndarray and v.dtype == object for k, v in zip(kinds, values, strict=True))
+    return has_sizes and not any(k is SymbolicArray for k in kinds)
+
+
+def _as_object(value: Any) -> Any:
+    if type(value) is np.ndarray:
+        return value
+    found = np.empty((), object)
+    found[()] = value
+    return found
+
+
 def _of_numbers(ufunc: Any, values: Sequence[Any]) -> Any:
     """Return a function of numbers and sizes: whole ones as Python works them out, others when they are needed."""
     operation = _OPERATIONS.get(ufunc.__name__)
     if operation is not None and all(map(is_whole, values)):
-        return operation(*values)
+        # A number of NumPy's would ask the function again.
+        return operation(*(int(v) if isinstance(v, np.integer) else v for v in values))
     zero_of = values[0] if ufunc.__name__ in ("divide", "sqrt", "square", "cbrt", "negative") else None
     return Real.applied(lambda *at: ufunc(*at).item(), values, here(), zero_of)
 
@@ -105,22 +122,27 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     shapes = [dims_of(v) for v in inputs]
     if where is not True:
         shapes.append(dims_of(where))
-    shapes = [s for s in shapes if s]
-    dims = path.broadcast(*shapes) if len(shapes) > 1 else shapes[0] if shapes else ()
+    dims = broadcast_together(shapes)
     dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
-    truth = TRUE_OF_FINITE.get(ufunc.__name__) if all(_is_finite(v) for v in inputs) else _truth(ufunc, inputs)
+    truth = TRUE_OF_FINITE.get(ufunc.__name__)
+    if truth is None or not all(map(_is_finite, inputs)):
+        truth = _truth(ufunc, inputs)
     if outs:
         for given in outs:
             if given is not None:
                 path.broadcast(dims, dims_of(given), rule="unidirectional")
                 dims = dims_of(given)
                 if isinstance(given, SymbolicArray) or hasattr(type(given), "dims"):
-                    given.truth = given.span = None
+                    given.forget()
     found = [SymbolicArray(dims, dtype, truth) for dtype in dtypes]
+    if ufunc.__name__ in ("logical_not", "invert") and type(inputs[0]) is SymbolicArray:
+        found[0].false_count = inputs[0].true_count
     return given_back(outs, *found)
 
 
 def _is_finite(value: Any) -> bool:
+    if type(value) is Real:
+        return False
     return hasattr(type(value), "dims") or is_whole(value) or bool(np.all(np.isfinite(value)))
 
 

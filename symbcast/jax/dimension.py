@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.algebra.bounds import reduced_fraction
+from symbcast.logic.formulas import equal
 from symbcast.paths.places import is_call
-from symbcast.paths.size import Size, greatest, is_whole, smallest
+from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 _HASH = 0x51D
 _ASKING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "map", "safe_map", "sorted", "min", "max", "index"})
 """What is called to compare values, and not to look something up."""
+_UNHEEDED = frozenset({"broadcast_in_dim"})
+"""Functions of JAX that compare shapes and heed it only where arrays are sharded."""
 _JAX = ("/jax/", "/jaxlib/", "\\jax\\", "\\jaxlib\\")
 
 
@@ -40,10 +45,18 @@ class Dimension(Size):
     def __hash__(self) -> int:
         return _HASH
 
+    def __repr__(self) -> str:
+        # JAX writes shapes into messages, and into names that nothing depends on.
+        return str(self.dim)
+
+    def __format__(self, spec: str) -> str:
+        return str(self.dim)
+
     def __eq__(self, other: object) -> Any:
         if self._is_foreign(other):
             return False
-        if is_call(sys._getframe(1), _ASKING):
+        asking = sys._getframe(1)
+        if is_call(asking, _ASKING) or asking.f_code.co_name in _UNHEEDED:
             # A trace that was kept is looked up by shapes: one for other sizes, though equal here, need not be found.
             return type(other) is Dimension and other.dim is self.dim
         return super().__eq__(other)
@@ -57,6 +70,28 @@ class Dimension(Size):
     def _told(self, frame: FrameType) -> Dim:
         # JAX names what it traces by shapes; no shape depends on these names.
         return self.dim if _is_jax(frame) else super()._told(frame)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self._quotient(self.dim, dim_of(other)) if is_whole(other) else super().__divmod__(other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return self._quotient(dim_of(other), self.dim) if is_whole(other) else super().__rdivmod__(other)
+
+    def _quotient(self, above: Dim, below: Dim) -> tuple[Any, Any]:
+        """Return a quotient and its remainder, and ask whether that is 0.
+
+        JAX divides so the numbers of elements of two shapes, of which the second may have a negative size.
+        """
+        path = self.path
+        self._no_zero(below)
+        left, right = reduced_fraction((above,), (below,))
+        if path.bounds.is_at_least(multiply(-1, right), 1):
+            left, right = multiply(-1, left), multiply(-1, right)
+        # A multiple is one with either sign; the remainder of a sum without a sign is written shortest.
+        size = multiply(-1, left) if path.bounds.is_at_least(multiply(-1, left), 0) else left
+        if path.ask(equal(modulo(size, right), 0)):
+            return sized(floor_divide(left, right), path), 0
+        return sized(floor_divide(above, below), path), sized(modulo(above, below), path)
 
     def __index__(self) -> int:
         # JAX finds out so which dimensions are numbers: none of these is. Code of others may need one.
@@ -96,7 +131,8 @@ class Dimension(Size):
         return super().__rsub__(other) if is_whole(other) else self._beside(other, "__rsub__")
 
     def __mul__(self, other: Any) -> Any:
-        return super().__mul__(other) if is_whole(other) else self._beside(other, "__mul__")
+        is_sequence = isinstance(other, (list, tuple, str, bytes))
+        return super().__mul__(other) if is_whole(other) or is_sequence else self._beside(other, "__mul__")
 
     def __truediv__(self, other: Any) -> Any:
         return self._beside(other, "__truediv__")
@@ -113,3 +149,15 @@ class Dimension(Size):
         """Return an operation with a number that is not whole, or an array: it has no part in any shape."""
         value = other.dimension_as_value() if type(other) is Dimension else other
         return getattr(self.dimension_as_value(), name)(value)
+
+
+def register() -> None:
+    """Tell JAX of what type a dimension is where it counts as a number: as a dimension of JAX's own does."""
+    from jax._src import core, dtypes
+
+    if Dimension not in core.pytype_aval_mappings:
+        core.pytype_aval_mappings[Dimension] = lambda _: core.dim_value_aval()
+        dtypes.register_weak_scalar_type(Dimension)
+        dtypes.python_scalar_types.add(Dimension)
+        dtypes.python_scalar_types_to_dtypes[Dimension] = dtypes.python_scalar_types_to_dtypes[int]
+        dtypes.register_canonicalize_value_handler(Dimension, None)

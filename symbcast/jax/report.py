@@ -11,10 +11,9 @@ from symbcast.algebra.terms import Operation, Symbol, symbols_of
 from symbcast.arrays.arguments import Arguments
 from symbcast.arrays.report import TraceReport
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import Comparison, Formula, clauses, literals
+from symbcast.logic.formulas import Comparison, Compatible, Formula, all_of, clauses, expand, literals
 from symbcast.paths.exploration import Exploration
 from symbcast.program.scope import Scope
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -42,29 +41,31 @@ class JaxReport(TraceReport):
         """Return constraints for `jax.export.symbolic_shape` with which JAX exports the function.
 
         JAX holds conjunctions of ``==`` and ``>=`` only, so they may ask more than `condition` does: they are those of
-        the first alternatives, the least demanding first, with which the export succeeds. Raises `DimensionError` where
-        there is none.
+        the first alternatives, the least demanding first, with which the export succeeds, or what one path asks. Raises
+        `DimensionError` where there is none.
 
         >>> import jax.numpy as jnp
         >>> from symbcast.jax import trace
         >>> trace(lambda x: x.reshape(-1, 4), "n,").export_constraints()
         ['n == 4*n_4']
         """
-        for constraints in self._candidates():
+        for constraints in dict.fromkeys(map(tuple, self._candidates())):
             if self._is_exported(constraints):
-                return constraints
+                return list(constraints)
         raise DimensionError(self.name, "jax exports it under no constraints that it can hold")
 
     def _candidates(self) -> Iterator[list[str]]:
         """Yield what is tried: the clauses of the condition, one alternative of each, general ones first."""
         assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
-        ways = [sorted(literals(c), key=_demands) for c in clauses(self.formula)]
-        for chosen in islice(product(*ways), MAX_TRIED):
-            for as_multiples in (False, True):
+        asked = [e for c in clauses(self.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
+        ways = [sorted(literals(c), key=_demands) for c in asked]
+        paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in self.exploration.outcomes if o.works]
+        for chosen in (*islice(product(*ways), MAX_TRIED), *sorted(paths, key=_demands_of_all)[:MAX_TRIED]):
+            for as_multiples in _WAYS:
                 texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
                 yield list(dict.fromkeys([*assumed, *texts]))
                 # Names may be 1 to jax, unless it is told.
-                named = [f"{s.name} >= 2" for s in symbols_in(self.formula) if s not in _fixed(chosen)]
+                named = [f"{s.name} >= 2" for s in self.scope.names if s not in _fixed(chosen)]
                 yield list(dict.fromkeys([*assumed, *texts, *named]))
 
     def _is_exported(self, constraints: Sequence[str]) -> bool:
@@ -110,6 +111,10 @@ def _demands(formula: Formula) -> tuple[int, int]:
     return fixed, len(parts)
 
 
+def _demands_of_all(formulas: Sequence[Formula]) -> tuple[int, int]:
+    return _demands(all_of(formulas))
+
+
 def _is_name(dim: Dim) -> bool:
     return isinstance(dim, Symbol)
 
@@ -120,25 +125,38 @@ def _fixed(chosen: Iterable[Formula]) -> set[Dim]:
     return {p.left for p in parts if p.operator == "==" and isinstance(p.right, int)}
 
 
-def _multiple(dim: Dim) -> tuple[str, int] | None:
-    """Return the name and the number of which a remainder is one."""
-    if isinstance(dim, Operation) and dim.kind == "%" and isinstance(dim.args[0], Symbol) and dim.args[1].is_constant:
-        return dim.args[0].name, dim.args[1].constant
+_WAYS = ("mod", "negative", "new name")
+"""How it is said that a size is a multiple: JAX divides the numbers of elements by a negative one for ``-1``."""
+
+
+def _multiple(clause: Comparison, way: str) -> str | None:
+    """Return the text in some way of a clause that says that a size is a multiple of a number; None for any other."""
+    rest = clause.left
+    if clause.operator != "==" or clause.right != 0 or not isinstance(rest, Operation) or rest.kind != "%":
+        return None
+    size, number = rest.args
+    if not number.is_constant:
+        return None
+    match way:
+        case "negative":
+            return f"mod({dimension_text(size.dim())}, - {number.constant}) == 0"
+        case "new name" if isinstance(size, Symbol):
+            return f"{size.name} == {number.constant}*{size.name}_{number.constant}"
     return None
 
 
-def _texts(formula: Formula, as_multiples: bool = False) -> Iterator[str]:
+def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
     """Yield a formula as constraints; what JAX cannot say, such as that sizes differ, is left to it to find out.
 
-    A size that is to be a multiple is said to be one of a new name, ``as_multiples``: so JAX sees how to divide it.
+    A size that is to be a multiple may be said to be one of a new name: so JAX sees how to divide it.
     """
     for clause in clauses(formula):
         if not isinstance(clause, Comparison):
             continue
         left, right = clause.left, clause.right
-        multiple = _multiple(left) if as_multiples and clause.operator == "==" and right == 0 else None
+        multiple = _multiple(clause, as_multiples)
         if multiple is not None:
-            yield f"{multiple[0]} == {multiple[1]}*{multiple[0]}_{multiple[1]}"
+            yield multiple
             continue
         try:
             match clause.operator:

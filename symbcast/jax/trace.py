@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
-from symbcast.errors import MissingExtraError
-from symbcast.jax.dimension import Dimension
+from symbcast.errors import MissingExtraError, SymbcastError
+from symbcast.jax.dimension import Dimension, register
+from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
 from symbcast.paths.exploration import MAX_PATHS, current, explored
-from symbcast.paths.places import home_of
+from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.size import Size, dim_of, is_whole, sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
@@ -57,26 +58,31 @@ def trace(
 
     def run(path: Path) -> Any:
         path.size_class = Dimension
-        return told(call.shapes(lambda dim: sized(dim, path)))
+        try:
+            return told(call.shapes(lambda dim: sized(dim, path)))
+        except Exception as error:
+            raise call.real_error(error, path) from None
 
+    register()
     jax.clear_caches()
-    found = explored(
-        run,
-        [a.formula for a in scope.assumptions],
-        min_size=scope.min_size,
-        home=home_of(function),
-        limit=max_paths,
-        untold=(Exception,),
-        is_real=call.fails_alike,
-        confirms=call.gives,
-    )
+    with standins().acting():
+        found = explored(
+            run,
+            [a.formula for a in scope.assumptions],
+            min_size=scope.min_size,
+            home=home_of(function),
+            limit=max_paths,
+            untold=(Exception,),
+            is_real=call.fails_alike,
+            confirms=call.gives,
+        )
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return JaxReport(scope, found, name, given.texts(), function, given)
 
 
 _NEAR = (3, 2, 5, 1)
 MAX_NEAR = 64
-MAX_CALLS = 4
+MAX_CALLS = 3
 """With how many more sizes of a path a function is called, to see that it does what was found."""
 
 
@@ -85,6 +91,8 @@ class _Call:
 
     def __init__(self, function: Callable[..., Any], given: Arguments, shapes: Sequence[Shape]) -> None:
         self.function, self.given, self._shapes = function, given, shapes
+        self._symbols = symbols_of([d for shape in shapes for d in shape.dims])
+        self._at: dict[tuple[int, ...], Any] = {}
 
     def shapes(self, size: Callable[[Dim], Any]) -> Any:
         """Return what `jax.eval_shape` gives for sizes."""
@@ -106,26 +114,39 @@ class _Call:
         # A function of its own for each path: JAX keeps what it traced by the function and the shapes.
         return jax.eval_shape(function, *(v for v, is_array in zip(leaves, traced, strict=True) if is_array))
 
-    def fails_alike(self, error: BaseException, path: Path) -> bool:
-        """Return whether the call fails in the same way with numbers of a path."""
+    def real_error(self, error: Exception, path: Path) -> Exception:
+        """Return the error that is raised at the same line with numbers of a path, where it is of another kind.
+
+        JAX checks dimensions that are numbers earlier than others, or in other words.
+        """
+        if isinstance(error, SymbcastError):
+            return error
         real = self.at(path.sizes)
-        is_divided = type(error).__name__ == "InconclusiveDimensionOperation" and isinstance(
-            real, (TypeError, ValueError)
+        if not isinstance(real, Exception) or isinstance(real, type(error)):
+            return error
+        there, here = (place_of_error(e, path.root, path.home) for e in (real, error))
+        return real if there == here else error
+
+    def fails_alike(self, error: BaseException, path: Path) -> bool:
+        """Return whether the call fails in the same way with numbers of a path, and at other sizes of it too."""
+        return isinstance(self.at(path.sizes), type(error)) and all(
+            isinstance(self.at(at), Exception) for at in islice(self._others(path), 1)
         )
-        # What jax calls inconclusive was decided: a remainder is not 0, which it says of numbers in other words.
-        return is_divided or isinstance(real, type(error))
 
     def gives(self, value: Any, path: Path) -> bool:
         """Return whether the call gives, with numbers of a path, what was found for all of them.
 
         It is called with the numbers at hand, and with a few small ones that the path has too.
         """
-        asked = [s.formula for s in path.steps]
-        symbols = symbols_of([d for shape in self._shapes for d in shape.dims])
-        near = islice(product(_NEAR, repeat=len(symbols)), MAX_NEAR)
-        others = [dict(zip(symbols, sizes, strict=True)) for sizes in near]
-        suiting = [at for at in others if all(holds_at(f, defaultdict(lambda: 2, at)) for f in (*path.assumed, *asked))]
-        return all(self._gives(value, at) for at in (path.sizes, *suiting[:MAX_CALLS]))
+        return all(self._gives(value, at) for at in (path.sizes, *self._others(path)))
+
+    def _others(self, path: Path) -> Iterator[Mapping[Symbol, int]]:
+        """Return a few small sizes that a path has."""
+        asked = [*path.assumed, *(s.formula for s in path.steps)]
+        count = len(self._symbols)
+        near = chain([(1,) * count, tuple(range(2, count + 2))], islice(product(_NEAR, repeat=count), MAX_NEAR))
+        others = (dict(zip(self._symbols, sizes, strict=True)) for sizes in near)
+        return islice((at for at in others if all(holds_at(f, defaultdict(lambda: 2, at)) for f in asked)), MAX_CALLS)
 
     def _gives(self, value: Any, at: Mapping[Symbol, int]) -> bool:
         import jax
@@ -141,6 +162,12 @@ class _Call:
     def at(self, at: Mapping[Symbol, int]) -> Any:
         """Return what the call gives with numbers, or the error that it raises."""
         sizes = defaultdict(lambda: 2, at)
+        key = tuple(sizes[s] for s in self._symbols)
+        if key not in self._at:
+            self._at[key] = self._called(sizes)
+        return self._at[key]
+
+    def _called(self, sizes: Mapping[Symbol, int]) -> Any:
         token = current.set(None)
         try:
             return told(self.shapes(lambda dim: size_at(dim, sizes)))

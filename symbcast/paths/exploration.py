@@ -130,6 +130,8 @@ def _outcome(
     value, error, place = None, None, NOWHERE
     try:
         value = run(path)
+        if path.has_told and path.untraced is None:
+            path.untraced = UntracedError("an error that has a size in its text is caught")
         if confirms is not None and path.untraced is None and not _agrees(confirms, value, path):
             path.untraced = UntracedError("the function does otherwise at sizes of the path")
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from symbcast.broadcasting import Joined, find_rule
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.operators.context import Context, Dims, evaluated
-from symbcast.paths.places import Place, is_for_message, place_of, would_be_caught
+from symbcast.paths.places import Place, message_of, place_of, would_be_caught
 from symbcast.paths.size import sized
 from symbcast.paths.steps import Alternative, Question, Step, UntracedError
 from symbcast.program.facts import Facts
@@ -51,6 +51,7 @@ class Path(Context):
         alternatives: what is to be tried in other runs.
         size_class: the class of its sizes, where it is not `symbcast.paths.size.Size`.
         untraced: why nothing is said of this path; empty where it was traced.
+        has_told: whether an error that may be caught has a size in its text.
         diverged: what the run did otherwise than the one that it begins like; empty where it did the same.
         room: how many of its alternatives may still be followed.
         numbers: the sizes that had to be made numbers, by place.
@@ -69,6 +70,7 @@ class Path(Context):
         self.room = sys.maxsize
         self.numbers: list[Place] = []
         self.home = ""
+        self.has_told = False
         self.size_class: type[Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""
@@ -96,6 +98,7 @@ class Path(Context):
             return formula == TRUE
         if formula in self._known:
             return self._known[formula]
+        self._meet(formula)
         number = len(self.questions)
         if number < len(self._begun.questions):
             question = self._begun.questions[number]
@@ -121,7 +124,6 @@ class Path(Context):
 
         Where there is no room to follow that one, whether they allow it is not asked.
         """
-        self._meet(formula)
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
         has_room = len(self.alternatives) <= self.room
@@ -290,8 +292,14 @@ class Path(Context):
         return current.get() is self
 
     def is_for_message(self, frame: FrameType) -> bool:
-        """Return whether what a frame makes goes into an error that is not caught or a warning, and nowhere else."""
-        return is_for_message(frame, self.root)
+        """Return whether what a frame makes goes into an error or a warning that is not caught, and nowhere else.
+
+        An error that has a size in its text may be caught: then nothing is said of the path unless one is raised.
+        """
+        kind = message_of(frame, self.root)
+        is_caught = bool(kind) and would_be_caught(frame, self.root)
+        self.has_told = self.has_told or (kind == "raise" and is_caught)
+        return kind == "raise" or (kind == "warn" and not is_caught)
 
     def is_begun_alike(self) -> bool:
         """Return whether the run decided and required what the one did that it begins like."""

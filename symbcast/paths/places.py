@@ -100,27 +100,25 @@ def is_formatting(frame: FrameType) -> bool:
     return dis.opname[code[at]] == "BINARY_OP" and dis._nb_ops[code[at + 1]][1] in ("%", "%=")  # type: ignore[attr-defined]
 
 
-def is_for_message(frame: FrameType | None, root: FrameType | None) -> bool:
-    """Return whether what a frame makes goes into an error that leaves the code, or into a warning, and nowhere else.
+def message_of(frame: FrameType | None, root: FrameType | None) -> Literal["raise", "warn", ""]:
+    """Return whether what a frame makes goes into an error or into a warning, and nowhere else; empty if it does not.
 
     That is so where only a ``raise`` can follow, here or, after a return, in the caller; or the call of a function such
     as ``warn``, the result of which is not kept.
     """
-    if would_be_caught(frame, root):
-        return False
     while frame is not None and frame is not root:
         follows = _what_follows(frame.f_code, frame.f_lasti)
         if follows != "return":
-            return follows == "message"
+            return "" if follows == "more" else follows
         frame = frame.f_back
-    return False
+    return ""
 
 
 _TELLING = frozenset({"warn", "print", "debug", "info", "warning", "error", "critical", "log"})
 
 
 @lru_cache(maxsize=4096)
-def _what_follows(code: CodeType, at: int) -> Literal["message", "return", "more"]:
+def _what_follows(code: CodeType, at: int) -> Literal["raise", "warn", "return", "more"]:
     """Return what all that follows an instruction comes to: a raise or a warning, a return, or more than that."""
     instructions = list(dis.get_instructions(code))
     here = next((n for n, i in enumerate(instructions) if i.offset >= at), len(instructions))
@@ -128,11 +126,11 @@ def _what_follows(code: CodeType, at: int) -> Literal["message", "return", "more
     for instruction in instructions[here:]:
         name = instruction.opname
         if name == "RAISE_VARARGS":
-            return "message"
+            return "raise"
         if name in ("RETURN_VALUE", "RETURN_GENERATOR", "YIELD_VALUE"):
             return "return" if name == "RETURN_VALUE" else "more"
         if name == "POP_TOP" and not called.isdisjoint(_TELLING):
-            return "message"
+            return "warn"
         if name == "POP_TOP" or "JUMP" in name or name in ("FOR_ITER", "SEND"):
             return "more"
     return "more"

@@ -106,7 +106,9 @@ class Size:
         return Real.of(self) ** other if isinstance(other, (int, float, Real)) else NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
-        return other ** self._number() if isinstance(other, (int, float)) else NotImplemented
+        if isinstance(other, (float, Real)):
+            return Real.applied(pow, [other, self], self.path)
+        return other ** self._number() if isinstance(other, int) else NotImplemented
 
     def __neg__(self) -> Any:
         return self._of(multiply(-1, self.dim))

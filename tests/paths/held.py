@@ -1,6 +1,7 @@
 """Hold a trace of a function against the function itself, at all small sizes."""
 
 import itertools
+import math
 import warnings
 
 import numpy as np
@@ -48,7 +49,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
         def make_array(dims, dtype, at=at):
             shape = [size_at(d, at) for d in dims]
             kind = np.dtype(dtype).kind
-            return random.standard_normal(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
+            return random.random(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
 
         args, options = given.made(report.scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -62,7 +63,9 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             except Exception:
                 real = None
         told, is_open = set(), False
-        for decided in itertools.product(*(range(s.lower, 2 if s.upper == 1 else 4) for s in data[:3])):
+        counts = {*range(4), *values, math.prod(values)}
+        choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data[:3]]
+        for decided in itertools.product(*choices):
             there = {**at, **dict.fromkeys(data, 0), **dict(zip(data, decided, strict=False))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:

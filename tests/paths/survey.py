@@ -131,7 +131,7 @@ def chosen():
         yield f"einops.{name}({pattern})", example, [shape]
 
 
-def row(name, function, arguments, sizes=range(1, 6)):
+def row(name, function, arguments, sizes=range(7)):
     """What became of one function."""
     start = time.perf_counter()
     try:
@@ -139,7 +139,7 @@ def row(name, function, arguments, sizes=range(1, 6)):
     except Exception as error:
         return {"name": name, "outcome": "crash", "reason": repr(error)[:200]}
     seconds = time.perf_counter() - start
-    checked = held(report, function, *arguments, sizes=sizes, most=60)
+    checked = held(report, function, *arguments, sizes=sizes, most=120)
     outcome = "wrong" if checked.wrong else "exact" if report.complete else "incomplete"
     return {
         "name": name,

@@ -6,6 +6,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 from jax import export  # noqa: E402
+from paths import jax_cases  # noqa: E402
 
 import symbcast as sb  # noqa: E402
 
@@ -35,8 +36,10 @@ CASES = {
     "pad": (lambda x: jnp.pad(x, ((0, 8 - x.shape[0]),)), ["n"], "n <= 8", True),
     "softmax": (jax.nn.softmax, ["n, d"], "True", True),
     "reshape": (lambda x: x.reshape(-1, 4), ["n"], "n % 4 == 0", True),
-    # Neither of the two alternatives is a conjunction that jax can hold.
-    "if": (lambda x: x if x.shape[0] > 3 else x + x[:2], ["n"], "n != 3", False),
+    # Of two alternatives jax is told what one path asks: n >= 4.
+    "if": (lambda x: x if x.shape[0] > 3 else x + x[:2], ["n"], "n != 3", True),
+    "number": (lambda x: x.reshape(x.shape[0] // 2, 2), ["n"], "n % 2 == 0", True),
+    "number, not divided": (lambda x: x[:8].reshape(8), ["n"], "n >= 8", True),
 }
 
 
@@ -56,10 +59,34 @@ def test_the_condition_is_exact_and_jax_exports(name):
     export.export(jax.jit(function))(*shapes)
 
 
-def test_what_jax_itself_does_not_check_is_not_said():
-    # Its rule for reshape lets the number of elements differ where dimensions are symbolic.
-    report = sb.jax.trace(lambda x: x.reshape(x.shape[0] // 2, 2), "n")
+def test_what_jax_checks_no_earlier_than_it_compiles_is_not_said():
+    report = sb.jax.trace(lambda x: jax.lax.reshape(x, (x.shape[0] // 2, 2)), "n")
     assert report.verdict is sb.Verdict.UNKNOWN
+    assert "jax.lax.reshape" in report.reason
+
+
+def test_a_divmod_of_the_users_own_has_its_remainder():
+    def rest(x):
+        quotient, remainder = divmod(x.shape[0] * x.shape[1], 4 * x.shape[0])
+        return jnp.zeros((quotient, remainder))
+
+    report = sb.jax.trace(rest, "n, m")
+    assert report.verdict is sb.Verdict.ALWAYS
+    assert jax_cases.held(report, rest, ["n, m"]) == (16, 0, [])
+
+
+def test_jax_is_as_before_after_a_trace():
+    from jax._src import core
+
+    held = {name: getattr(core, name) for name in ("definitely_equal", "definitely_equal_shape", "is_empty_shape")}
+    sb.jax.trace(lambda x, y: x + y, "n", "m")
+    with pytest.raises(KeyboardInterrupt):
+        sb.jax.trace(interrupted, "n")
+    assert all(getattr(core, name) is function for name, function in held.items())
+
+
+def interrupted(x):
+    raise KeyboardInterrupt
 
 
 def test_pytrees_go_in_and_come_out():

@@ -1,0 +1,200 @@
+"""Questions that JAX asks of sizes and that need no answer: decided, each would double the paths for nothing.
+
+JAX lets ``definitely_equal`` say no of sizes that may be equal; its code goes the general way there. Where a no only
+costs JAX a shorter program, it gets one. Where it makes JAX raise, all that is asked at once is one question: whether
+a size is one of several, whether shapes are equal, whether they broadcast.
+
+These stand in for functions inside JAX for as long as a trace lasts. A version of JAX that does not have one of them is
+asked more questions, and answers the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path as FilePath
+from types import FrameType
+from typing import Any
+
+from symbcast.algebra.arithmetic import multiply
+from symbcast.arrays.standins import StandIns
+from symbcast.jax.dimension import Dimension
+from symbcast.logic.formulas import Compatible, all_of, any_of, equal
+from symbcast.paths.path import Path, current
+from symbcast.paths.size import dim_of, sized
+
+SHORTCUTS = frozenset({
+    "_broadcast_arrays",  # arrays of one shape are handed on as they are
+    "_broadcast_shapes_uncached",  # equal shapes are not compared axis by axis
+    "_gather",  # an empty slice is not gathered
+    "_index_to_gather",  # a whole axis, and a slice without a step, are not gathered
+    "_maybe_broadcast",  # an array of the shape is handed on as it is
+    "broadcast_batcher",  # arrays of one shape are not aligned
+    "broadcast_to",
+    "dilate_dim",  # a dilation by 1 is not computed
+    "reshape",
+})  # fmt: skip
+"""Functions of JAX that ask whether sizes are equal only to do less."""
+
+LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
+    # An axis of size 1 is left out where the other operand's is not 1.
+    "filter_singleton_dims": lambda at: (
+        at["operand"].shape[at["i"]],
+        at["other_shape"][at["j"]] if at["j"] >= 0 else at["operand"].shape[at["i"]],
+    ),
+    # Axes that are both 1 are left out, and put back in.
+    "matmul": lambda at: (at["ba"], at["bb"]),
+    # An axis that was 1 and has become longer is summed over.
+    "_broadcast_in_dim_transpose_rule": lambda at: (at["sh"], at["shape"][at["broadcast_dimensions"][at["i"]]]),
+}
+"""Functions of JAX that ask whether a size is 1, which is nothing to them where it meets its like: both sizes."""
+
+
+@cache
+def standins() -> StandIns:
+    """Return what stands in for functions of JAX."""
+    found = StandIns(_has_dimension)
+    for module, name, ours in (
+        ("jax._src.core", "definitely_equal", definitely_equal),
+        ("jax._src.core", "definitely_equal_one_of_dim", is_one_of),
+        ("jax._src.core", "definitely_equal_shape", are_equal),
+        ("jax._src.core", "is_empty_shape", is_empty),
+        ("jax._src.lax.lax", "_try_broadcast_shapes", broadcast),
+        ("jax._src.numpy.array_methods", "_compute_newshape", reshaped),
+        ("jax._src.lax.lax", "reshape", reshaped_by_user),
+    ):
+        real = getattr(import_module(module), name, None)
+        if real is not None:
+            found.stands_for(real)(ours)
+    return found
+
+
+def _has_dimension(*args: Any, **_: Any) -> bool:
+    return any(
+        type(v) is Dimension
+        or (type(v) in (tuple, list) and _has_dimension(*v))
+        or (hasattr(v, "aval") and _has_dimension(*v.aval.shape))
+        for v in args
+    )
+
+
+def _here() -> Path:
+    path = current.get()
+    assert path is not None, "a stand-in acts within a trace only"
+    return path
+
+
+def definitely_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
+    """Answer whether two sizes are equal; with no where that is only to do less."""
+    asking = _asking()
+    if asking.f_code.co_name in SHORTCUTS and not (type(right) is int and right == 0):
+        return _are_same(left, right)
+    if type(right) is int and right == 1 and _has_its_like(asking):
+        return False
+    return real(left, right)
+
+
+def is_one_of(real: Callable[..., Any], size: Any, others: Sequence[Any]) -> Any:
+    """Answer whether a size is one of several as one question."""
+    if not all(_is_size(v) for v in (size, *others)):
+        return real(size, others)
+    return _here().ask(any_of(equal(dim_of(size), dim_of(v)) for v in others))
+
+
+def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
+    """Answer whether two shapes are equal as one question, or with no where that is only to do less."""
+    if len(left) != len(right) or not all(map(_is_size, (*left, *right))):
+        return real(left, right)
+    if _asking().f_code.co_name in SHORTCUTS:
+        return all(map(_are_same, left, right))
+    return _here().ask(all_of(equal(dim_of(a), dim_of(b)) for a, b in zip(left, right, strict=True)))
+
+
+def is_empty(real: Callable[..., Any], shape: Any) -> Any:
+    """Answer whether a shape has no elements as one question, or with no where that is only to do less."""
+    if not all(map(_is_size, shape)):
+        return real(shape)
+    if _asking().f_code.co_name in SHORTCUTS:
+        return 0 in [d for d in shape if type(d) is int]
+    return _here().ask(any_of(equal(dim_of(d), 0) for d in shape))
+
+
+def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
+    """Broadcast shapes of one rank: one question, whether they do."""
+    path = _here()
+    if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
+        return real(*shapes, name=name)
+    dims = [tuple(map(dim_of, s)) for s in shapes]
+    met = [tuple(dict.fromkeys(d for d in axis if d != 1)) for axis in zip(*dims, strict=True)]
+    if not path.ask(all_of(Compatible(sizes) for sizes in met if len(sizes) > 1)):
+        raise TypeError(f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}.")
+    return tuple(sized(d, path) for d in path.broadcast(*dims))
+
+
+def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
+    """Return the shape of a reshape, of as many elements; JAX checks that of numbers only."""
+    found = real(array, shape)
+    has_inferred = any(type(d) is int and d < 0 for d in (shape if isinstance(shape, (tuple, list)) else [shape]))
+    if not has_inferred and not _has_as_many(array.shape, found):
+        raise TypeError(f"cannot reshape array of shape {array.shape} into shape {shape}")
+    return found
+
+
+def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
+    """Reshape; that there are as many elements JAX checks no earlier than it compiles."""
+    if _JAX not in _asking().f_code.co_filename and not _has_as_many(operand.shape, new_sizes):
+        _here().fail_to_trace("jax.lax.reshape checks the number of elements only where it is compiled")
+    return real(operand, new_sizes, *args, **options)
+
+
+def _has_as_many(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    counts = [multiply(*map(dim_of, shape)) for shape in (left, right)]
+    return _here().ask(equal(*counts))
+
+
+# Who asks.
+
+
+def _asking() -> FrameType:
+    """Return the frame of JAX that asks, and not one of a comprehension in it, or of one of its other questions."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename.startswith(_OWN) or frame.f_code.co_name in _WITHIN):
+        frame = frame.f_back
+    assert frame is not None, "something asks"
+    return frame
+
+
+_OWN = str(FilePath(__file__).parents[1])
+_JAX = f"{os.sep}jax{os.sep}_src{os.sep}"
+_WITHIN = frozenset({"<listcomp>", "<genexpr>", "definitely_equal_shape", "is_empty_shape"})
+
+
+def _has_its_like(asking: FrameType) -> bool:
+    """Return whether a function of `LIKES` asks of a size that meets its like."""
+    sizes = LIKES.get(asking.f_code.co_name)
+    if sizes is None:
+        return False
+    try:
+        return _are_same(*sizes({**asking.f_locals, **_within(asking).f_locals}))
+    except (LookupError, AttributeError):  # another version of JAX
+        return False
+
+
+def _within(asking: FrameType) -> FrameType:
+    """Return the frame of the comprehension that asks, where that has one of its own."""
+    frame: FrameType | None = sys._getframe(1)
+    found = asking
+    while frame is not None and frame is not asking:
+        found, frame = frame, frame.f_back
+    return found
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) in (int, Dimension)
+
+
+def _are_same(left: Any, right: Any) -> bool:
+    return _is_size(left) and _is_size(right) and dim_of(left) == dim_of(right)

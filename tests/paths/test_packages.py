@@ -1,0 +1,75 @@
+"""What other packages have compiled has stand-ins: traced, and held against the packages at all sizes to 4."""
+
+import pytest
+from paths.held import held
+
+import symbcast as sb
+
+linalg = pytest.importorskip("scipy.linalg")
+distance = pytest.importorskip("scipy.spatial.distance")
+fft = pytest.importorskip("scipy.fft")
+ndimage = pytest.importorskip("scipy.ndimage")
+signal = pytest.importorskip("scipy.signal")
+stats = pytest.importorskip("scipy.stats")
+
+
+def thin_svd(x):
+    return linalg.svd(x, full_matrices=False)
+
+
+def economic_qr(x):
+    return linalg.qr(x, mode="economic")
+
+
+def correlated(x):
+    return distance.pdist(x, "correlation")
+
+
+# Each: the function, its arguments, and when it works.
+CASES = [
+    (linalg.inv, ["A, B"], "A == B"),
+    (linalg.eigh, ["A, B"], "A == B"),
+    (linalg.eig, ["A, B"], "A == B"),
+    (linalg.expm, ["A, B"], "A == B"),
+    (linalg.svdvals, ["A, B"], "True"),
+    (thin_svd, ["A, B"], "True"),
+    (economic_qr, ["A, B"], "True"),
+    (linalg.orthogonal_procrustes, ["A, B", "C, D"], "A == C and B == D"),
+    (distance.cdist, ["A, B", "C, D"], "B == D"),
+    (correlated, ["A, B"], "True"),
+    (fft.fft2, ["A, B"], "A >= 1 and B >= 1"),
+    (fft.irfft, ["A, B"], "B >= 2"),
+    (fft.hfftn, ["A, B"], "A >= 1 and B >= 1"),
+    (fft.dctn, ["A, B"], "A >= 1 and B >= 1"),
+    (ndimage.sobel, ["A, B"], "True"),
+    (signal.lfilter, ["A", "B", "C"], "A >= 1 and B >= 1 and (C >= 1 or B != 1)"),
+    (stats.kurtosis, ["A, B"], "True"),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "condition"), CASES, ids=lambda v: getattr(v, "__name__", None))
+def test_a_compiled_function_is_traced_exactly(function, arguments, condition):
+    report = sb.trace(function, *arguments)
+    assert report.complete, report.reason
+    assert sb.Condition(report.condition).equivalent(condition)
+    found = held(report, function, *arguments, sizes=range(5), most=125)
+    assert not found.wrong
+    assert not found.open
+
+
+def test_one_mask_takes_as_many_of_each():
+    def same(x, y):
+        mask = x > 0
+        found = x.copy()
+        found[mask] = y[mask] * 2
+        found[~mask] = y[~mask] + x[~mask]
+        return found
+
+    def other(x, y):
+        mask = x > 0
+        taken = x[mask]
+        mask[:1] = True
+        return taken + y[mask]
+
+    assert sb.trace(same, "N", "N").verdict is sb.Verdict.ALWAYS
+    assert sb.trace(other, "N", "N").verdict is sb.Verdict.SOMETIMES
