@@ -268,3 +268,15 @@ def test_promises_are_kept_or_broken():
     assert not broken.is_known
     with pytest.raises(sb.ShapeTypeError):
         sb.check_promises(promising("def f(x): return x"))
+
+
+def test_a_cache_of_shapes_keeps_none_of_a_trace():
+    einops = pytest.importorskip("einops")
+
+    def flat(x):
+        return einops.rearrange(x, "b h w -> b (h w)")
+
+    report = sb.trace(flat, "B, H, W")
+    assert report.complete
+    assert report.paths == 1
+    assert flat(np.ones((2, 3, 4))).shape == (2, 12)
