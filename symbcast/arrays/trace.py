@@ -60,6 +60,7 @@ def trace(
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     def run(path: Any) -> Any:
+        path.hashes = False  # einops, for one, keeps what it worked out for shapes
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

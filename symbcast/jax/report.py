@@ -47,7 +47,7 @@ class JaxReport(TraceReport):
         >>> import jax.numpy as jnp
         >>> from symbcast.jax import trace
         >>> trace(lambda x: x.reshape(-1, 4), "n,").export_constraints()
-        ['n == 4*n_4']
+        ['mod(n, - 4) == 0']
         """
         for constraints in dict.fromkeys(map(tuple, self._candidates())):
             if self._is_exported(constraints):

@@ -18,6 +18,7 @@ class Asker(Protocol):
     """A path, as a size on it sees it."""
 
     bounds: Bounds
+    hashes: bool
     size_class: type[Any] | None
 
     def check_current(self) -> None:

@@ -51,6 +51,7 @@ class Path(Context):
         alternatives: what is to be tried in other runs.
         size_class: the class of its sizes, where it is not `symbcast.paths.size.Size`.
         untraced: why nothing is said of this path; empty where it was traced.
+        hashes: whether sizes have a hash: that of their number. A cache of a library would keep them.
         has_told: whether an error that may be caught has a size in its text.
         diverged: what the run did otherwise than the one that it begins like; empty where it did the same.
         room: how many of its alternatives may still be followed.
@@ -71,6 +72,7 @@ class Path(Context):
         self.numbers: list[Place] = []
         self.home = ""
         self.has_told = False
+        self.hashes = True
         self.size_class: type[Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""

@@ -44,6 +44,8 @@ class Size:
         return str(self._told(sys._getframe(1)))
 
     def __hash__(self) -> int:
+        if not self.path.hashes:
+            raise TypeError("unhashable type: a size")
         return hash(self._number())
 
     def _of(self, dim: Dim) -> Any:

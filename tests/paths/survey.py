@@ -139,7 +139,7 @@ def row(name, function, arguments, sizes=range(7)):
     except Exception as error:
         return {"name": name, "outcome": "crash", "reason": repr(error)[:200]}
     seconds = time.perf_counter() - start
-    checked = held(report, function, *arguments, sizes=sizes, most=120)
+    checked = held(report, function, *arguments, sizes=sizes, most=343)
     outcome = "wrong" if checked.wrong else "exact" if report.complete else "incomplete"
     return {
         "name": name,

@@ -283,3 +283,15 @@ def test_a_promise_of_what_is_no_plain_function_has_a_line_too():
     (broken,) = sb.check_promises(module)
     assert broken.file == __file__
     assert broken.message.startswith("it works only when N and M are equal")
+
+
+def test_a_cache_of_shapes_keeps_none_of_a_trace():
+    einops = pytest.importorskip("einops")
+
+    def flat(x):
+        return einops.rearrange(x, "b h w -> b (h w)")
+
+    report = sb.trace(flat, "B, H, W")
+    assert report.complete
+    assert report.paths == 1
+    assert flat(np.ones((2, 3, 4))).shape == (2, 12)
