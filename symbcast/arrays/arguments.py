@@ -6,10 +6,12 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.path import current
 from symbcast.shapes import Shape, ShapeLike, shape
 from symbcast.solver.evaluation import size_at
@@ -60,6 +62,9 @@ class Arguments:
         self.named = dict(named)
         found = list(_found([*self.positional, *self.named.values()]))
         self.shapes = [shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found]
+        for asked, read in zip(found, self.shapes, strict=True):
+            if isinstance(asked, SizeArgument) and len(read.dims) != 1:
+                raise ShapeTypeError(asked.text, "a size", "write one, such as 'N' or 'N + 1'")
         self.is_fresh = [isinstance(a, SizeArgument) or isinstance(a.shape, str) for a in found]
 
     def made(self, shapes: Sequence[Shape], make_array: Any, make_size: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -105,6 +110,19 @@ class Arguments:
     def texts(self) -> list[str]:
         """Return what the function is called with, as text."""
         return [*map(_text, self.positional), *(f"{k}={_text(v)}" for k, v in self.named.items())]
+
+
+def check_call(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise `BindingError` where a function does not take these arguments, as far as its signature tells."""
+    try:
+        taken = signature(function)
+    except (ValueError, TypeError):
+        return
+    try:
+        taken.bind(*positional, **named)
+    except TypeError as error:
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        raise BindingError(f"{name}{taken} does not take these arguments", str(error)) from None
 
 
 def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:

@@ -89,7 +89,8 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("condition", code(namer.formula(report.formula), NOTHING), most=3)
     yield field("assuming", code("; ".join(report.assumptions), longest=160) if report.assumptions else (), most=2)
     if not report.complete:
-        yield field("not known", words(f"when {report.unexplored}"), most=3)
+        where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
+        yield field("not known", words(where), most=3)
     yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
         yield field("" if number else "data decide", words(f"{name}: {cut(text, 90)}"), most=1)

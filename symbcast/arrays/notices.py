@@ -37,7 +37,7 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
 
 
 def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
-    yield f"{report.name} works only when {finding.words}"
+    yield f"{report.name} {finding.works}"
     if finding.source:
         yield f"the line: {finding.source}"
     if finding.operands:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from inspect import unwrap
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -94,16 +95,17 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
 
 def _broken(function: Any, promise: Promise) -> Iterator[BrokenPromise]:
     report = trace(function, *promise.arguments, assume=promise.assume, min_size=promise.min_size, **promise.named)
-    code = function.__code__
+    code = getattr(unwrap(function), "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
 
     def told(message: str, is_known: bool = True) -> BrokenPromise:
-        return BrokenPromise(report.name, code.co_filename, code.co_firstlineno, message, is_known, report)
+        return BrokenPromise(report.name, file, line, message, is_known, report)
 
     if report.verdict is Verdict.UNKNOWN:
         yield told(f"whether it holds is not known: {report.reason}", False)
     elif report.verdict is not Verdict.ALWAYS:
         for finding in report.findings:
-            yield told(f"it works only when {finding.words}: {finding.error}")
+            yield told(f"it {finding.works}: {finding.error}")
     if promise.returns is not None:
         for case in report.cases:
             if case.works:

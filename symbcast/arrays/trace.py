@@ -17,7 +17,7 @@ from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
     replacements,
     ufuncs,
 )
-from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.arguments import Arguments, check_call
 from symbcast.arrays.packages import meet
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.replacements import STANDINS
@@ -55,6 +55,7 @@ def trace(
     >>> report.condition, report.shapes
     (Eq(M, 1) | Eq(N, 1) | Eq(N, M), Shape('(broadcast(M, N), 3)'))
     """
+    check_call(function, arguments, named)
     given = Arguments(arguments, named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 

@@ -76,6 +76,8 @@ def _found(text: str) -> Any:
     module_name, colon, name = text.partition(":")
     if not colon or not module_name or not name:
         raise UsageError(f"{text}: write the module and the function, as in mymodule:attention")
+    if module_name.endswith(".py") or not all(part.isidentifier() for part in module_name.split(".")):
+        raise UsageError(f"{text}: write the module as Python imports it, as in mymodule:attention")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -83,7 +85,7 @@ def _found(text: str) -> Any:
         found: Any = import_module(module_name)
     except ImportError as error:
         raise UsageError(f"{module_name} cannot be imported: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     for part in name.split("."):
         if not hasattr(found, part):

@@ -12,6 +12,8 @@ from symbcast.paths.places import is_call
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from symbcast.algebra.terms import Dim
 
 _HASH = 0x51D
@@ -20,6 +22,10 @@ _ASKING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "map", "safe_
 _UNHEEDED = frozenset({"broadcast_in_dim"})
 """Functions of JAX that compare shapes and heed it only where arrays are sharded."""
 _JAX = ("/jax/", "/jaxlib/", "\\jax\\", "\\jaxlib\\")
+
+
+def _is_jax(frame: FrameType) -> bool:
+    return any(part in frame.f_code.co_filename for part in _JAX)
 
 
 class Dimension(Size):
@@ -61,6 +67,10 @@ class Dimension(Size):
     def _is_foreign(self, other: object) -> bool:
         return type(other) is Dimension and other.path is not self.path
 
+    def _told(self, frame: FrameType) -> Dim:
+        # JAX names what it traces by shapes; no shape depends on these names.
+        return self.dim if _is_jax(frame) else super()._told(frame)
+
     def __divmod__(self, other: Any) -> Any:
         return self._quotient(self.dim, dim_of(other)) if is_whole(other) else super().__divmod__(other)
 
@@ -85,7 +95,7 @@ class Dimension(Size):
 
     def __index__(self) -> int:
         # JAX finds out so which dimensions are numbers: none of these is. Code of others may need one.
-        if any(part in sys._getframe(1).f_code.co_filename for part in _JAX):
+        if _is_jax(sys._getframe(1)):
             raise TypeError(f"the size {self.dim} is not a number")
         return super().__index__()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symbcast.errors import ShapeTypeError
 from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import NOWHERE, Place, home_of, is_own, is_own_fault, place_of_error
@@ -85,6 +86,8 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     held against ``confirms``, where that is given. Where a run does not do what the one did that it begins like, what
     the function does is not known at any sizes.
     """
+    if limit < 1:
+        raise ShapeTypeError(limit, "a number of paths to follow", "write 1 or more")
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
@@ -129,14 +132,14 @@ def _outcome(
         value = run(path)
         if path.has_told and path.untraced is None:
             path.untraced = UntracedError("an error that has a size in its text is caught")
-        if confirms is not None and path.untraced is None and not confirms(value, path):
+        if confirms is not None and path.untraced is None and not _agrees(confirms, value, path):
             path.untraced = UntracedError("the function does otherwise at sizes of the path")
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # a function may raise SystemExit, or a kind of its own
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised) or (is_real is not None and not is_own(raised))
-        if is_doubtful and path.untraced is None and not (is_real is not None and is_real(raised, path)):
+        if is_doubtful and path.untraced is None and not (is_real is not None and _agrees(is_real, raised, path)):
             path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None
@@ -144,6 +147,16 @@ def _outcome(
         path.root = None
         current.reset(token)
     return Outcome(tuple(path.steps), value, error, place, path.untraced, tuple(path.numbers))
+
+
+def _agrees(check: Callable[[Any, Path], bool], found: Any, path: Path) -> bool:
+    """Return whether a check says so; where it lets out what the function raises, whether that is what was found."""
+    try:
+        return check(found, path)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as real:
+        return type(real) is type(found)
 
 
 __all__ = ["Exploration", "Outcome", "current", "explored", "home_of"]

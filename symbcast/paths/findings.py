@@ -55,6 +55,11 @@ class PathFinding:
     sizes_there: str = ""
     fix: str = ""
 
+    @property
+    def works(self) -> str:
+        """When the run works, as far as this finding tells: "works only when N is even"."""
+        return "works for no sizes" if self.formula == FALSE else f"works only when {self.words}"
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.words}"
 

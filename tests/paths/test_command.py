@@ -28,6 +28,7 @@ def steps(n, k):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("functions")
     (path / "functions_of_mine.py").write_text(SOURCE)
+    (path / "leaves.py").write_text("raise SystemExit(4)")
     return path
 
 
@@ -65,6 +66,13 @@ def test_the_status_says_for_which_sizes_it_works(folder, arguments, status, sai
         (["functions_of_mine:np", "N"], "is no function"),
         (["functions_of_mine:steps", "size:N", "=2 +"], "write a value"),
         (["functions_of_mine:steps", "sort:N", "=2"], "is no type"),
+        (["functions_of_mine:distances", "N, D"], "missing a required argument: 'y'"),
+        (["functions_of_mine:distances", "N", "M", "K"], "too many positional arguments"),
+        (["functions_of_mine:steps", "size:N, M", "=2"], "is not a size"),
+        (["functions_of_mine.py:steps", "size:N", "=2"], "write the module as Python imports it"),
+        (["./functions_of_mine:steps", "size:N", "=2"], "write the module as Python imports it"),
+        (["functions_of_mine:steps", "size:N", "=2", "--max-paths", "0"], "write 1 or more"),
+        (["leaves:steps", "size:N"], "SystemExit: 4"),
     ],
 )
 def test_wrong_usage_is_one_message(folder, arguments, said):

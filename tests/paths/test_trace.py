@@ -280,3 +280,18 @@ def test_a_cache_of_shapes_keeps_none_of_a_trace():
     assert report.complete
     assert report.paths == 1
     assert flat(np.ones((2, 3, 4))).shape == (2, 12)
+
+
+class Adds:
+    def __call__(self, x, y):
+        return x + y
+
+
+def test_a_promise_of_what_is_no_plain_function_has_a_line_too():
+    adds = sb.checked("N", "M")(Adds())
+    adds.__module__ = "promising"
+    module = types.ModuleType("promising")
+    module.adds = adds
+    (broken,) = sb.check_promises(module)
+    assert broken.file == __file__
+    assert broken.message.startswith("it works only when N and M are equal")
