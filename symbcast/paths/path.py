@@ -72,6 +72,7 @@ class Path(Context):
         self.numbers: list[Place] = []
         self.home = ""
         self.has_told = False
+        self._handled = sys.exc_info()[1]
         self.hashes = True
         self.size_class: type[Any] | None = None
         self.root: FrameType | None = None
@@ -296,10 +297,12 @@ class Path(Context):
     def is_for_message(self, frame: FrameType) -> bool:
         """Return whether what a frame makes goes into an error or a warning that is not caught, and nowhere else.
 
-        An error that has a size in its text may be caught: then nothing is said of the path unless one is raised.
+        An error that has a size in its text may be caught, and what handles one may make no other: then nothing is
+        said of the path unless one is raised.
         """
-        kind = message_of(frame, self.root)
-        is_caught = bool(kind) and would_be_caught(frame, self.root)
+        is_handling = sys.exc_info()[1] not in (None, self._handled)
+        kind = "raise" if is_handling else message_of(frame, self.root)
+        is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
         self.has_told = self.has_told or (kind == "raise" and is_caught)
         return kind == "raise" or (kind == "warn" and not is_caught)
 
