@@ -131,9 +131,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
         found = _written(found, report, Path(job.target))
     match job.format:
         case "text":
-            from symbcast.onnx.report.document import document
-
-            return replace(found, document=document(report))
+            return replace(found, document=report._document())
         case "json":
             return replace(found, data=report.to_dict())
         case _:

@@ -1,0 +1,60 @@
+"""``symbcast.torch.check``: one question about an exported program, or a module that is to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from symbcast.adapters.writers import load
+from symbcast.program.assumptions import Assumptions
+from symbcast.torch.check_program import checked, given_of, question_of
+from symbcast.torch.export import exported, names_of
+from symbcast.torch.report import TorchReport
+
+if TYPE_CHECKING:
+    import torch
+
+    from symbcast.shapes import ShapeLike
+
+
+def check(  # noqa: PLR0913 - each is something that is known, or asked
+    program: str | PathLike[str] | torch.export.ExportedProgram | torch.nn.Module,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    budget: float | None = None,
+) -> TorchReport:
+    """Say for which sizes the graph of a program of PyTorch runs, and what torch's guards make of that.
+
+    ``program`` is what ``torch.export.export`` returned, or a file of such, ``model.pt2``. Or it is a module: then it
+    is exported with ``args``, ``kwargs`` and ``dynamic_shapes``; where torch refuses these, all is left to torch
+    (``Dim.AUTO``), and ``report.refusal`` has what it said. Sizes are called as the `Dim` of their axis, and
+    ``<input>_dim_<axis>`` where there is none; ``dynamic_shapes`` names those of a program that was read from a file,
+    which has no names. The other arguments are as in `symbcast.onnx.check`. "It runs" is what the graph does on the
+    CPU.
+
+    Raises `ModelError` for what torch does not read or export, `BindingError` and `AssumptionError` as
+    `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
+
+    >>> import torch
+    >>> class Halves(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.reshape(x.shape[0], 2, -1) + x[:, None, : x.shape[1] // 2]
+    >>> batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
+    >>> report = check(Halves(), (torch.zeros(3, 8),), dynamic_shapes={"x": {0: batch, 1: T}})
+    >>> report.condition, *report.outputs.values()
+    (Eq(Mod(T, 2), 0), Shape('(batch, 2, T//2)'))
+    """
+    torch = load("torch", "torch")
+    module, refusal = None, None
+    if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
+        module, program = program, None
+        program, refusal = exported(module, args or (), kwargs, dynamic_shapes, min_size)
+    question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget)
+    return TorchReport(checked(question, given_of(shapes, bind, min_size)), question, module, refusal)
