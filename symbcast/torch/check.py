@@ -42,14 +42,11 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     Raises `ModelError` for what torch does not read or export, `BindingError` and `AssumptionError` as
     `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
 
-    >>> import torch
-    >>> class Halves(torch.nn.Module):
-    ...     def forward(self, x):
-    ...         return x.reshape(x.shape[0], 2, -1) + x[:, None, : x.shape[1] // 2]
-    >>> batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
-    >>> report = check(Halves(), (torch.zeros(3, 8),), dynamic_shapes={"x": {0: batch, 1: T}})
-    >>> report.condition, *report.outputs.values()
-    (Eq(Mod(T, 2), 0), Shape('(batch, 2, T//2)'))
+    ```python
+    batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
+    report = symbcast.torch.check(net, (torch.zeros(3, 8),), dynamic_shapes={"x": {0: batch, 1: T}})
+    report.condition, report.guards.clauses, report.suggest(), report.compare()
+    ```
     """
     torch = load("torch", "torch")
     module, refusal = None, None

@@ -61,6 +61,13 @@ class TorchCall(NodeCall):
         """Return the shape of a tensor; raises `UnknownShapeError` where it is not known."""
         return shape_of(self.given(*names))
 
+    def value_of(self, name: str) -> Value:
+        """Return a tensor; raises `UnknownShapeError` where it is not known."""
+        found = self.given(name)
+        if not isinstance(found, Value):
+            raise UnknownShapeError
+        return found
+
     def maybe_dims(self, name: str) -> Dims | None:
         """Return the shape of a tensor that need not be given."""
         found = self.given(name)

@@ -14,6 +14,7 @@ from symbcast.onnx.values.value import Dims, Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
 from symbcast.torch.graph import Graph
+from symbcast.torch.intervals import with_interval
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators.families import OPERATORS, by_tag
 
@@ -40,7 +41,8 @@ class TorchWalk(Walk):
             call.note(f"{place.op_type} is not known here: its shape is as torch recorded it")
             return self.asker.written(call.recorded())
         found = operator(call)
-        return self.asker.written((found,) if isinstance(found, Value) else found)
+        outputs = (found,) if isinstance(found, Value) else found
+        return self.asker.written(with_interval(call, outputs))
 
     def _unknown(self, place: Place) -> Sequence[Value]:
         """Return outputs of the shapes that torch recorded."""

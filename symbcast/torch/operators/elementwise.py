@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from symbcast.torch.node_call import TorchCall
 
 
-@operator("logical_and", "logical_or", "logical_xor", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__")
+@operator(
+    "logical_and", "logical_or", "logical_xor", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__", "where"
+)
 def pointwise(call: TorchCall) -> Value:
     """All tensors are broadcast; one that is written in place keeps its shape."""
     shapes = [v.shape for v in call.arguments.values() if isinstance(v, Value)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.onnx.values.value import Value
-from symbcast.operators.indexing import gather, meet
+from symbcast.operators.indexing import gather
+from symbcast.torch.intervals import indexed_by
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def embedded(call: TorchCall) -> Value:
     """A row of the weights for each index."""
     weights, indices = call.dims("weight"), call.dims("indices")
-    meet(call, 0, None, weights[0], indices)
+    indexed_by(call, call.value_of("indices"), weights[0], indices)
     return Value(gather(call, weights, indices, 0))
 
 
@@ -27,7 +28,7 @@ def picked(call: TorchCall) -> Value:
     """Places of an axis."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis(call.number("dim"), len(dims))
-    meet(call, None, None, dims[place], indices)
+    indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value((*dims[:place], *(indices or (1,)), *dims[place + 1 :]))
 
 
@@ -50,7 +51,7 @@ def _indexed(call: TorchCall) -> Dims:
     shapes = [shape_of(given[n]) for n in places]
     joined = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
     for place in places:
-        meet(call, None, None, dims[place], joined)
+        indexed_by(call, given[place], dims[place], joined)
     others = [d for n, d in enumerate(dims) if n not in places]
     is_together = places == list(range(places[0], places[0] + len(places)))
     first = places[0] if is_together else 0
