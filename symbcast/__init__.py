@@ -7,6 +7,9 @@ Eq(M, 1) | Eq(N, 1) | Eq(N, M)
 Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
 """
 
+# First of all: an interrupt during the imports below ends the command quietly.
+from symbcast import interrupts as _interrupts  # noqa: F401  # isort: skip
+
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast

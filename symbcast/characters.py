@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-_PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*|\?\w+")
+_LONGEST_NAME = 200
+"""Longer names are compared with none: it takes time in the square of the length."""
+_PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|\?\w+)")
 
 
 def visible(text: str) -> str:
@@ -34,6 +36,21 @@ def clipped(text: str, width: int) -> str:
 def quoted(name: str) -> str:
     """Return a name as formulas have it: in quotes where it is not plain."""
     return name if _PLAIN.fullmatch(name) else repr(name)
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of some names that another one may be mistyped for, None where none is like it.
+
+    >>> closest("bacth", ["seq", "batch"]), closest("n", ["M", "N"]), closest("x", ["M", "N"])
+    ('batch', 'N', None)
+    """
+    if len(name) > _LONGEST_NAME:
+        return None
+    from difflib import get_close_matches  # for messages only
+
+    known = list(names)
+    same = [other for other in known if other.casefold() == name.casefold()]
+    return next(iter(same or get_close_matches(name, known, 1)), None)
 
 
 def cut(text: str, width: int) -> str:

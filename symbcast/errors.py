@@ -14,25 +14,34 @@ class SymbcastError(Exception):
 class ShapeSyntaxError(SymbcastError, ValueError):
     """Text that is not a shape, a dimension or an assumption.
 
-    ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could stand there.
+    ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could stand there;
+    ``correction`` is the whole text with its slips mended, where it could be read then.
     """
 
-    def __init__(self, source: str, span: tuple[int, int], problem: str, expected: str = "") -> None:
-        super().__init__(source, span, problem, expected)
+    def __init__(
+        self, source: str, span: tuple[int, int], problem: str, expected: str = "", correction: str = ""
+    ) -> None:
+        super().__init__(source, span, problem, expected, correction)
         self.source = source
         self.span = span
         self.problem = problem
         self.expected = expected
+        self.correction = correction
 
     def __str__(self) -> str:
-        head = f"{self.problem}; expected {self.expected}" if self.expected else self.problem
-        return f"{head}\n{self.pointer()}"
+        return f"{self.message()}\n{self.pointer()}"
 
-    def pointer(self) -> str:
-        """Return the source line with carets under the span, cut to a window when it is long."""
+    def message(self) -> str:
+        """Return what is wrong, what could stand there, and what to write instead of the whole."""
+        expected = f"; expected {self.expected}" if self.expected else ""
+        return f"{self.problem}{expected}{f'; write {self.correction}' if self.correction else ''}"
+
+    def pointer(self, width: int = 2 * _CARET_CONTEXT + 10) -> str:
+        """Return the source line with carets under the span, cut to a window that fits into ``width`` columns."""
         start, stop = self.span
-        first = max(0, start - _CARET_CONTEXT)
-        last = min(len(self.source), start + _CARET_CONTEXT)
+        room = max(3, (width - 10) // 2)
+        first = max(0, start - room)
+        last = min(len(self.source), start + room)
         window = "".join(c if c.isprintable() else " " for c in self.source[first:last])
         prefix = "..." if first else ""
         suffix = "..." if last < len(self.source) else ""
@@ -94,13 +103,17 @@ class UnknownRuleError(SymbcastError, ValueError):
 
 
 class RuleArgumentError(SymbcastError, ValueError):
-    """An attribute or a number of operands that a rule does not take."""
+    """An attribute or a number of operands that a rule does not take.
 
-    def __init__(self, rule: str, problem: str, hint: str = "") -> None:
-        super().__init__(rule, problem, hint)
+    ``attribute`` is the name of the attribute at fault; empty where it is none.
+    """
+
+    def __init__(self, rule: str, problem: str, hint: str = "", attribute: str = "") -> None:
+        super().__init__(rule, problem, hint, attribute)
         self.rule = rule
         self.problem = problem
         self.hint = hint
+        self.attribute = attribute
 
     def __str__(self) -> str:
         text = f"rule {self.rule!r}: {self.problem}"
@@ -226,7 +239,13 @@ class UndecidedError(SymbcastError):
 
 
 class MissingExtraError(SymbcastError, ImportError):
-    """A feature that needs an optional dependency; ``extra`` is the one to install."""
+    """A feature that needs an optional dependency; ``extra`` is the one to install.
+
+    What to type is said for a clone, from which symbcast is installed.
+
+    >>> print(MissingExtraError("symbcast.onnx", "onnx"))
+    symbcast.onnx needs the extra onnx; in a clone of symbcast: pip install '.[onnx]'
+    """
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(feature, extra)
@@ -234,7 +253,7 @@ class MissingExtraError(SymbcastError, ImportError):
         self.extra = extra
 
     def __str__(self) -> str:
-        return f"{self.feature} needs an optional dependency; pip install 'symbcast[{self.extra}]'"
+        return f"{self.feature} needs the extra {self.extra}; in a clone of symbcast: pip install '.[{self.extra}]'"
 
 
 def _brief(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAl
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE, check_size
-from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.symbols import Unknown, told_apart
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.text import parse_dim, parse_shape
@@ -278,7 +278,19 @@ def from_dims(dims: Iterable[object]) -> Shape:
     made: list[Dim] = []
     for dim in found:
         made.append(from_dim(dim, unknowns=len(made)))
-    return shape_of(made)
+    unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
+    return shape_of(_labelled(made, unknowns) if len(unknowns) > 1 else made)
+
+
+def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Iterable[Dim]:
+    """Return dimensions that came one by one with a label for each unknown; what text labels alike is one."""
+    spoken: dict[str, Unknown] = {}
+    bound = {u: spoken.setdefault(u.name, u) for u in unknowns if u.is_spoken}
+    for u, kept in bound.items():
+        if kept.identity[1:] != u.identity[1:]:
+            raise ShapeTypeError(u.name, "one unknown", "give its bounds once")
+    found = {**bound, **told_apart([*spoken.values(), *(u for u in unknowns if u not in bound)])}
+    return [replaced(d, {u: k for u, k in found.items() if u is not k}) for d in dims]
 
 
 def from_dim(value: object, unknowns: int = 0) -> Dim:

@@ -44,6 +44,12 @@ pure_assumptions = st.lists(st.one_of(about_one, equalities), max_size=2)
 assumptions = st.lists(st.one_of(about_one, about_two), max_size=2)
 
 
+def names_in(*texts):
+    """Return the names in texts, in order."""
+    text = " ".join(texts).replace("max", "")
+    return [name for name in NAMES if name in text]
+
+
 @dataclass
 class Question:
     """A call of `symbcast.broadcast`, in text."""
@@ -56,11 +62,13 @@ class Question:
 
     def ask(self):
         texts = [f"[{', '.join(shape)}]" for shape in self.shapes]
-        return sb.broadcast(*texts, rule=self.rule, assume=self.assume, min_size=self.min_size, **self.attributes)
+        # Text must speak of sizes that the shapes have; a condition may know of others.
+        is_text = {*names_in(*self.assume)} <= {*names_in(*texts)}
+        assume = self.assume if is_text else [sb.Condition(a) for a in self.assume]
+        return sb.broadcast(*texts, rule=self.rule, assume=assume, min_size=self.min_size, **self.attributes)
 
     def symbols(self):
-        text = " ".join([*(d for s in self.shapes for d in s), *self.assume])
-        return [name for name in NAMES if name in text.replace("max", "")]
+        return names_in(*(d for s in self.shapes for d in s), *self.assume)
 
     def outcomes(self):
         """Yield each binding over 0..6 that meets the assumptions, with the output shape, None where refused."""

@@ -112,6 +112,13 @@ BAD_CALLS = [
     ({"assume": ["N >= 5", "M >= 1", "N <= 3"]}, sb.AssumptionError, ["contradict each other: N >= 5, N <= 3"]),
     ({"assume": ["2*N == 3"]}, sb.AssumptionError, ["this assumption is never true: 2*N == 3"]),
     ({"assume": ["N == 0"], "min_size": 1}, sb.AssumptionError, ["N == 0, min_size=1"]),
+    (
+        {"assume": "n >= 2"},
+        sb.AssumptionError,
+        ["'n >= 2' is about no size of these", "mean N? Their sizes are N and M"],
+    ),
+    ({"assume": ["N == 8*k", "j == 2"]}, sb.AssumptionError, ["'j == 2' is about no size", "their sizes are N and M"]),
+    ({"assume": ["K == 2*L", "L >= 2"]}, sb.AssumptionError, ["'K == 2*L' is about no size of these shapes"]),
     ({"assume": ["N < M", "M < K", "K < N"]}, sb.AssumptionError, ["N < M, M < K, K < N"]),
 ]
 
@@ -123,6 +130,18 @@ def test_bad_calls(given, error, pieces):
     with pytest.raises(error) as caught:
         sb.broadcast(*PAIR, **given)
     check_message(caught.value, pieces)
+
+
+def test_an_assumption_is_about_sizes_that_the_shapes_reach():
+    chain = ["j >= 2", "k == 2*j", "N == 8*k"]
+    assert sb.broadcast("N", "1, 3", assume=chain).verdict is sb.Verdict.NEVER
+    for assume in (sb.Condition("K >= 2"), sympy.Symbol("K", integer=True, nonnegative=True) >= 2, "True", "2 < 3"):
+        assert sb.broadcast(*PAIR, assume=assume).verdict is sb.Verdict.SOMETIMES
+    with pytest.raises(sb.AssumptionError, match="about no size of these shapes; all sizes are numbers"):
+        sb.broadcast((2, 3), "3", assume="N >= 2")
+    env = sb.ShapeEnv("K >= 2")
+    env.assume("L >= 2")
+    assert env.broadcast("K, L", "1, L") == sb.shape("K, L")
 
 
 BAD_BINDINGS = [

@@ -45,6 +45,10 @@ SHAPES = {
     "tensor<2x3xi64>": (2, 3),
     " tensor<4xcomplex<f32>> ": (4,),
     "tensor<0x1xf32, #sparse>": (0, 1),
+    "memref<4x3xf32, affine_map<(d0, d1) -> (d1, d0)>, 1>": (4, 3),
+    "memref<2xf32, strided<[?], offset: ?>>": (2,),
+    "tensor<4x!quant.uniform<i8:f32, 0.1:0>>": (4,),
+    "tensor<2x3xf32, #stablehlo.bounds<?, ?>>": (2, 3),
 }
 
 
@@ -223,6 +227,11 @@ def test_bad_formulas_say_what_and_where(text, message, span):
         ("b c+", "jaxtyping", "expected a dimension", (4, 4)),
         ("b rows=3*", "jaxtyping", "a relation is not a dimension", (6, 7)),
         ("2, 3", "mlir", "this is not an MLIR tensor type", (0, 1)),
+        ("tensor<?x?xf32, #stablehlo.bounds<10>>", "mlir", "the number of bounds is 1, of sizes 2", (34, 36)),
+        ("tensor<?x3xf32, #stablehlo.bounds<?, 3>>", "mlir", "the size 3 is fixed and has a bound", (34, 38)),
+        ("tensor<?xf32, #stablehlo.bounds<n>>", "mlir", "'n' is no bound; expected a number, or '?'", (32, 33)),
+        ("memref<?xf32", "mlir", "expected an element type such as 'f32' and '>'", (9, 12)),
+        ("vector<4xf32>", "default", "MLIR such as 'vector' are not read; expected tensor<...> or memref<...>", (0, 6)),
         ("N", "onnx", "there is no dialect 'onnx'; expected one of default, mlir, einops, jaxtyping", (0, 4)),
     ],
 )
@@ -231,6 +240,94 @@ def test_bad_text_of_a_dialect(text, dialect, message, span):
         parse_shape(text, dialect)
     assert message in str(caught.value)
     assert caught.value.span == span
+
+
+SLIPS = {
+    parse_shape: {
+        "N^2": "N**2",
+        "N\u00b2": "N**2",
+        "2N": "2*N",
+        "2(N + 1)": "2*(N + 1)",
+        "(N)(M)": "(N)*(M)",
+        "N/2": "N//2",
+        "N mod 2": "N % 2",
+        "ceil(N/2)": "-(-N//2)",
+        "floor(N / 2)": "N//2",
+        "2x3x?": "2, 3, ?",
+        "N x 3": "N, 3",
+        "3\u00d7224\u00d7224": "3, 224, 224",
+        "N, 2\u00d73": "N, 2*3",
+        "N M 3": "N, M, 3",
+        "[N 3]": "[N, 3]",
+        "[N, 3": "[N, 3]",
+        "N, 3)": "(N, 3)",
+        "{N, 3}": "(N, 3)",
+        "N\uff0c3": "N,3",
+        "N; 3": "N, 3",
+        "\u22121, 3": "-1, 3",
+        "\u201cN, 3\u201d": "N, 3",
+        "[:, 3]": "[?, 3]",
+        "2:5, 3": "2..5, 3",
+        "2..\u221e": "2..",
+        "3.0, N": "3, N",
+        "1_000": "1000",
+        "f32[2, 3]{1,0}": "[2, 3]",
+        "torch.Size([2, 3])": "[2, 3]",
+        "!torch.vtensor<[2,?],f32>": "[2,?]",
+        "vector<2x3xf32>": "tensor<2x3xf32>",
+        "N $": "",
+        "N > 2": "",
+        "1e3": "",
+        "'a b' 'c^2' $": "",
+    },
+    parse_formula: {
+        "N => 2": "N >= 2",
+        "N =< 2": "N <= 2",
+        "N = 2": "N == 2",
+        "N > = 2": "N >= 2",
+        "N === 2": "N == 2",
+        "N <> 2": "N != 2",
+        "N \u2265 2": "N >= 2",
+        "\u00ac(N = 2) \u2228 M \u2260 3": "not (N == 2) or M != 3",
+        "!(N == 2)": "not (N == 2)",
+        "N >= 2, M >= 3": "N >= 2 and M >= 3",
+        "min(N, M) = 2; K = 3": "min(N, M) == 2 and K == 3",
+        "N >= 2 && M = 3": "N >= 2 and M == 3",
+        "N >= 2 OR M >= 3": "N >= 2 or M >= 3",
+        "N in 2..5": "2 <= N <= 5",
+        "N is 3": "N == 3",
+        "N == 8k": "N == 8*k",
+        "N^2 = 4": "N**2 == 4",
+        "'N = 2' = 4": "'N = 2' == 4",
+        "N": "",
+        "!N": "",
+        "N >= 2 and <= 5": "",
+        "N > 2 M < 3": "",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "correction"), [(parse, *slip) for parse, slips in SLIPS.items() for slip in slips.items()]
+)
+def test_a_slip_is_told_with_what_to_write(parse, text, correction):
+    with pytest.raises(ShapeSyntaxError) as caught:
+        parse(text)
+    assert caught.value.correction == correction
+    assert (f"; write {correction}\n" in str(caught.value)) == bool(correction)
+    if correction:
+        parse(correction)
+
+
+@pytest.mark.parametrize(("text", "relation"), [("N=3", "N == 3"), ("N, (M<K<3)", "M < K < 3"), ("!N", "N >= 2")])
+def test_a_relation_among_sizes_is_told_where_it_goes(text, relation):
+    with pytest.raises(ShapeSyntaxError, match=rf"assume= in Python, --assume '{relation}' for a command"):
+        parse_shape(text)
+
+
+def test_a_name_with_a_raised_digit_is_quoted():
+    (size,) = parse_shape("'N\u00b2'")
+    assert str(size) == "'N\u00b2'"
 
 
 @pytest.mark.parametrize("text", ["?, 3, -1, None", "tensor<?x3x?x?xf32>"])
@@ -247,6 +344,20 @@ def test_unknowns_are_fresh_on_every_call(text):
 def test_other_ways_to_write_an_unknown(text, dialect):
     (dim,) = parse_shape(text, dialect)
     assert isinstance(dim, Unknown)
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        "#stablehlo.bounds<?, 10, ?>",
+        "#stablehlo.type_extensions<bounds = [?, 10, ?]>",
+        "#mhlo.type_extensions<bounds = [-1, 10, -1]>",
+        "#vhlo.type_extensions_v1<bounds = [?, 10, ?]>",
+    ],
+)
+def test_bounds_of_stablehlo_are_those_of_unknowns(extension):
+    free, bounded, size = parse_shape(f"tensor<?x?x3xf32, {extension}>")
+    assert (free.lower, free.upper, bounded.lower, bounded.upper, size) == (0, None, 0, 10, 3)
 
 
 def test_bounds_and_labels():

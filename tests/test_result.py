@@ -208,7 +208,7 @@ def test_rules_are_listed():
         "stablehlo-broadcast-in-dim",
     ]  # fmt: skip
     assert listed["numpy"].aliases == (
-        "onnx-multidirectional", "openvino-numpy", "torch", "jax", "tensorflow",
+        "onnx", "onnx-multidirectional", "openvino-numpy", "torch", "jax", "tensorflow",
     )  # fmt: skip
     assert [p.name for p in listed["explicit"].parameters] == ["axes", "flavour"]
     assert all(rule.summary and rule.document for rule in listed.values())

@@ -213,6 +213,7 @@ def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
 
 def _new_symbol(found: Symbol) -> sympy.Symbol:
     if isinstance(found, Unknown):
+        found.is_spoken = False  # who has the symbol holds the unknown
         shown = _unknowns.get(found)
         if shown is None:
             shown = _unknowns[found] = SympyUnknown(found.name, found.lower, found.upper, found.number)

@@ -5,11 +5,13 @@ This is the outside of the door: nothing is decided with these. See `symbcast.al
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 import sympy
 from sympy.core.sorting import default_sort_key
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pretty.stringpict import prettyForm
 
 from symbcast.algebra import symbols
 from symbcast.algebra.latex_names import name_latex
@@ -50,10 +52,20 @@ class Unknown(sympy.Dummy):
         return (self.name, self.lower, self.upper, self.dummy_index), {}
 
     def _sympystr(self, printer: Any) -> str:
-        return str(self.name)
+        return self._label(printer)
 
     def _latex(self, printer: Any) -> str:
-        return name_latex(self.name)
+        return name_latex(self._label(printer))
+
+    def _pretty(self, printer: Any) -> Any:
+        return prettyForm(self._label(printer))
+
+    def _label(self, printer: Any) -> str:
+        """Return what the unknown is called in what is printed: its label, or a free one if another has that there."""
+        number = int(self.dummy_index)
+        called: dict[str, int] = printer.__dict__.setdefault("_symbcast_labels", {})
+        labels = chain([str(self.name)], symbols.free_labels(()))
+        return next(label for label in labels if called.setdefault(label, number) == number)
 
 
 class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name

@@ -14,7 +14,7 @@ SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
+_PLAIN_NAME = re.compile(r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*")
 
 
 def name_text(name: str) -> str:
@@ -35,11 +35,18 @@ def term_text(value: Term) -> str:
 class TermWriter:
     """Writes terms, with brackets where the place they stand in binds tighter than they do.
 
-    ``labels`` says how some symbols are written; others are written by their names.
+    ``labels`` says how some symbols are written; others are written by their names. ``order`` gives symbols their place
+    in a sum; those of one place go by their names.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> T, P = symbol("T"), symbol("P")
+    >>> TermWriter({}).dim(T + P), TermWriter({}, {T: 0, P: 1}).dim(T + P)
+    ('P + T', 'T + P')
     """
 
-    def __init__(self, labels: Mapping[Any, str]) -> None:
+    def __init__(self, labels: Mapping[Any, str], order: Mapping[Any, int] | None = None) -> None:
         self._labels = labels
+        self._order = order or {}
         # Remembered, since terms share what is in them: without, the work doubles at every level.
         self._written: dict[Term, tuple[str, int]] = {}
 
@@ -61,10 +68,15 @@ class TermWriter:
     def products(self, value: Term) -> list[tuple[bool, Monomial, int]]:
         """Return the products of a sum in order: whether one is taken away, its atoms, and its number without sign."""
         texts = [
-            ((c < 0, not m, -len(m), self.product(m, abs(c))[0]), (c < 0, m, abs(c)))
+            ((c < 0, not m, -len(m), self._place(m), self.product(m, abs(c))[0]), (c < 0, m, abs(c)))
             for m, c in value.coefficients.items()
         ]
         return [product for _, product in sorted(texts, key=lambda t: t[0])]
+
+    def _place(self, monomial: Monomial) -> list[int]:
+        """Return where a product stands among those of its degree: by the first symbols that it has."""
+        last = len(self._order)
+        return sorted(self._order.get(s, last) for atom in monomial for s in atom.symbols()) if last else []
 
     def product(self, monomial: Monomial, number: int) -> tuple[str, int]:
         """Return a number times atoms as text, and how tightly it binds."""

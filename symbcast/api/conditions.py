@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from symbcast.api.guards import Guards
 from symbcast.program.statement import Statement
 
 
-class Condition(Statement):
+class Condition(Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition

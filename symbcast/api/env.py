@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.api.guards import Guards
 from symbcast.operators.methods import ShapeFunctions
 from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
     from symbcast.exchange.programs import ProgramData
-    from symbcast.guards import Guard
     from symbcast.report.findings import Finding
     from symbcast.report.formats import Format
 
 
-class ShapeEnv(ShapeFunctions):
+class ShapeEnv(ShapeFunctions, Guards):
     """The sizes of a program, and what its operations ask of them.
 
     Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
@@ -89,42 +89,6 @@ class ShapeEnv(ShapeFunctions):
         from symbcast.report.formats import report
 
         return report(self, format, source)
-
-    # Guards: the condition in the words of those who check it.
-
-    def guard(self, *, with_assumptions: bool = False) -> Guard:
-        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``.
-
-        Like the condition it says nothing of sizes that the assumptions exclude, unless ``with_assumptions``: then it
-        is false there. So it is with the other guards.
-        """
-        from symbcast.guards import python_guard
-
-        return python_guard(self.guarded(with_assumptions), self.shown)
-
-    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
-        from symbcast.guards import python_source
-
-        return python_source(self.guarded(with_assumptions), self.shown, name)
-
-    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
-        from symbcast.guards import cpp_source
-
-        return cpp_source(self.guarded(with_assumptions), self.shown, name)
-
-    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
-        from symbcast.guards import smtlib_source
-
-        return smtlib_source(self.guarded(with_assumptions), self.shown, name)
-
-    def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
-        from symbcast.guards import mlir_source
-
-        return mlir_source(self.guarded(with_assumptions), self.shown, name)
 
     # Exchange.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from symbcast.api.guards import Guards
 from symbcast.broadcasting import AttributeLike, Rule
 from symbcast.errors import UndecidedError
 from symbcast.program.call import JOINS, NOTHING, ZERO, Call
@@ -77,7 +78,7 @@ def broadcast(
     return made
 
 
-class Result(Call):
+class Result(Call, Guards):
     """The answer about one broadcast. Everything in it is worked out when it is first asked for.
 
     It has no truth value: ask for its `verdict`, or `require` it.

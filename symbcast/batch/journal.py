@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from symbcast.batch.results import Stamp
 from symbcast.errors import ExchangeError
+from symbcast.interrupts import Undone
 
 FORMAT = "symbcast.results"
 VERSION = 1
@@ -35,7 +36,7 @@ class Journal:
         self._check()
         kept: dict[str, dict[str, Any]] = {}
         draft = self.path.with_name(f".{self.path.name}.part")
-        with draft.open("w", encoding="utf-8") as stream:
+        with Undone(lambda: draft.unlink(missing_ok=True)), draft.open("w", encoding="utf-8") as stream:
             stream.write(json.dumps(self._head) + "\n")
             for line, row in self._rows():
                 if row["path"] not in kept and _is_as_it_was(row) and is_kept(row):

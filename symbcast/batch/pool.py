@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
+from multiprocessing.resource_tracker import ensure_running
 
 from symbcast.batch.endings import Answer, Job, Prepare, nothing
 from symbcast.errors import MissingExtraError
+from symbcast.interrupts import KeptAway
 
 try:
     from pebble import ProcessPool
@@ -24,13 +24,17 @@ def pool(
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
     """Give what submits a job to one of some processes; at the end all of them are stopped.
 
-    The processes start afresh, so that it does not matter what this one has going on. A future raises `TimeoutError`
+    The processes start afresh, so that it does not matter what this one has going on, and no interrupt reaches them:
+    each would print where it was interrupted. A future raises `TimeoutError`
     of a job that took longer than ``timeout`` seconds, and pebble's ``ProcessExpired`` where its process ended.
     """
     made = ProcessPool(max_workers=processes, initializer=prepared, initargs=(prepare,), context=get_context("spawn"))
 
+    ensure_running()  # the one process that would let interrupts through again
+
     def submit(job: Job) -> Future[Answer]:
-        with _undisturbed():
+        # The first one begins the processes, and the threads that begin others in the place of those that end.
+        with KeptAway():
             return made.schedule(function, args=(job,), timeout=timeout)
 
     try:
@@ -44,19 +48,3 @@ def prepared(prepare: Prepare) -> None:
     """Load what the work needs; where that fails, so will the work, and say why."""
     with suppress(Exception):
         prepare()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let processes that are started meanwhile ignore interrupts from their first moment on.
-
-    Once they run they ignore them by themselves; before, each would print where it was interrupted.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

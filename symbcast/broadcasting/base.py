@@ -14,6 +14,7 @@ from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
+from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, holds
 from symbcast.reasons import Reason, Remedy
@@ -270,9 +271,7 @@ def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
     """Return what to write for an attribute that a rule does not have."""
     if given == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
-    import difflib
-
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
-    close = difflib.get_close_matches(given, names, 1)
+    close = closest(given, names)
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
-    return f"did you mean {close[0]}=?" if close else f"it takes {takes}"
+    return f"did you mean {close}=?" if close else f"it takes {takes}"

@@ -24,6 +24,7 @@ class Numpy(Rule):
     name: ClassVar[str] = "numpy"
     family: ClassVar[str] = "numpy"
     aliases: ClassVar[tuple[str | Alias, ...]] = (
+        Alias("onnx", "ONNX Broadcasting.md"),
         Alias("onnx-multidirectional", "ONNX Broadcasting.md"),
         Alias("openvino-numpy", "OpenVINO broadcast_rules"),
         Alias("torch", "torch.broadcast_shapes", least=0),

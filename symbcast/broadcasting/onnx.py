@@ -78,7 +78,7 @@ class Unidirectional(Rule):
         for axis in self.keep:
             if not 0 <= axis < rank:
                 problem = f"keep={self.keep} names axis {axis} of a target of rank {rank}"
-                raise RuleArgumentError(self.name, problem, "count axes from 0 at the front of the target")
+                raise RuleArgumentError(self.name, problem, "count axes from 0 at the front of the target", "keep")
 
 
 class _Run(FromAxis):
@@ -144,7 +144,7 @@ class OnnxLegacy(Rule):
         placement = self.placement
         if isinstance(placement, _Padded) and placement.behind(*map(len, shapes)) > MAX_PADDING:
             problem = f"axis={self.axis} pads B with more than {MAX_PADDING} ones"
-            raise RuleArgumentError(self.name, problem, "write an axis of A")
+            raise RuleArgumentError(self.name, problem, "write an axis of A", "axis")
 
     @property
     def placement(self) -> Placement:

@@ -110,7 +110,9 @@ class Explicit(Rule):
         if any(a > b or (strict and a == b) for a, b in pairwise(axes)):
             order = "strictly increasing" if strict else "sorted"
             problem = f"axes={axes} must be {order}"
-            raise RuleArgumentError(self.name, problem, f"write axes={tuple(sorted(set(axes)))} and reorder data")
+            raise RuleArgumentError(
+                self.name, problem, f"write axes={tuple(sorted(set(axes)))} and reorder data", "axes"
+            )
 
 
 @rule
@@ -139,7 +141,8 @@ class Pdpd(Rule):
 
     def check_attributes(self) -> None:
         if self.axis < -1:
-            raise RuleArgumentError(self.name, f"axis={self.axis} is negative", "write -1 for the right or 0 and more")
+            problem, hint = f"axis={self.axis} is negative", "write -1 for the right or 0 and more"
+            raise RuleArgumentError(self.name, problem, hint, "axis")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axis lies within A, or just past its end."""
@@ -148,7 +151,7 @@ class Pdpd(Rule):
         same_rank = self.flavour == "paddle" and len(shapes[0]) == len(shapes[1])
         if self.axis > rank and not same_rank:
             problem = f"axis={self.axis} is past the end of {named}, whose rank is {rank}"
-            raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {rank}, or -1 for the right")
+            raise RuleArgumentError(self.name, problem, f"write an axis from 0 to {rank}, or -1 for the right", "axis")
 
     @property
     def placement(self) -> Placement:

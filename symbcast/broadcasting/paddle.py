@@ -33,7 +33,7 @@ class Paddle(Numpy):
 
     def check_attributes(self) -> None:
         if self.min_rank < 0:
-            raise RuleArgumentError(self.name, f"min_rank={self.min_rank} is negative", "write 0 or 1")
+            raise RuleArgumentError(self.name, f"min_rank={self.min_rank} is negative", "write 0 or 1", "min_rank")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """At least one operand."""

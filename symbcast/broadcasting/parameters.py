@@ -95,19 +95,20 @@ class Parameter(NamedTuple):
         if isinstance(value, str) and (value in self.choices or not self.choices):
             return value
         words = " or ".join(map(repr, self.choices)) or "'...'"
-        raise RuleArgumentError(rule, f"{self.name}={value!r} is not offered", f"write {self.name}={words}")
+        raise RuleArgumentError(rule, f"{self.name}={value!r} is not offered", f"write {self.name}={words}", self.name)
 
     def _flag(self, rule: str, value: object) -> int:
         flag = as_int(rule, self.name, int(value) if isinstance(value, bool) else value)
         if flag in (0, 1):
             return flag
-        raise RuleArgumentError(rule, f"{self.name}={flag!r} is not offered", f"write {self.name}=0 or 1")
+        raise RuleArgumentError(rule, f"{self.name}={flag!r} is not offered", f"write {self.name}=0 or 1", self.name)
 
     def _integer(self, rule: str, text: str) -> int:
         try:
             return int(text)
         except ValueError:
-            raise RuleArgumentError(rule, f"{self.name}={text.strip()!r:.40} is not an integer") from None
+            problem = f"{self.name}={text.strip()!r:.40} is not an integer"
+            raise RuleArgumentError(rule, problem, attribute=self.name) from None
 
 
 def as_int(rule: str, attribute: str, value: object) -> int:
@@ -117,11 +118,14 @@ def as_int(rule: str, attribute: str, value: object) -> int:
             return index(value)  # type: ignore[arg-type] # what has no __index__ raises TypeError
     except TypeError:
         pass
-    raise RuleArgumentError(rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like")
+    raise RuleArgumentError(
+        rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like", attribute
+    )
 
 
 def as_axes(rule: str, attribute: str, value: object) -> tuple[int, ...]:
     """Return an attribute that must be a sequence of integers."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise RuleArgumentError(rule, f"{attribute}={value!r} is not a sequence", f"write {attribute}=(0,) or the like")
+        problem = f"{attribute}={value!r} is not a sequence"
+        raise RuleArgumentError(rule, problem, f"write {attribute}=(0,) or the like", attribute)
     return tuple(as_int(rule, attribute, axis) for axis in value)

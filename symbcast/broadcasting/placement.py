@@ -254,12 +254,13 @@ class OnAxes(Placement):
         written = f"{self.parameter}={self.axes}"
         if len(self.axes) != data_rank:
             problem = f"{written} names {len(self.axes)} axes for {data} of rank {data_rank}"
-            raise RuleArgumentError(rule, problem, f"give one axis for each axis of {data}")
+            raise RuleArgumentError(rule, problem, f"give one axis for each axis of {data}", self.parameter)
         for axis in self.axes:
             if not 0 <= axis < rank:
                 allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
                 problem = f"axis {axis} in {written} is outside the {target}'s axes ({allowed})"
-                raise RuleArgumentError(rule, problem, f"count axes from 0 at the front of the {target}")
+                hint = f"count axes from 0 at the front of the {target}"
+                raise RuleArgumentError(rule, problem, hint, self.parameter)
 
     def places(self, ranks: Sequence[int]) -> Places:
         data, target = ranks

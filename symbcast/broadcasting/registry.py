@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from symbcast.broadcasting.base import Alias, Rule
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
+from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError, RuleDefinitionError, RulePluginError, RulePluginWarning, UnknownRuleError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ R = TypeVar("R", bound=type[Rule])
 
 
 class RuleInfo(NamedTuple):
-    """What `rules` tells of a rule."""
+    """What `rules` tells of a rule; ``meanings`` are its other names with their documents and numbers of operands."""
 
     name: str
     aliases: tuple[str, ...]
@@ -57,6 +58,7 @@ class RuleInfo(NamedTuple):
     summary: str
     document: str
     variadic: bool
+    meanings: tuple[Alias, ...] = ()
 
 
 class _Registry:
@@ -210,6 +212,7 @@ def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
             rule.summary,
             rule.documents(),
             rule.variadic,
+            tuple(a if isinstance(a, Alias) else Alias(a) for a in rule.aliases),
         )
         for rule in sorted(_registry.rules, key=_family_order)
     ]
@@ -235,7 +238,7 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
         if parameter.default is REQUIRED and parameter.name not in attributes:
             example = {Kind.INTEGERS: "(0,)", Kind.WORD: "'...'"}.get(parameter.kind, "0")
             hint = f"write {parameter.name}={example} or the like"
-            raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint)
+            raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
     made = found(called=name, **attributes)
     if not attributes:
         _registry.made[name] = made
@@ -256,14 +259,12 @@ def is_own(name: str) -> bool:
 
 
 def _unknown_rule(name: object) -> UnknownRuleError | RulePluginError:
-    import difflib
-
     problem = next((p for p in _registry.problems if p.entry == name), None)
     if problem is not None:
         return problem
-    close = difflib.get_close_matches(name, list(_registry.names), 1) if isinstance(name, str) else []
+    close = closest(name, _registry.names) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
-    return UnknownRuleError(name, known, close[0] if close else None, plugin_problems())
+    return UnknownRuleError(name, known, close, plugin_problems())
 
 
 def check_definition(rule: type[Rule]) -> None:

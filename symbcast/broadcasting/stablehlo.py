@@ -42,7 +42,8 @@ class BroadcastInDim(Rule):
     def check_attributes(self) -> None:
         dims = self.broadcast_dimensions
         if len(set(dims)) < len(dims):
-            raise RuleArgumentError(self.name, f"broadcast_dimensions={dims} has duplicates", "name each axis once")
+            problem = f"broadcast_dimensions={dims} has duplicates"
+            raise RuleArgumentError(self.name, problem, "name each axis once", "broadcast_dimensions")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as the operand has, and within the result."""

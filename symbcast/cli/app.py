@@ -12,15 +12,16 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError
 
 from symbcast.broadcasting.registry import is_own
-from symbcast.cli.arguments import separated, value_of
+from symbcast.cli.arguments import HELP, Option, asks_for, prepared, unknown_command, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
-from symbcast.cli.output import print_text
+from symbcast.cli.output import columns, print_text, print_wrapped
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
-from symbcast.errors import SymbcastError
+from symbcast.errors import ShapeSyntaxError, SymbcastError
+from symbcast.interrupts import leave
 from symbcast.version import __version__
 
 _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
@@ -28,6 +29,11 @@ _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 Example: symbcast model encoder.onnx --assume "batch >= 1"
 
 Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 3 not decided."""
+
+
+_POINTED = 130
+"""How wide the window on a text is where the width of stderr is not known."""
+_COMMANDS = ("check", "model", "rules")
 
 
 def make_app(with_plugins: bool) -> App:
@@ -54,20 +60,50 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
     if arguments[:1] != ["check"]:
         return False
     rule = value_of("--rule", arguments)
-    return "--help" in arguments or "-h" in arguments or (rule is not None and not is_own(rule))
+    return asks_for(HELP, arguments) or (rule is not None and not is_own(rule))
 
 
-def _valued(app: App, command: str) -> frozenset[str]:
-    """Return the options of a command that take a value: all but those that are on or off."""
-    if command not in ("check", "model"):
-        return frozenset()
+def _options(app: App, command: str) -> list[Option]:
+    """Return the options that a command declares."""
     found = app[command].assemble_argument_collection()
-    return frozenset(name for a in found for name in a.names if name.startswith("--") and a.hint is not bool)
+    return [Option.of(a.names, a.hint) for a in found if a.names and a.names[0].startswith("-")]
+
+
+def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
+    """Return arguments as cyclopts takes them, each seen to be what the command takes; raises `UsageError`."""
+    command, rest = next(iter(arguments), ""), list(arguments[1:])
+    if not arguments or command in ("--version", *HELP):
+        return list(arguments[:1])
+    if command not in _COMMANDS:
+        raise UsageError(unknown_command(command, _COMMANDS, _is_file(command), _is_shape(command)))
+    if asks_for(HELP, rest):
+        return [command, "--help"]
+    if asks_for(["--version"], rest):
+        return ["--version"]
+    return [command, *prepared(command, rest, {name: _options(app, name) for name in _COMMANDS})]
+
+
+def _is_file(argument: str) -> bool:
+    with suppress(OSError):  # a name that is too long
+        return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or Path(argument).exists()
+    return False
+
+
+def _is_shape(argument: str) -> bool:
+    from symbcast.text import parse_shape
+
+    try:
+        return bool(parse_shape(argument))
+    except SymbcastError:
+        return False
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    """Run the command line and exit with its status; after an interrupt at once."""
+    status = run(sys.argv[1:] if arguments is None else arguments)
+    if status == Exit.INTERRUPTED:
+        leave()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -77,13 +113,18 @@ def run(arguments: Sequence[str]) -> int:
     0.1.0
     0
     """
-    if sys.stdout is None:  # closed by the caller: the status is still wanted
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+    arguments = list(arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: the status is still wanted
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the process
     try:
-        app = make_app(_needs_plugins(list(arguments)))
-        status = app(list(separated(arguments, _valued(app, next(iter(arguments), "")))))
+        typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
+        app = make_app(_needs_plugins(typed))
+        status = app(_prepared(app, typed))
         sys.stdout.flush()
         return int(status or 0)
+    except ShapeSyntaxError as error:
+        return _refuse(error.message(), error.pointer(columns(sys.stderr) or _POINTED))
     except (SymbcastError, UsageError) as error:
         return _refuse(str(error))
     except CycloptsError as error:
@@ -111,6 +152,9 @@ def _usage(error: CycloptsError) -> str:
     return f"{message}\nsee symbcast --help"
 
 
-def _refuse(message: str) -> int:
-    print_text(f"symbcast: {message}", sys.stderr)
+def _refuse(message: str, pointer: str = "") -> int:
+    """Say what is wrong; a pointer to the place in a text is not wrapped."""
+    print_wrapped(f"symbcast: {message}", sys.stderr)
+    if pointer:
+        print_text(pointer, sys.stderr)
     return Exit.USAGE

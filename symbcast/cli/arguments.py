@@ -1,35 +1,88 @@
-"""Arguments as they are typed, made ready to be read."""
+"""Arguments as they are typed, held against what a command declares before anything is done with them.
+
+Nothing is taken for what it may not have been meant as: what begins with ``-`` is an option, and one that the command
+does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`,
+``-`` and a digit, which begin a shape; and whatever follows ``--``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
-_OPTION = re.compile(r"--[A-Za-z][\w-]*")
+from symbcast.characters import clipped, closest, listed, visible
+from symbcast.cli.statuses import UsageError
+
+_OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
+_SHAPE = re.compile(r"-\d")
+_NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
+_OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
+_MOST_DIGITS = 18
+HELP = ("--help", "-h")
+STDIN = "-"
+"""In the place of a shape or of a file, standard input."""
 
 
-def separated(arguments: Sequence[str], valued: Collection[str]) -> Iterator[str]:
-    """Yield the arguments of a command, values joined to their options, so that ``-1, 3`` is not taken for an option.
+class Option(NamedTuple):
+    """An option of a command: its names, the first of which is spoken of, and what it takes.
 
-    ``valued`` are the options that take a value; the value may begin with a hyphen. The shapes of `check` may begin
-    with one too: they go after ``--``.
+    ``number`` is the type that its value is read as where that is a number; ``choices`` are its values where they are
+    few, ``repeats`` says that it may be given again, ``is_switch`` that it takes no value.
     """
-    command = arguments[0] if arguments else ""
-    yield from arguments[:1]
+
+    names: tuple[str, ...]
+    choices: tuple[str, ...] = ()
+    number: type[int] | type[float] | None = None
+    repeats: bool = False
+    is_switch: bool = False
+
+    @classmethod
+    def of(cls, names: Sequence[str], hint: Any) -> Option:
+        """Return the option of some names whose value has a type.
+
+        >>> from typing import Literal
+        >>> Option.of(["--axis"], int | None).number, Option.of(["--format"], Literal["text", "json"]).choices
+        (<class 'int'>, ('text', 'json'))
+        """
+        kinds = [hint, *(k for k in get_args(hint) if isinstance(k, type) or get_args(k))]
+        choices = tuple(c for kind in kinds for c in get_args(kind) if isinstance(c, str))
+        number = next((n for n in (int, float) if n in kinds), None)
+        return cls(tuple(names), choices, number, list[str] in kinds, hint is bool)
+
+
+Options = Sequence[Option]
+
+
+def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Options]) -> list[str]:
+    """Return the arguments of a command, each value joined to the first name of its option, and the rest after ``--``.
+
+    ``commands`` are the options of each command. Raises `UsageError` for what the command does not take.
+    """
+    given: dict[str, str] = {}
+    options: list[str] = []
     others: list[str] = []
-    rest = iter(arguments[1:])
+    rest = iter(arguments)
     for argument in rest:
         if argument == "--":
             others.extend(rest)
-        elif argument in valued:
-            value = next(rest, None)
-            yield argument if value is None else f"{argument}={value}"
-        elif argument == "-h" or _OPTION.match(argument) or command != "check":
-            yield argument
-        else:
+        elif _is_none(argument, command):
             others.append(argument)
-    if others:
-        yield from ("--", *others)
+        else:
+            option, value = _read(argument, command, rest, commands)
+            _check(option, value)
+            name = option.names[0]
+            if not option.repeats and given.setdefault(name, value) is not value:
+                twice = "" if option.is_switch else f", as {given[name]} and {value}"
+                raise UsageError(f"{name} is given twice{twice}; give it once")
+            options.append(name if option.is_switch else f"{name}={value}")
+    return [*options, *(["--", *others] if others else [])]
+
+
+def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:
+    """Return whether one of some words is among arguments, before any ``--``."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return any(word in before for word in words)
 
 
 def value_of(option: str, arguments: Sequence[str]) -> str | None:
@@ -45,3 +98,124 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
         elif argument.startswith(f"{option}="):
             found = argument.partition("=")[2]
     return found
+
+
+def _is_none(argument: str, command: str) -> bool:
+    """Return whether an argument is no option."""
+    if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
+        raise UsageError(f"{_shown(argument)} begins with {argument[0]!r}, which is no hyphen; write - or -- instead")
+    return not argument.startswith("-") or argument == STDIN or (command == "check" and bool(_SHAPE.match(argument)))
+
+
+def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
+    """Return an option and its value, which is the next argument where the option holds none."""
+    known = {name: option for option in commands[command] for name in option.names}
+    found = _OPTION.fullmatch(argument)
+    name, value = (found[1], found[2]) if found else (argument, None)
+    name = name.replace("_", "-")
+    if name not in known and not name.startswith("--") and name[:2] in known:  # -j4
+        name, value = name[:2], argument[2:].removeprefix("=")
+    if name not in known:
+        following = next(rest, "") if value is None else value
+        raise UsageError(_unknown(argument, name if found else "", following, command, commands))
+    option = known[name]
+    if option.is_switch:
+        if value is not None:
+            raise UsageError(f"{name} takes no value; write {name} alone")
+        return option, ""
+    if value is None:
+        value = next(rest, None)
+        if value is None or value.partition("=")[0] in known:
+            between = "" if value is None else f", and {value.partition('=')[0]} is an option itself"
+            raise UsageError(f"{name} needs a value{between}; write {_example(option)}")
+    return option, value
+
+
+def _check(option: Option, value: str) -> None:
+    """Raise `UsageError` for a value that an option does not take."""
+    name = option.names[0]
+    if not value and not option.is_switch:
+        raise UsageError(f"{name} is given nothing; write {_example(option)}, or leave {name} out")
+    if option.choices and value not in option.choices:
+        close = closest(value, option.choices)
+        hint = f"did you mean {close}? It is one of" if close else "it is one of"
+        raise UsageError(f"{name} {_shown(value)}: {hint} {listed(option.choices, 'or')}")
+    if option.number is not None and not _is_number(value, option.number):
+        kind = "a whole number" if option.number is int else "a number"
+        raise UsageError(f"{name} {_shown(value)}: write {kind}, as in {_example(option)}")
+
+
+def _is_number(value: str, kind: type[int] | type[float]) -> bool:
+    if kind is int:
+        return re.fullmatch(r"[+-]?[0-9]+", value) is not None and len(value) <= _MOST_DIGITS
+    try:
+        return float(value) is not None
+    except ValueError:
+        return False
+
+
+def _example(option: Option) -> str:
+    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "...")
+    return f"{option.names[0]} {value}"
+
+
+def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
+    """Return what to say of an option that a command does not have, with what may have been meant."""
+    what = "shape" if command == "check" else "file"
+    behind = f'a {what} that begins with "-" goes behind "--"'
+    if not name:
+        return f"{_shown(argument)} begins as an option does; {behind}: symbcast {command} -- {_shown(argument)}"
+    close = _meant(name, following, commands[command])
+    text = f"{command} has no option {_shown(name)}"
+    if close:
+        return f"{text}; did you mean {listed(close, 'or')}?"
+    other = next((c for c, options in commands.items() if any(name in o.names for o in options)), None)
+    if other is not None:
+        return f"{text}; it is one of symbcast {other}"
+    return f"{text}; {behind}" if command != "rules" else f"{text}; its only one is --format"
+
+
+def _meant(name: str, following: str, options: Options) -> list[str]:
+    """Return the options that may have been meant by a name that is none."""
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    word = name.lstrip("-").casefold()
+    if len(word) == 1:
+        found = [o for o in options if o.names[0][2] == word]
+        return [o.names[0] for o in ([o for o in found if following in o.choices] or found)][:3]
+    chosen = next((f"{o.names[0]} {word}" for o in options if word in o.choices), None)
+    if chosen:
+        return [chosen]
+    other = f"--{_OTHER_WORDS.get(word, word)}"
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda n: n == other,
+        lambda n: n.startswith(f"--{word}"),
+        lambda n: word in n[2:].split("-"),
+    )
+    close = closest(f"--{word}", names)
+    found_by = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
+    return (found_by or ([close] if close else []))[:3]
+
+
+def _shown(text: str) -> str:
+    """Return what was typed, on one line, in quotes where a shell needs them, its end left out where it is long.
+
+    >>> _shown("-N + 1"), _shown("xml")
+    ('"-N + 1"', 'xml')
+    """
+    shown = clipped(visible(text), 60)
+    return shown if re.fullmatch(r"[\w.,/:=@%+-]+", shown) else f'"{shown}"'
+
+
+def unknown_command(argument: str, commands: Iterable[str], is_file: bool, is_shape: bool) -> str:
+    """Return what to say of a first argument that is no command."""
+    names = list(commands)
+    there = f"the commands are {listed(names)}"
+    if argument.startswith("-"):
+        return f"{_shown(argument)} stands before a command; options stand behind it, and {there}"
+    if is_file:
+        return f"{_shown(argument)} is no command; did you mean symbcast model {_shown(argument)}?"
+    close = closest(argument, names)
+    if close is None and is_shape:
+        return f"{_shown(argument)} is no command; did you mean symbcast check {_shown(argument)} ...?"
+    hint = f"did you mean symbcast {close}? " if close else ""
+    return f"there is no command {_shown(argument)}; {hint}{there[0].upper() + there[1:] if hint else there}"

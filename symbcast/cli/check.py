@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
 from symbcast.broadcasting.registry import listed_rules
+from symbcast.cli.arguments import STDIN
+from symbcast.cli.files import read_stdin
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
+
+Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
+_SPACED = ("einops", "jaxtyping")
+"""The dialects in which blank text is the one way to write rank 0."""
 
 EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 
@@ -30,7 +36,7 @@ def check(  # noqa: PLR0913 - each is an option
     rule: str = "numpy",
     assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     min_size: int = 0,
-    dialect: str | None = None,
+    dialect: Dialect | None = None,
     format: Format = "text",
     fail_on: Literal["never", "sometimes"] = "sometimes",
     **attributes: Given,
@@ -40,15 +46,17 @@ def check(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "()".
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, a line each;
+        a shape that begins with "-", but not with a size such as -1, goes behind --.
     rule
-        The rule to broadcast by; see `symbcast rules`.
+        The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
+        shapes as they take.
     assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
+        What is known of the sizes, such as "N >= 2", of which the shapes must have one; may be given again.
     min_size
         The least size of every symbol.
     dialect
-        The notation of the shapes: default, mlir, einops or jaxtyping.
+        The notation of the shapes.
     format
         Text to read, or JSON.
     fail_on
@@ -63,7 +71,7 @@ def check(  # noqa: PLR0913 - each is an option
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
     given = attributes_of(rule, attributes)
-    operands = [from_text(s, dialect) if dialect else s for s in shapes]
+    operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
     verdict = result.verdict
     _show(result, format)
@@ -71,6 +79,30 @@ def check(  # noqa: PLR0913 - each is an option
         return Exit.UNDECIDED
     failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
     return Exit.FAILS if verdict in failing else Exit.ALWAYS
+
+
+def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
+    """Return shapes as they are typed, in the place of ``-`` the lines of standard input; blank lines are passed over.
+
+    Raises `UsageError` for a shape that is blank, as an unset variable of a shell is; where ``is_blank_read``, blank
+    text is how rank 0 is written.
+    """
+    if list(shapes).count(STDIN) > 1:
+        raise UsageError("- is given twice, and standard input can be read once")
+    for number, text in enumerate(shapes, 1):
+        if not text.strip() and not is_blank_read:
+            raise UsageError(
+                f'shape {number} is empty; write "()" for rank 0, or see that the variable it is from is set'
+            )
+    return [line for text in shapes for line in (_lines() if text == STDIN else (text,))]
+
+
+def _lines() -> list[str]:
+    lines = [line.strip() for line in read_stdin().decode("utf-8", "surrogateescape").splitlines()]
+    found = [line for line in lines if line]
+    if not found:
+        raise UsageError("- reads shapes from standard input, and there are none; write one a line")
+    return found
 
 
 def _show(result: Result, format: Format) -> None:

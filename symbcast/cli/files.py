@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,16 +13,33 @@ ENDING = ".onnx"
 _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
 
 
+def read_stdin() -> bytes:
+    """Return what comes in on standard input; raises `UsageError` where it is closed or cannot be read."""
+    try:
+        return sys.stdin.buffer.read()
+    except (AttributeError, OSError, ValueError) as error:
+        raise UsageError(
+            f"standard input cannot be read: {getattr(error, 'strerror', None) or 'it is closed'}"
+        ) from None
+
+
 def model_files(arguments: Sequence[str]) -> list[str]:
     """Return the files that are named, each once, and in the place of a folder those in it, in the order of names.
 
-    A folder without models, or one that cannot be read, stays: it is told of in its place.
+    A folder without models, or one that cannot be read, stays: it is told of in its place. Raises `UsageError` for an
+    empty name, as an unset variable of a shell is.
     """
+    if not all(arguments):
+        raise UsageError("a file name is empty; see that the variable it is from is set")
     return list(dict.fromkeys(path for argument in arguments for path in _files(argument)))
 
 
 def _files(argument: str) -> Iterator[str]:
-    if not Path(argument).is_dir():
+    try:
+        is_folder = Path(argument).is_dir()
+    except OSError:  # the name is too long, as is told when the file is read
+        is_folder = False
+    if not is_folder:
         yield argument
         return
     closed: list[str] = []

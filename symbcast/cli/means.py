@@ -7,7 +7,9 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.characters import closest, listed
 from symbcast.cli.statuses import UsageError
+from symbcast.interrupts import Raised
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
@@ -41,7 +43,7 @@ def outcomes_of(
     from symbcast.onnx.check_many import prepare
 
     processes = max(1, min(means.processes, len(asked)))
-    with ExitStack() as stack:
+    with Raised(), ExitStack() as stack:
         executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
         ask = partial(run, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
         endings: Iterator[Ending[Job, FileOutcome]]
@@ -79,11 +81,7 @@ def known_outcomes(outcomes: Iterator[FileOutcome], wanted: Names) -> Iterator[F
 
 
 def _unknown(what: str, name: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches  # for a message only
-
-    from symbcast.characters import listed
-
-    close = [n for n in names if n.casefold() == name.casefold()] or get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = closest(name, names)
+    hint = f"did you mean {close!r}? " if close else ""
     there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
     return f"no {what} in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"

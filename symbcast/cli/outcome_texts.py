@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symbcast.characters import cut
-from symbcast.cli.output import harmless, print_json, print_text, show
+from symbcast.cli.output import harmless, print_json, print_text, print_wrapped, show
 from symbcast.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Teller:
     def tell(self, outcome: FileOutcome) -> None:
         """Tell what became of a file, in its turn."""
         if outcome.problem is not None:
-            print_text(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+            print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
         remark(outcome)
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
@@ -106,7 +106,7 @@ TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sari
 def remark(outcome: FileOutcome) -> None:
     """Print what is for whoever started the command."""
     for text in outcome.remarks:
-        print_text(harmless(f"symbcast: {text}"), sys.stderr)
+        print_wrapped(harmless(f"symbcast: {text}"), sys.stderr)
 
 
 def _report(outcome: FileOutcome, document: Document) -> Document:

@@ -25,6 +25,31 @@ def print_text(text: str, stream: TextIO | None = None) -> None:
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)
 
 
+def columns(stream: TextIO) -> int | None:
+    """Return how wide what is printed may be: as ``COLUMNS`` says, or as a terminal is; None for a file or a pipe."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return max(int(said), LEAST_WIDTH)
+    try:
+        return max(os.get_terminal_size(stream.fileno()).columns, LEAST_WIDTH) if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def print_wrapped(text: str, stream: TextIO | None = None, indent: int = 0) -> None:
+    """Print text, lines that are too wide for the stream going on below themselves, ``indent`` columns in."""
+    width = columns(stream or sys.stdout)
+    if width is not None:
+        from textwrap import wrap
+
+        below = " " * min(indent, width // 2)
+        lines = (
+            wrap(line, width, subsequent_indent=below, break_on_hyphens=False) or [""] for line in text.split("\n")
+        )
+        text = "\n".join(part for line in lines for part in line)
+    print_text(text, stream)
+
+
 def harmless(text: str) -> str:
     r"""Return text from a file with what would steer a terminal written as escapes; lines stay lines.
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from symbcast.interrupts import Undone
+
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+_SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
+
+
+def _take_away() -> None:
+    """Clear the line of a bar, and show the cursor again that it hides."""
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), _SHOW_CURSOR)
 
 
 class Bar:
@@ -18,6 +29,7 @@ class Bar:
 
     def __init__(self, total: int, what: str) -> None:
         self._progress: Progress | None = None
+        self._held = ExitStack()
         if total > 1 and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -28,6 +40,7 @@ class Bar:
 
     def __enter__(self) -> Bar:
         if self._progress is not None:
+            self._held.enter_context(Undone(_take_away))
             self._progress.start()
         return self
 
@@ -36,6 +49,7 @@ class Bar:
     ) -> None:
         if self._progress is not None:
             self._progress.stop()
+        self._held.close()
 
     def advance(self) -> None:
         """Say that one more piece of work is done."""

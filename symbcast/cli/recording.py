@@ -14,7 +14,7 @@ from symbcast.batch.results import FileResult, Stamp
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcome_texts import data_of, remark, show_summary
 from symbcast.cli.outcomes import Confirmed, FileOutcome, Names
-from symbcast.cli.output import harmless, print_text
+from symbcast.cli.output import harmless, print_text, print_wrapped
 from symbcast.cli.progress import Bar
 from symbcast.report.outcomes import Problem
 from symbcast.version import __version__
@@ -39,7 +39,7 @@ def recorded(asked: Sequence[Job], means: Means, wanted: Names, path: Path, resu
         for outcome in known_outcomes(written, wanted) if not done else written:
             with bar.away():
                 if outcome.problem is not None:
-                    print_text(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+                    print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
                 remark(outcome)
             done[outcome.source] = outcome
     found = [done[job.path] for job in asked]

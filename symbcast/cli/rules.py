@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.cli.output import Format, print_json, print_text
+from symbcast.cli.output import Format, print_json, print_text, print_wrapped
 from symbcast.cli.statuses import Exit
 
 if TYPE_CHECKING:
     from symbcast.broadcasting import Parameter, RuleInfo
+    from symbcast.broadcasting.base import Alias
 
 
 def rules(*, format: Format = "text") -> int:
@@ -29,7 +30,7 @@ def rules(*, format: Format = "text") -> int:
     if format == "json":
         print_json([_rule_data(rule) for rule in found])
     else:
-        print_text("\n\n".join("\n".join(_rule_lines(rule)) for rule in found))
+        print_wrapped("\n\n".join("\n".join(_rule_lines(rule)) for rule in found), indent=17)
     return Exit.ALWAYS
 
 
@@ -52,12 +53,35 @@ def _choices(words: Sequence[str]) -> str:
 
 def _rule_lines(rule: RuleInfo) -> list[str]:
     lines = [rule.name, f"    {rule.summary}"]
-    if rule.aliases:
-        lines.append(f"    also called  {', '.join(rule.aliases)}")
+    others = [f"{', '.join(names)}{text}" for text, names in _meanings(rule).items()]
+    lines += [
+        f"    {label:<11}  {other}" for label, other in zip(["also called", *[""] * len(others)], others, strict=False)
+    ]
     lines.append(f"    attributes   {', '.join(_attribute_texts(rule)) or 'none'}")
     lines.append(f"    operands     {', '.join(rule.operands)}")
     lines.append(f"    document     {rule.document}")
     return lines
+
+
+def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
+    """Return the other names of a rule by what is said of them: where its law is written down, for how many shapes."""
+    found: dict[str, list[str]] = {}
+    for alias in rule.meanings:
+        count = f", of {_count(alias)}" if rule.variadic else ""
+        found.setdefault(f": {alias.document}{count}" if alias.document else "", []).append(alias.name)
+    return found
+
+
+def _count(alias: Alias) -> str:
+    if alias.most is not None:
+        return f"{alias.least} shapes" if alias.least == alias.most else f"{alias.least} to {alias.most} shapes"
+    return (
+        "any number of shapes"
+        if alias.least == 0
+        else "one shape or more"
+        if alias.least == 1
+        else f"{alias.least} or more"
+    )
 
 
 def _rule_data(rule: RuleInfo) -> dict[str, Any]:

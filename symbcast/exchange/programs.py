@@ -143,7 +143,7 @@ def program_from_dict(data: object, kind: type[P]) -> P:
     symbols = [_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols"))]
     if len(set(map(str, symbols))) < len(symbols):
         raise ExchangeError("symbols", "name a size twice")
-    names.bind(shape_of(symbols), is_fresh=False)
+    names.bind(shape_of(symbols))
     ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
     return whole.read("operations", lambda: kind.restored(ops, min_size, on_conflict, symbols))
 
@@ -242,7 +242,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
 def _read_shape(entry: _Entry, key: str, text: Any, names: Names) -> Shape:
     if not isinstance(text, str):
         raise ExchangeError(f"{entry.place}.{key}", f"{text!r:.40} is not text")
-    return entry.read(key, lambda: names.bind(names.restore(shape(text)), is_fresh=False))
+    return entry.read(key, lambda: names.bind_all([(shape(text), False)])[0])
 
 
 def _tuple(value: Any) -> Any:

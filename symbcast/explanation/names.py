@@ -56,31 +56,34 @@ def axis_text(axis: int, rank: int) -> str:
 class Namer:
     """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
 
-    An unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
+    Sums have the symbols in the order in which these come first in the question, so that ``T + P`` stays what it is. An
+    unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
     """
 
     def __init__(self, result: Call) -> None:
-        self._renamed = {} if result.scope is None else _renamed(result.scope.names)
+        names = {} if result.scope is None else result.scope.names
+        self._renamed = _renamed(names)
+        self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
 
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
-        """Return a namer for sizes that are called by the given names."""
+        """Return a namer for sizes that are called by the given names; sums have them in the order of their names."""
         made = Namer.__new__(Namer)
-        made._renamed = _renamed(names)
+        made._renamed, made._order = _renamed(names), {}
         return made
 
     def dim(self, dim: Dim) -> str:
         """Return a dimension as text; its bounds, if it has any, are not in it."""
         if isinstance(dim, int):
             return str(dim)
-        return labelled_text(self._rename(dim))
+        return labelled_text(self._rename(dim), self._order)
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""
         if isinstance(dim, int):
             return str(dim)
         if not isinstance(dim, Unknown):
-            return dim_text(self._rename(dim))
+            return dim_text(self._rename(dim), self._order)
         bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
         return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
 
@@ -101,7 +104,7 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
-        return formula_text(self.renamed_formula(formula))
+        return formula_text(self.renamed_formula(formula), order=self._order)
 
     def _rename(self, dim: Dim) -> Dim:
         return replaced(dim, self._renamed) if self._renamed else dim

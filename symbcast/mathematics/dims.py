@@ -12,13 +12,13 @@ from symbcast.algebra.writer import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
 from symbcast.mathematics.layout import brackets, call, some
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Unknown
+    from symbcast.algebra.symbols import Symbol
 
 LONGEST = 1500
 """How long the LaTeX of one dimension may be; a longer one is told by dots."""
 
 
-def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
+def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
     r"""Return a dimension as LaTeX; ``labels`` are what unknowns are called.
 
     >>> from symbcast.text import parse_dim
@@ -34,7 +34,7 @@ def dim_latex(dim: Dim, labels: Mapping[Unknown, str]) -> str:
 class _Writer:
     """Writes one term, with brackets where the place it stands in binds tighter than it does."""
 
-    def __init__(self, labels: Mapping[Unknown, str]) -> None:
+    def __init__(self, labels: Mapping[Symbol, str]) -> None:
         self._labels: Mapping[Any, str] = labels
         self._text = TermWriter(labels)
         self._written: dict[Term, tuple[str, int]] = {}

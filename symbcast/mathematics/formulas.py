@@ -12,7 +12,7 @@ from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatib
 from symbcast.mathematics.layout import brackets, call, some
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Unknown
+    from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
 
 _SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
@@ -95,7 +95,7 @@ def sizes_latex(sizes: Mapping[str, int]) -> str:
     return r",\ ".join([*texts, *([text_latex(others)] if others else [])])
 
 
-def _dim(dim: Dim, labels: Mapping[Unknown, str]) -> str:
+def _dim(dim: Dim, labels: Mapping[Symbol, str]) -> str:
     if isinstance(dim, int):
         return str(dim)
     # Not before there is one: sizes that are all numbers are shown without algebra.
@@ -116,7 +116,7 @@ def _in_brackets(texts: Sequence[str]) -> str:
     return brackets(f"{texts[0]}," if len(texts) == 1 else ", ".join(texts))
 
 
-def _formula(formula: Formula, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+def _formula(formula: Formula, labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
     """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does."""
     match formula:
         case Comparison(operator, left, right):
@@ -129,7 +129,7 @@ def _formula(formula: Formula, labels: Mapping[Unknown, str]) -> tuple[str, _Kin
             return _compatibility(formula, labels)
 
 
-def _joined(parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+def _joined(parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
     if len(parts) == 1:
         return _formula(parts[0], labels)
 
@@ -140,14 +140,14 @@ def _joined(parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping
     return _WORDS[kind].join(some(parts, write)), kind
 
 
-def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Unknown, str]) -> str:
+def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Symbol, str]) -> str:
     sign = _SIGNS[operator]
     if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
         sign, left, right = _MIRRORED[operator], right, left
     return f"{_dim(left, labels)} {sign} {_dim(right, labels)}"
 
 
-def _compatibility(formula: Compatible | Clashing, labels: Mapping[Unknown, str]) -> tuple[str, _Kind]:
+def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
     """Return a compatibility: a pair spelled out, as text has it."""
     dims, is_valid = formula.dims, isinstance(formula, Compatible)
     if not dims or (len(dims) == 2 and 1 in dims):

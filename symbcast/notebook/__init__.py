@@ -5,7 +5,7 @@
     survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed
 
-Plots need matplotlib and the widget needs anywidget (``pip install 'symbcast[notebook]'``); each is imported when it is
+Plots need matplotlib and the widget needs anywidget (the extra ``notebook``); each is imported when it is
 first used, and surveys need neither.
 """
 

@@ -2,33 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.terms import symbols_of
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.logic.formulas import Formula
 
 
-def telling_names(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> list[str]:
-    """Return the names of the two symbols that show most of where a condition holds: fewer where there are fewer.
+def telling_groups(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, ...]]:
+    """Yield groups of two symbols (of one where there is one only), those first that show most of a condition.
 
-    They are the first two of a clause that ties symbols together, and else the first ones that it says anything of.
+    They are the two sides of what a clause compares, then any two in a clause, then those of several clauses.
 
     >>> import symbcast
-    >>> result = symbcast.broadcast("batch, heads, T", "batch, 1, S")
-    >>> telling_names(result.scope.names, result.clauses)
-    ['T', 'S']
+    >>> result = symbcast.broadcast("batch, heads, T, T + P", "batch, 1, 1, S")
+    >>> next(telling_groups(result.scope.names, result.clauses))
+    (T, S)
     """
     place = {s: n for n, s in enumerate(names)}
-    found = [sorted((s for s in symbols_in(clause) if s in place), key=place.__getitem__) for clause in condition]
-    tied = [symbols for symbols in found if len(symbols) > 1]
-    ranked = dict.fromkeys([*(tied[0] if tied else ()), *(s for symbols in found for s in symbols), *names])
-    chosen = set(islice(ranked, 2))
-    return [name for s, name in names.items() if s in chosen]
+    if len(place) < 2:
+        yield from ((s,) for s in place)
+        return
+    seen: set[tuple[Symbol, ...]] = set()
+    for pair in _pairs(place, condition):
+        found = tuple(sorted(pair, key=place.__getitem__))
+        if found not in seen and found[0] is not found[1]:
+            seen.add(found)
+            yield found
+
+
+def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, Symbol]]:
+    for clause in condition:
+        for left, right in _sides(clause):
+            first, second = (_ordered(symbols_of((d,)), place) for d in (left, right))
+            # What stands on both sides shows less of where they are equal.
+            yield from product([s for s in first if s not in second], [s for s in second if s not in first])
+    within = [_ordered(symbols_in(clause), place) for clause in condition]
+    for symbols in within:
+        yield from combinations(symbols, 2)
+    yield from combinations(dict.fromkeys([*(s for symbols in within for s in symbols), *place]), 2)
+
+
+def _ordered(symbols: Iterable[Symbol], place: Mapping[Symbol, int]) -> list[Symbol]:
+    return sorted((s for s in symbols if s in place), key=place.__getitem__)
+
+
+def _sides(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
+    """Yield what a formula compares, the literals of a clause one after another."""
+    match formula:
+        case Comparison(_, left, right):
+            yield left, right
+        case Compatible(dims) | Clashing(dims):
+            yield from combinations(dims, 2)
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _sides(part)
 
 
 def telling_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | None:

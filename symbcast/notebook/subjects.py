@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.algebra.symbols import Unknown
 from symbcast.api.env import ShapeEnv
 from symbcast.api.result import Result
 from symbcast.errors import BindingError, ShapeTypeError
@@ -15,9 +16,10 @@ from symbcast.logic.formulas import FALSE, Formula, dims_of, equal
 from symbcast.program.needs import needs
 from symbcast.program.premises import own_set
 from symbcast.reasons import SIZE
+from symbcast.solver.compiler import predicate
 from symbcast.solver.decision import Decision
 from symbcast.solver.knowledge import ContradictionError, Knowledge
-from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class Subject:
     ``asked`` are the formulas that must hold, ``blamed`` says by their positions, of those that do not, which of
     ``blames`` that is laid to. ``assumed`` is what is taken for granted besides ``min_size`` and what the symbols say
     of themselves; ``output`` the output shape where all holds, None for a program; ``condition`` what must hold, as
-    it was decided.
+    it was decided; ``found`` returns the answer's own witness and counterexample.
     """
 
     names: Mapping[Symbol, str]
@@ -61,21 +63,76 @@ class Subject:
     blamed: Callable[[Sequence[int]], tuple[int, ...]]
     condition: Callable[[], Sequence[Formula]]
     output: tuple[OutputDim, ...] | None = None
+    found: Callable[[], tuple[Mapping[str, int] | None, Mapping[str, int] | None]] | None = None
 
-    def smallest(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
-        """Return the smallest sizes, the given ones among them, at which all that is asked holds.
+    def evidence(self, given: Mapping[Symbol, int]) -> tuple[Mapping[Symbol, int] | None, Mapping[Symbol, int] | None]:
+        """Return the smallest sizes at which all that is asked holds, and at which it does not, the given among them.
 
-        Where there are none, or none were found, those that the assumptions allow; where these allow none beside the
-        given ones, the least that each symbol allows by itself.
+        None stands for those that there are not, or that were not found.
         """
+        if self.found is not None and not given:
+            works, fails = self.found()
+            return self._by_symbol(works), self._by_symbol(fails)
+        known = self._known(given)
+        if known is None:
+            return None, None
+        decision = Decision(known, self.condition())
+        return decision.witness(), decision.counterexample()
+
+    def _by_symbol(self, sizes: Mapping[str, int] | None) -> dict[Symbol, int] | None:
+        return None if sizes is None else {s: sizes[name] for s, name in self.names.items()}
+
+    def least(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
+        """Return the smallest sizes that the assumptions allow, the given ones among them.
+
+        Where they allow none beside the given ones, the least that each symbol allows by itself.
+        """
+        known = self._known(given)
+        found = (known and Decision(known, ()).witness()) or {}
+        return {s: given.get(s, found.get(s, own_set(s, self.min_size).least(1) or 0)) for s in self.names}
+
+    def first_sizes(self, s: Symbol, up_to: int) -> tuple[int, ...]:
+        """Return the sizes from 0 up to the given one, or as many of the first that a symbol can be beyond.
+
+        Where the assumptions leave it one size only of those, they are the first ones that it can be.
+        """
+        known = self._known({})
+        stands = s if known is None else known.values.get(s, s)
+        if isinstance(stands, int):
+            return tuple(range(stands, stands + up_to + 1) if stands > up_to else range(up_to + 1))
+        domain = own_set(s, self.min_size) if known is None else known.domains[stands]  # type: ignore[index]
+        members = domain.first(up_to + 1)
+        return tuple(range(up_to + 1) if sum(m <= up_to for m in members) > 1 or not members else members)
+
+    def broken(self, sizes: Mapping[Symbol, int]) -> list[Formula]:
+        """Return what is asked and does not hold at some sizes."""
+        return [f for f in self.asked if not predicate(f, used := tuple(symbols_in(f)))(*(sizes[s] for s in used))]
+
+    def pair(
+        self, moved: Collection[Symbol], given: Mapping[Symbol, int]
+    ) -> tuple[Mapping[Symbol, int], Mapping[Symbol, int]] | None:
+        """Return the smallest sizes of which the first work and the second fail, apart in the moved symbols only."""
+        other: dict[Symbol, Symbol] = {s: Unknown(f"?{n}") for n, s in enumerate(moved)}
+        own = {s: own_set(s, self.min_size) for s in self.names}
+        premises = [*self.assumed, *(equal(s, size) for s, size in given.items()), *self.condition()]
+        assumed = [put_in(f, other) for f in self.assumed if not other.keys().isdisjoint(symbols_in(f))]
+        try:
+            domains = {**own, **{there: own[s] for s, there in other.items()}}
+            known = Knowledge(tuple(domains), domains, [*premises, *assumed])
+        except ContradictionError:
+            return None
+        found = Decision(known, [put_in(f, other) for f in self.condition()]).counterexample()
+        if found is None:
+            return None
+        return {s: found[s] for s in self.names}, {s: found[other.get(s, s)] for s in self.names}
+
+    def _known(self, given: Mapping[Symbol, int]) -> Knowledge | None:
+        """Return what is known beside the given sizes; None where these contradict it."""
         own = {s: own_set(s, self.min_size) for s in self.names}
         try:
-            known = Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
+            return Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
         except ContradictionError:
-            found = None
-        else:
-            found = Decision(known, self.condition()).witness() or Decision(known, ()).witness()
-        return {s: given.get(s, (found or {}).get(s, own[s].least(1) or 0)) for s in own}
+            return None
 
 
 def subject_of(value: Result | ShapeEnv | ModelReport) -> Subject:
@@ -118,6 +175,7 @@ def _of_result(result: Result) -> Subject:
         blamed=blamed,
         condition=lambda: result.clauses,
         output=result.emission.output,
+        found=lambda: (result.witness(), result.counterexample()),
     )
 
 

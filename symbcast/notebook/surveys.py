@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.sizes import check_size
-from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting import Joined
 from symbcast.errors import BindingError
-from symbcast.notebook.defaults import telling_names
+from symbcast.explanation.names import Namer
+from symbcast.notebook.grids import Grid, Values
+from symbcast.notebook.sections import Ranges, Section, section
 from symbcast.notebook.subjects import Blame, Subject, subject_of
 from symbcast.program.bindings import Sizes, read_size, read_sizes
-from symbcast.program.premises import own_set
-from symbcast.solver.compiler import UndefinedError, join_sizes, predicate, value_function
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.api.env import ShapeEnv
     from symbcast.api.result import Result
-    from symbcast.broadcasting import OutputDim
-    from symbcast.logic.formulas import Formula
     from symbcast.onnx.report.model_report import ModelReport
-    from symbcast.solver.size_sets import SizeSet
 
-__all__ = ["MAX_CELLS", "SIZES", "Blame", "Cell", "Outcome", "Survey", "survey"]
+__all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey", "survey_of"]
 
-SIZES = range(17)
-"""The sizes that are looked at where none are given."""
+UP_TO = 16
+"""The largest size that is looked at where none are given, unless it takes larger ones to see both outcomes."""
+
+MOST_SIZES = 65
+"""So many sizes of a symbol are chosen at most; beyond, they are taken in steps."""
 
 MAX_CELLS = 250_000
 """How many cells a survey may have."""
@@ -63,7 +60,8 @@ class Cell(NamedTuple):
 class Survey:
     """An answer at every point of a grid of sizes.
 
-    ``names`` are one symbol or two, and ``sizes`` those that each takes; ``fixed`` are the other symbols' sizes.
+    ``names`` are one symbol or two, and ``sizes`` those that each takes; ``fixed`` are the other symbols' sizes, and
+    ``following`` says in text what those are that follow from these by the assumptions.
     ``blames`` are all that could fail: axes, or operations in their order. ``rows[j][i]`` is the cell where the
     second symbol, if there is one, has its size ``j`` and the first one its size ``i``.
     """
@@ -73,18 +71,24 @@ class Survey:
     fixed: dict[str, int]
     blames: tuple[Blame, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    following: dict[str, str] = field(default_factory=dict)
 
     @property
     def shapes(self) -> set[tuple[int, ...]]:
         """The output shapes that occur."""
         return {cell.shape for row in self.rows for cell in row if cell.shape is not None}
 
+    @property
+    def outcomes(self) -> set[Outcome]:
+        """What occurs: that it works, fails, or is excluded."""
+        return {cell.outcome for row in self.rows for cell in row}
+
 
 def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     subject: Result | ShapeEnv | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | Iterable[int] | None = None,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     y_sizes: Iterable[int] | None = None,
     fixed: Sizes | None = None,
@@ -92,9 +96,11 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
 
     ``y_sizes`` are those of the second symbol where it has others, and sizes in place of ``y`` are those of ``x``
-    alone. Where neither symbol is named, they are two that the condition ties together. Other symbols have the sizes in
-    ``fixed``, by name or symbol, and else the smallest at which the answer is valid beside those. A model with sizes
-    that data decide is valid where it is with suitable data.
+    alone. What is not given is chosen so that both outcomes are in the survey where both exist: two symbols that the
+    condition ties together; the sizes from 0 to 16, or as far as it takes, in steps where that is far; and for the
+    other symbols the sizes in ``fixed``, by name or symbol, and else the smallest that will do. Symbols that the
+    assumptions say in terms of those that vary follow them. A model with sizes that data decide is valid where it is
+    with suitable data.
 
     Raises `BindingError` for symbols that the answer does not have, for what are no sizes, and for more than 250,000
     cells; `DimensionError` for sizes beyond 64 bits, and `ShapeTypeError` for another subject.
@@ -106,57 +112,59 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     [(1, 3), (2, 3), (3, 3)]
     [(2, 3), (2, 3), ['axis 0 (-2)']]
     [(3, 3), ['axis 0 (-2)'], (3, 3)]
+    >>> found = survey(broadcast("batch, heads, T, T + P", "batch, 1, 1, S"))
+    >>> found.names, found.fixed, sorted(outcome.value for outcome in found.outcomes)
+    (('T', 'S'), {'batch': 1, 'heads': 1, 'P': 1}, ['fails', 'works'])
     """
     asked = subject_of(subject)
     if y is not None and not _is_name(y):
-        if sizes is not SIZES:
+        if sizes is not None:
             raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
         sizes, y = y, None  # type: ignore[assignment]
-    x, y = _chosen(asked, x, y, fixed)
-    axes = _axes(asked, x, y, sizes, y_sizes)
-    others = _fixed(asked, axes, fixed)
+    chosen = _chosen(asked, x, y)
+    across, along = _given_sizes(asked, chosen, sizes, y_sizes)
+    known = _known(asked, chosen, fixed)
+    found = section(asked, chosen, known, Ranges(UP_TO, MOST_SIZES, (across, along)))
+    if found is None:
+        raise BindingError("no symbol is left for the first axis", "name one: x='N'")
+    _check_cells(found)
+    return survey_of(asked, found)
+
+
+def survey_of(asked: Subject, chosen: Section) -> Survey:
+    """Return what is so at the sizes of a section."""
     names = asked.names
-    grid = _Grid(axes, others)
     return Survey(
-        names=tuple(names[s] for s in axes),
-        sizes=tuple(axes.values()),
-        fixed={names[s]: size for s, size in others.items()},
+        names=tuple(names[s] for s in chosen.axes),
+        sizes=tuple(chosen.axes.values()),
+        fixed={names[s]: size for s, size in chosen.fixed.items()},
+        following={names[s]: _renamed(dim, names) for s, dim in chosen.following.items()},
         blames=asked.blames,
-        rows=tuple(_rows(asked, grid)),
+        rows=tuple(_rows(asked, Grid(chosen.axes, chosen.fixed, chosen.following))),
     )
+
+
+def _renamed(dim: Dim, names: Mapping[Symbol, str]) -> str:
+    return Namer.of(names).dim(dim)
 
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) or hasattr(type(value), "free_symbols")
 
 
-def _chosen(asked: Subject, x: Any, y: Any, fixed: Sizes | None) -> tuple[Any, Any]:
-    """Return the symbols to vary: those given, or else the most telling ones that are not fixed."""
-    if x is not None:
-        return x, y
-    taken = read_sizes(asked.names, fixed, {})
-    free = telling_names({s: name for s, name in asked.names.items() if name not in taken}, asked.condition())
-    if y is not None or not free:
-        raise BindingError("no symbol is left for the first axis", "name one: x='N'")
-    return free[0], free[1] if len(free) > 1 else None
-
-
-def _axes(asked: Subject, x: Any, y: Any, xs: Any, ys: Any) -> dict[Symbol, tuple[int, ...]]:
-    """Return the symbols to vary, with their sizes."""
+def _chosen(asked: Subject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
+    """Return the symbols to vary, None where none is named."""
+    if x is None:
+        if y is not None:
+            raise BindingError("no symbol is left for the first axis", "name one: x='N'")
+        return None
     first = _symbol(asked, x)
     if y is None:
-        if ys is not None:
-            raise BindingError("sizes were given for a second symbol, and no symbol", "name it: y='M'")
-        return {first: _sizes(asked.names[first], xs)}
+        return (first,)
     second = _symbol(asked, y)
     if first == second:
         raise BindingError(f"{asked.names[first]} is named for both axes", "name two symbols, or leave the second out")
-    across = _sizes(asked.names[first], xs)
-    # Sizes that can be gone through once only were gone through.
-    along = across if ys is None else _sizes(asked.names[second], ys)
-    if len(across) * len(along) > MAX_CELLS:
-        raise _too_many(f"{len(across)} by {len(along)} sizes are {len(across) * len(along):,} cells")
-    return {first: across, second: along}
+    return first, second
 
 
 def _symbol(asked: Subject, given: Any) -> Symbol:
@@ -165,6 +173,22 @@ def _symbol(asked: Subject, given: Any) -> Symbol:
     except TypeError:
         raise BindingError(f"{given!r:.80} is not the name of a size", "write a name such as 'N'") from None
     return next(s for s, called in asked.names.items() if called == name)
+
+
+def _given_sizes(
+    asked: Subject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
+) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """Return the sizes that are given for the first symbol and for the second, None where they are not."""
+    if ys is not None and chosen is not None and len(chosen) == 1:
+        raise BindingError("sizes were given for a second symbol, and no symbol", "name it: y='M'")
+    first, second = (
+        [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2]
+        if xs is not None or ys is not None
+        else ("", "")
+    )
+    across = None if xs is None else _sizes(first, xs)
+    # Sizes that can be gone through once only were gone through.
+    return across, across if ys is None else _sizes(second, ys)
 
 
 def _sizes(name: str, given: Any) -> tuple[int, ...]:
@@ -179,95 +203,33 @@ def _sizes(name: str, given: Any) -> tuple[int, ...]:
     return sizes
 
 
+def _check_cells(chosen: Section) -> None:
+    across, along = [*map(len, chosen.axes.values()), 1][:2]
+    if across * along > MAX_CELLS:
+        raise _too_many(f"{across} by {along} sizes are {across * along:,} cells")
+
+
 def _too_many(problem: str) -> BindingError:
     hint = f"at most {MAX_CELLS:,} cells are looked at: take a step, as in range(0, 4096, 64)"
     return BindingError(problem, hint)
 
 
-def _fixed(asked: Subject, axes: Mapping[Symbol, Any], given: Sizes | None) -> dict[Symbol, int]:
-    """Return the sizes of the symbols that do not vary."""
+def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | None) -> dict[Symbol, int]:
+    """Return the sizes that are given for symbols that do not vary."""
     sizes = read_sizes(asked.names, given, {})
-    for s in axes:
+    for s in chosen or ():
         name = asked.names[s]
         if name in sizes:
             raise BindingError(
                 f"{name} varies and is fixed at {sizes[name]}", "give it as an axis or as fixed, not both"
             )
-    known = {s: sizes[name] for s, name in asked.names.items() if name in sizes}
-    others = [s for s in asked.names if s not in axes]
-    if len(known) == len(others):
-        return {s: known[s] for s in others}
-    smallest = asked.smallest(known)
-    return {s: smallest[s] for s in others}
+    return {s: sizes[name] for s, name in asked.names.items() if name in sizes}
 
 
-Values = Sequence[Sequence[Any]]
-"""One row for each size of the second symbol; rows, and values in them, that are alike are one object."""
-
-
-class _Grid:
-    """The points of a grid: sizes of one symbol or two, and the other symbols' sizes."""
-
-    def __init__(self, axes: Mapping[Symbol, tuple[int, ...]], others: Mapping[Symbol, int]) -> None:
-        self._axes = tuple(axes)
-        self._sizes = [*axes.values(), (0,)][:2]
-        self._others = others
-        self.width, self.height = map(len, self._sizes)
-
-    def values(self, symbols: Iterable[Symbol], compiled: Callable[[tuple[Symbol, ...]], Callable[..., Any]]) -> Values:
-        """Return a function of some symbols at every point; it is called once for each choice of their sizes.
-
-        ``compiled`` returns the function of the symbols in a given order; where that has no value, None stands.
-        """
-        used = dict.fromkeys(symbols)
-        varying = [a for a in self._axes if a in used]
-        still = [s for s in used if s not in self._axes]
-        function, rest = compiled((*varying, *still)), [self._others[s] for s in still]
-        if len(varying) == 2:
-            return [[_value(function, x, y, *rest) for x in self._sizes[0]] for y in self._sizes[1]]
-        if not varying:
-            return [[_value(function, *rest)] * self.width] * self.height
-        if varying[0] == self._axes[0]:
-            return [[_value(function, x, *rest) for x in self._sizes[0]]] * self.height
-        return [[_value(function, y, *rest)] * self.width for y in self._sizes[1]]
-
-    def where(self, formula: Formula) -> Values:
-        """Return whether a formula holds at every point."""
-        return self.values(symbols_in(formula), lambda order: predicate(formula, order))
-
-    def allowed(self, min_size: int) -> Iterable[Values]:
-        """Yield for each symbol whether its size, at every point, is one that it can be by itself."""
-        for s in (*self._axes, *self._others):
-            members = own_set(s, min_size)
-            yield self.values([s], partial(_membership, members))
-
-    def sizes(self, dim: OutputDim) -> Values:
-        """Return the size of an output axis at every point, None where it has none."""
-        members = tuple(dict.fromkeys(dim if isinstance(dim, Joined) else (dim,)))
-        return self.values(symbols_of(members), lambda order: _join_function(members, order))
-
-
-def _membership(members: SizeSet, _: tuple[Symbol, ...]) -> Callable[[int], bool]:
-    return members.__contains__
-
-
-def _value(function: Callable[..., Any], *sizes: int) -> Any:
-    try:
-        return function(*sizes)
-    except (ZeroDivisionError, UndefinedError):
-        return None
-
-
-def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callable[..., int]:
-    functions = [value_function(d, order) for d in members]
-    if len(functions) == 1:
-        return functions[0]
-    return lambda *sizes: join_sizes(*(function(*sizes) for function in functions))
-
-
-def _rows(asked: Subject, grid: _Grid) -> Iterator[tuple[Cell, ...]]:
+def _rows(asked: Subject, grid: Grid) -> Iterator[tuple[Cell, ...]]:
     """Yield the rows of cells."""
-    allowed = [v for v in (*grid.allowed(asked.min_size), *map(grid.where, asked.assumed)) if not _is_all_true(v)]
+    by_itself = (grid.allowed(s, asked.min_size) for s in asked.names)
+    allowed = [v for v in (*by_itself, *map(grid.where, asked.assumed)) if not _is_all_true(v)]
     holding = {n: v for n, v in enumerate(map(grid.where, asked.asked)) if not _is_all_true(v)}
     output = None if asked.output is None else [grid.sizes(d) for d in asked.output]
     positions = tuple(holding)

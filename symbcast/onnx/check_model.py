@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.logic.formulas import Comparison, at_most
@@ -150,13 +150,23 @@ def repeated(walked: Callable[[Asker | None], Walked]) -> Walked:
 def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
     model = question.examined.model
-    env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
+    env = environment(question.assume, question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
     walk = Walk(question.examined, asker)
     inputs = read_inputs(model.graph, env, given)
     sized(asker, inputs, question.min_size)
     return walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
+
+
+def environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
+    """Return an environment with what is assumed of sizes that a model brings later, by name or by label."""
+    env = ShapeEnv(on_conflict="record", budget=budget)
+    for size in (s for a in assume for s in symbols_in(a.formula)):
+        if isinstance(size, Unknown):
+            env.named(size.name)
+    env.assume(assume)
+    return env
 
 
 def sized(asker: Asker, inputs: Inputs, min_size: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.bounds import Bounds
 from symbcast.api.env import ShapeEnv
 from symbcast.logic.formulas import at_most
-from symbcast.onnx.check_model import Walked, repeated, sized, walked_through
+from symbcast.onnx.check_model import Walked, environment, repeated, sized, walked_through
 from symbcast.onnx.inputs.given import ContentsLike, Given, read_given
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.requirements.condition import Conditions
@@ -108,7 +108,7 @@ def _checked(question: _Question, given: Given) -> Checked:
 def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     """Walk through a model, knowing of its inputs what an earlier walk learned."""
     graph = question.model.graph
-    env = ShapeEnv(question.assume, on_conflict="record", budget=question.budget)
+    env = environment(question.assume, question.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, "openvino", Bounds({}))
     walk = OpenVinoWalk(Examined(question.model, {}, {}, inner=0), asker)

@@ -31,13 +31,17 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 
 
 class Assumption:
-    """One assumption: its formula, and how it was written; where nobody wrote it, as the formula is."""
+    """One assumption: its formula, and how it was written; where nobody wrote it, as the formula is.
 
-    __slots__ = ("_text", "formula")
+    ``is_written`` says that a user wrote it as text, so that a name in it may be mistyped.
+    """
 
-    def __init__(self, formula: Formula, text: str | None = None) -> None:
+    __slots__ = ("_text", "formula", "is_written")
+
+    def __init__(self, formula: Formula, text: str | None = None, is_written: bool = False) -> None:
         self.formula = formula
         self._text = text
+        self.is_written = is_written
 
     @property
     def text(self) -> str:
@@ -72,7 +76,7 @@ def _read_assumption(item: Any) -> Assumption:
             raise AssumptionError(
                 f"{item.strip()!r} speaks of an unknown size", hint="give it a label: ?a, here and there"
             )
-        return Assumption(with_values(parse_formula(item)), item.strip())
+        return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True)
     if isinstance(item, Assumption):
         return item
     if isinstance(getattr(item, "formula", None), FORMULA_KINDS):  # a Condition

@@ -7,8 +7,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
 
-from symbcast.algebra.symbols import Symbol
+from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import symbols_of
+from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
 from symbcast.shapes import Shape, shape_of
 
@@ -69,6 +70,9 @@ def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[
 
 def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
     """Return the name of a size that is given as a symbol, sympy's or one of our own."""
+    if isinstance(key, Unknown) and key not in names:
+        called = {s.identity: name for s, name in names.items() if isinstance(s, Unknown)}
+        return called.get(key.identity, key.name)
     if isinstance(key, Symbol):
         return names.get(key, key.name)
     if not hasattr(type(key), "free_symbols"):
@@ -79,6 +83,8 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
         found = from_sympy(key)
     except DimensionError:
         return str(key)
+    if isinstance(found, Unknown):
+        return _name_of(found, names)
     return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
@@ -90,10 +96,8 @@ def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
     """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
-    import difflib  # for a message only
-
-    close = difflib.get_close_matches(name, wanted, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+    close = closest(name, wanted)
+    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is called {name!r}", hint)
 
 

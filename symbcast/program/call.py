@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.terms import Dim
+from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
-from symbcast.logic.formulas import FALSE, holds
+from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of
@@ -18,9 +18,10 @@ from symbcast.solver.masks import Masks
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from sympy import Symbol
+    import sympy
     from sympy.logic.boolalg import Boolean
 
+    from symbcast.algebra.symbols import Symbol
     from symbcast.logic.formulas import Formula
     from symbcast.program.assumptions import Assumption, Assumptions
     from symbcast.program.scope import Scope
@@ -87,10 +88,12 @@ class Call:
                 made._tier = JOINS
                 return made
         from symbcast.program.assumptions import check_min_size, read_assumptions
+        from symbcast.program.links import check_links
         from symbcast.program.scope import Scope
 
-        fresh = [not isinstance(s, Shape) for s in shapes]
-        scope = Scope(operands, fresh, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
+        held = [isinstance(s, Shape) for s in shapes]
+        scope = Scope(operands, held, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
+        check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)
         return cls(found, scope.shapes, scope)
 
     @property
@@ -104,7 +107,7 @@ class Call:
         if self._scope is None and self._tier == JOINS:
             from symbcast.program.scope import Scope
 
-            self._scope = Scope(self.operands, [False] * len(self._dims), (), 0)
+            self._scope = Scope(self.operands, [True] * len(self._dims), (), 0)
         return self._scope
 
     @property
@@ -204,13 +207,26 @@ class Call:
         return (*self.size_constraints(), *self.emission.constraints)
 
     @property
-    def symbols(self) -> tuple[Symbol, ...]:
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
         """The sizes that the answer is about, in order of appearance."""
         if self._tier == SIZES:
             return ()
         from symbcast.algebra.door import symbol_to_sympy
 
         return tuple(map(symbol_to_sympy, self.masks.names if self.scope is None else self.scope.symbols))
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size, as it is within, is called, in order of appearance."""
+        return {} if self.scope is None else self.scope.names
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the shapes broadcast."""
+        if not with_assumptions or self.scope is None:
+            return all_of(self.clauses)
+        from symbcast.program.premises import assumed
+
+        return all_of([*assumed(self.shown, self.assumptions, self.scope.min_size), *self.clauses])
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, symbol
+from symbcast.algebra.symbols import LABEL, Dummy, Symbol, Unknown, UserSymbol, free_labels, symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import AssumptionError
 from symbcast.logic.formulas import Formula
@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 class Names:
     """The sizes of a program in order of first appearance, and what each name and label stands for.
 
-    A user's own symbol stands for its name if it comes first. An unknown that text brings is another one each time,
-    and labelled ``?0``, ``?1``...; a label that the text gives (``?a``) is one size throughout.
+    A user's own symbol stands for its name if it comes first. A label in text (``?a``, ``?0``) means the unknown that
+    is shown by it here, whoever brought that: other text, a shape that a user holds, a ``?`` that got its label here.
+    All other unknowns are themselves, and nothing else: one keeps the label that it was made with if that is free, and
+    gets the first free one of ``?0``, ``?1``... if it is not.
     """
 
     def __init__(self) -> None:
         self.order: dict[Symbol, None] = {}
         self._by_name: dict[str, Symbol] = {}
-        self._labels: dict[str, Unknown] = {}
+        self._labels: dict[str, Symbol] = {}
+        self._unknowns: dict[tuple[int, int, int | None], Symbol] = {}
+        """Each unknown of this program, by what it has in common with itself by other labels."""
+        self._free_from = 0
+        """No lower number than this is free as a label."""
         self._replaced: dict[Symbol, Symbol] = {}
         self.sizes: dict[Dim, None] = {}
         """Dimensions that are over sizes of this program alone."""
@@ -44,25 +50,42 @@ class Names:
         """Return names that go their own way from here."""
         made = Names()
         made.order = dict(self.order)
-        made._by_name, made._labels = dict(self._by_name), dict(self._labels)
+        made._by_name, made._labels, made._unknowns = dict(self._by_name), dict(self._labels), dict(self._unknowns)
+        made._free_from = self._free_from
         made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
         return made
 
     def prefer(self, symbols: Iterable[Symbol]) -> None:
-        """Reserve names and labels for symbols that come together, before any is met: a user's own have precedence."""
+        """Reserve names for symbols that come together, before any is met: a user's own have precedence."""
         found = dict.fromkeys(symbols)
         dummies = Counter(s.name for s in found if isinstance(s, Dummy))
         for s in found:
-            if isinstance(s, Unknown):
-                self._labels.setdefault(s.name, s)
-            elif isinstance(s, UserSymbol) and not s.is_Dummy:
-                self._by_name.setdefault(s.name, s)
+            if isinstance(s, UserSymbol) and not s.is_Dummy:
+                self._table(s.name).setdefault(s.name, s)
         for s in found:
             if isinstance(s, Dummy) and dummies[s.name] == 1:  # else a text of that name means none of them
-                self._by_name.setdefault(s.name, s)
+                self._table(s.name).setdefault(s.name, s)
         for s in found:
             if type(s) is Symbol:  # so that no dummy is shown by a name that text has
-                self._by_name.setdefault(s.name, s)
+                self._table(s.name).setdefault(s.name, s)
+
+    def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
+        """Reserve the labels of unknowns that come together, before any is met; of each it is said whether it is held.
+
+        Those of shapes that somebody holds have precedence, then those that text speaks of.
+        """
+        for s, is_held in unknowns:
+            if is_held:
+                s.is_spoken = False
+                if s.identity not in self._unknowns and LABEL.fullmatch(s.name):
+                    self._labels.setdefault(s.name, s)
+        for s, _ in unknowns:
+            if s.is_spoken:
+                self._labels.setdefault(s.name, s)
+
+    def _table(self, name: str) -> dict[str, Symbol]:
+        """Return where a name is looked up: one that is written as a label is a label, whatever brings it."""
+        return self._labels if LABEL.fullmatch(name) else self._by_name
 
     def mark(self) -> tuple[int, ...]:
         """Return the present state, for `undo`."""
@@ -74,6 +97,7 @@ class Names:
             while len(table) > length:
                 table.popitem()  # the last one in
         self.brought.clear()
+        self._free_from = 0
 
     def taken(self) -> list[Formula]:
         """Return what was brought, once."""
@@ -81,40 +105,43 @@ class Names:
         return found
 
     def _tables(self) -> tuple[dict[Any, Any], ...]:
-        return self.order, self._by_name, self._labels, self._replaced, self.sizes, self.shown
+        return self.order, self._by_name, self._labels, self._unknowns, self._replaced, self.sizes, self.shown
 
     def named(self, name: str) -> Symbol:
         """Return the size that a name means; a label begins with ``?``."""
-        if name.startswith("?"):
-            return self._labels[name] if name in self._labels else self._meet(Unknown(name), is_fresh=True)
-        return self._by_name[name] if name in self._by_name else self._meet(symbol(name), is_fresh=False)
+        found = self._table(name).get(name)
+        if found is None:
+            found = self._meet(Unknown(name) if LABEL.fullmatch(name) else symbol(name))
+        return found
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
         """Return an unknown of its own."""
         made = Unknown(self._free_label(), lower, upper)
-        self._meet(made, is_fresh=False)
+        self._meet(made)
         return made
 
-    def bind(self, shape: Shape, is_fresh: bool) -> Shape:
-        """Return a shape with this program's sizes in place of others of their names.
+    def bind_all(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+        """Return shapes that come together, with this program's sizes in place of others of their names.
 
-        ``is_fresh`` says that text brought it, whose unknowns nobody else holds.
+        Of each it is said whether somebody holds it; else text brought it, or what was made into a shape for this.
         """
-        if all(type(d) is int or d in self.sizes for d in shape.dims):
+        given = list(shapes)
+        new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
+        if new:
+            self._reserve([(s, h) for shape, h in new for s in symbols_of(shape.dims) if isinstance(s, Unknown)])
+        return tuple([self.bind(shape) for shape, _ in given])
+
+    def bind(self, shape: Shape) -> Shape:
+        """Return a shape with this program's sizes in place of others of their names."""
+        if self._is_known(shape):
             return shape
-        bound = self._bindings(symbols_of(shape.dims), is_fresh)
+        bound = self._bindings(symbols_of(shape.dims))
         found = shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
         self.sizes.update(dict.fromkeys(d for d in found.dims if type(d) is not int))
         return found
 
-    def restore(self, shape: Shape) -> Shape:
-        """Return a shape whose unknowns are those of their labels here, numbered ones too: it was written down here."""
-        unknowns = [s for s in symbols_of(shape.dims) if isinstance(s, Unknown)]
-        for s in unknowns:
-            if s.name not in self._labels:
-                self._meet(s, is_fresh=False)
-        bound = {s: self._labels[s.name] for s in unknowns if self._labels[s.name] is not s}
-        return shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
+    def _is_known(self, shape: Shape) -> bool:
+        return all(type(d) is int or d in self.sizes for d in shape.dims)
 
     def bind_formula(self, formula: Formula) -> Formula:
         """Return a formula with this program's sizes in place of others of their names.
@@ -122,62 +149,72 @@ class Names:
         Raises `AssumptionError` for an unknown that no shape has brought.
         """
         symbols = symbols_in(formula)
-        for s in symbols:
-            if isinstance(s, Unknown) and s not in self.order and s.name not in self._labels:
-                known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
-                raise AssumptionError(f"no size here is called {s.name}", hint=known)
-        bound = self._bindings(symbols, is_fresh=True, labels=True)
+        unknowns: dict[Symbol, Symbol] = {s: self._spoken_of(s) for s in symbols if isinstance(s, Unknown)}
+        bound = self._bindings(s for s in symbols if s not in unknowns)
+        bound.update((s, kept) for s, kept in unknowns.items() if kept is not s)
         return put_in(formula, bound) if bound else formula
 
-    def _bindings(self, symbols: Iterable[Symbol], is_fresh: bool, labels: bool = False) -> dict[Symbol, Symbol]:
+    def _spoken_of(self, s: Unknown) -> Symbol:
+        """Return the size that an unknown in a formula is: itself, or else the one that its label means here."""
+        kept = self._unknowns.get(s.identity) or self._labels.get(s.name)
+        if kept is None:
+            known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
+            raise AssumptionError(f"no size here is called {s.name}", hint=known)
+        return kept
+
+    def _bindings(self, symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
         found: dict[Symbol, Symbol] = {}
         for s in symbols:
             if s in self.order:
                 continue
-            if labels and isinstance(s, Unknown):
-                found[s] = self._labels[s.name]
-                continue
             kept = self._replaced.get(s)
             if kept is None:
-                kept = self._meet(s, is_fresh)
+                kept = self._meet(s)
             if kept is not s:
                 found[s] = kept
                 if not own_set(kept, 0) <= own_set(s, 0):
                     self.brought.append(describe(kept, own_set(s, 0)))
         return found
 
-    def _meet(self, s: Symbol, is_fresh: bool) -> Symbol:
+    def _meet(self, s: Symbol) -> Symbol:
         """Take a symbol in that is not known yet; return what stands for it."""
-        kept: Symbol = s
         if isinstance(s, Unknown):
-            if is_fresh and not s.name[1:].isdecimal() and s.name in self._labels:
-                return self._labels[s.name]  # a label of the text's own; the next text has another unknown for it
-            if self._labels.get(s.name, s) is not s:
-                s, old = s.renamed(self._free_label()), s
-                kept = s
-                if not is_fresh:
-                    self._replaced[old] = s
-            self._labels[s.name] = s
-            self.shown[s] = s.name
-        elif s.is_Dummy:
+            return self._meet_unknown(s)
+        table = self._table(s.name)
+        kept: Symbol = s
+        if s.is_Dummy:
             # Another size than any of its name; text means it by the name that it is shown by.
             name, number = s.name, 0
-            while self._by_name.get(name, s) is not s:
+            while table.get(name, s) is not s:
                 number += 1
                 name = f"{s.name}_{number}"
-            self._by_name[name] = s
+            table[name] = s
             self.shown[s] = name
         else:
-            kept = self._by_name.setdefault(s.name, s)
+            kept = table.setdefault(s.name, s)
             if kept is not s:
                 self._replaced[s] = kept
-                return kept if kept in self.order else self._meet(kept, is_fresh=False)
+                return kept if kept in self.order else self._meet(kept)
             self.shown[s] = s.name
         self.order[kept] = None
         return kept
 
+    def _meet_unknown(self, s: Unknown) -> Symbol:
+        kept = self._unknowns.get(s.identity)
+        if kept is not None:
+            return kept
+        kept = self._labels.get(s.name, s)
+        if s.is_spoken and kept is not s:
+            return kept if kept in self.order else self._meet(kept)
+        s.is_spoken = False  # by now it is one that is held
+        if kept is not s or not LABEL.fullmatch(s.name):
+            kept = s.renamed(self._free_label())
+        self._unknowns[s.identity] = self._labels[kept.name] = kept
+        self.shown[kept] = kept.name
+        self.order[kept] = None
+        return kept
+
     def _free_label(self) -> str:
-        number = len(self._labels)
-        while f"?{number}" in self._labels:
-            number += 1
-        return f"?{number}"
+        label = next(free_labels(self._labels, self._free_from))
+        self._free_from = int(label[1:]) + 1
+        return label

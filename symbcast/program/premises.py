@@ -28,6 +28,11 @@ def own_set(s: Symbol, min_size: int) -> SizeSet:
     return found if s.parity is None else found & SizeSet.residues(2, [s.parity])
 
 
+def assumed(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> list[Formula]:
+    """Return all that is taken for granted of some sizes: of each by itself, and in so many words."""
+    return [*(describe(s, own_set(s, min_size)) for s in symbols), *(a.formula for a in assumptions)]
+
+
 def knowledge(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> Knowledge:
     """Return what is known of some sizes.
 

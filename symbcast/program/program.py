@@ -85,7 +85,7 @@ class Program:
     def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
         """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""
         _check_origin(origin)
-        operands = [(s if isinstance(s, Shape) else shape(s), isinstance(s, str)) for s in shapes]
+        operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
         rule.check_shapes([s.dims for s, _ in operands])
         return self._recording.add_shapes(kind, origin, operands, rule)
 
@@ -96,7 +96,7 @@ class Program:
         Shape('(N, 4)')
         """
         _check_origin(origin)
-        operands = [(_as_shape(s), isinstance(s, str)) for s in (left, right)]
+        operands = [(_as_shape(s), isinstance(s, Shape)) for s in (left, right)]
         return self._recording.add_shapes("equal", origin, operands, None)
 
     def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
@@ -321,15 +321,11 @@ class Program:
 
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition; with the assumptions, all that holds where the program is valid."""
-        return all_of([*(self._assumed() if with_assumptions else ()), *self.clauses])
+        if not with_assumptions:
+            return all_of(self.clauses)
+        from symbcast.program.premises import assumed
 
-    def _assumed(self) -> list[Formula]:
-        """Return all that is assumed: in so many words, and of each symbol by itself."""
-        from symbcast.program.premises import own_set
-        from symbcast.solver.set_formulas import describe
-
-        own = [describe(s, own_set(s, self.min_size)) for s in self.shown]
-        return [*own, *(a.formula for a in self.assumptions)]
+        return all_of([*assumed(self.shown, self.assumptions, self.min_size), *self.clauses])
 
 
 _NUMPY = find_rule("numpy", {})

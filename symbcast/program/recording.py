@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from symbcast.algebra.symbols import symbol
+from symbcast.algebra.symbols import LABEL, symbol
 from symbcast.broadcasting import find_rule
 from symbcast.program.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.program.names import Names
@@ -62,7 +62,7 @@ class Recording:
         """Return a recording of operations, as they were recorded elsewhere, over the given sizes first."""
         made = Recording(min_size, on_conflict, budget)
         made.plain, names = None, Names()
-        names.bind(shape_of(symbols), is_fresh=False)
+        names.bind(shape_of(symbols))
         made._trace = Trace.replayed(ops, min_size, names)
         check_sizes(made._trace, 0)
         check_assumptions(made._trace)
@@ -80,7 +80,7 @@ class Recording:
         """The state in full; made from the operations where masks held it, or where it was left half changed."""
         if self.plain is not None:
             names = Names()
-            names.bind(shape_of(self.plain.joins.names), is_fresh=False)
+            names.bind(shape_of(self.plain.joins.names))
             self._trace = Trace.replayed(self.plain.ops, self.min_size, names)
             self.plain = None
         if self._trace is None:
@@ -147,7 +147,7 @@ class Recording:
     def add_shapes(
         self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None
     ) -> Shape:
-        """Add an operation on shapes and return its output; of each shape it is said whether text brought it."""
+        """Add an operation on shapes and return its output; of each shape it is said whether somebody holds it."""
         with self._all_or_nothing() as trace:
             known = len(trace.names.order)
             bound = trace.bound(operands)
@@ -168,7 +168,7 @@ class Recording:
 
     def named(self, name: str) -> Symbol:
         """Return the size that a name means; a label begins with ``?``."""
-        if self.plain is None or name.startswith("?"):
+        if self.plain is None or LABEL.fullmatch(name):
             return self.trace.names.named(name)
         self.plain.joins.read((symbol(name),))
         return symbol(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.program.assumptions import Assumption
 from symbcast.program.names import Names
@@ -17,27 +17,21 @@ class Scope:
     """The shapes of a call with their symbols bound, and the knowledge about those symbols.
 
     ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
-    stands for its name wherever it comes, for all operands come at once.
+    stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
+    holds it; the others were made for this question.
     """
 
     __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols")
 
     def __init__(
-        self, shapes: Sequence[Shape], fresh: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
+        self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
     ) -> None:
         self.min_size = min_size
         names = Names()
-        # The unknowns of text are nobody else's; they are labelled around those that a user holds.
-        given = [
-            s
-            for shape, is_fresh in zip(shapes, fresh, strict=True)
-            for s in symbols_of(shape.dims)
-            if not (is_fresh and isinstance(s, Unknown))
-        ]
-        given += [s for a in assumptions for s in symbols_in(a.formula) if not isinstance(s, Unknown)]
-        names.prefer(given)
-        self.shapes = tuple(names.bind(shape, is_fresh) for shape, is_fresh in zip(shapes, fresh, strict=True))
-        bound = [Assumption(names.bind_formula(a.formula), a.text) for a in assumptions]
+        given = [s for shape in shapes for s in symbols_of(shape.dims)]
+        names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))])
+        self.shapes = names.bind_all(zip(shapes, held, strict=True))
+        bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
-from symbcast.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.algebra.symbols import Symbol, Unknown, symbol, told_apart
 from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.program.bindings import Sizes, missing_sizes, read_sizes
 from symbcast.program.call import Call
-from symbcast.program.premises import own_set
+from symbcast.program.premises import assumed, own_set
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
 from symbcast.shapes import shape_of
@@ -22,7 +22,7 @@ from symbcast.solver.knowledge import Knowledge
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.solver.simplification import simplified
 from symbcast.text import parse_formula
-from symbcast.text.printing import formula_text
+from symbcast.text.printing import formula_text, names_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -37,14 +37,22 @@ class Statement:
     """A condition on sizes, made from text, a sympy Boolean, a `Call` or `Program` (where it is valid), or another.
 
     `symbcast.Condition` is this as users see it. ``formula`` is what it says; ``_asked`` are the sizes that its
-    question was about, in order, also those that the answer does not mention.
+    question was about, in order, also those that the answer does not mention. ``_spoken`` are the unknowns that text
+    means by their labels (``?a``, ``?0``): beside another condition, those that have these labels there. All other
+    unknowns are themselves, by whatever label; no two in one condition have the same.
     """
 
-    __slots__ = ("_asked", "formula")
+    __slots__ = ("_asked", "_spoken", "formula")
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
-        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*symbols_in(self.formula), *_asked(value))))
+        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
+        self._spoken: frozenset[Symbol] = frozenset()
+        if isinstance(value, Statement):
+            self._spoken = value._spoken
+        elif isinstance(value, str):
+            self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
+        self._put(told_apart(self._unknowns))
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -66,42 +74,63 @@ class Statement:
         return tuple(map(symbol_to_sympy, self._symbols))
 
     @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, also those that the condition does not mention."""
+        return names_of(self._asked)
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition, which has no assumptions; with them, also what each size is by itself."""
+        return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
+
+    @property
     def _symbols(self) -> tuple[Symbol, ...]:
         return tuple(symbols_in(self.formula))
 
     def __and__(self, other: ConditionLike) -> Self:
-        beside = self._beside(other)
-        return self._with(all_of((self.formula, beside.formula)), beside)
+        ours, theirs = self._together(other)
+        return ours._with(all_of((ours.formula, theirs.formula)), theirs)
 
     def __or__(self, other: ConditionLike) -> Self:
-        beside = self._beside(other)
-        return self._with(any_of((self.formula, beside.formula)), beside)
+        ours, theirs = self._together(other)
+        return ours._with(any_of((ours.formula, theirs.formula)), theirs)
 
     def __invert__(self) -> Self:
         return self._with(negate(self.formula))
 
     def __rshift__(self, other: ConditionLike) -> Self:
-        beside = self._beside(other)
-        return self._with(any_of((negate(self.formula), beside.formula)), beside)
+        ours, theirs = self._together(other)
+        return ours._with(any_of((negate(ours.formula), theirs.formula)), theirs)
 
-    def _beside(self, value: ConditionLike) -> Self:
-        """Return another condition in which a label of an unknown size means the size that it means in this one."""
-        made = type(self)(value)
-        labelled = {s.name: s for s in self._asked if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
-        bound: dict[Any, Unknown] = {
-            s: labelled[s.name] for s in made._asked if isinstance(s, Unknown) and s.name in labelled
-        }
-        bound = {s: ours for s, ours in bound.items() if s is not ours}
+    @property
+    def _unknowns(self) -> list[Unknown]:
+        return [s for s in self._asked if isinstance(s, Unknown)]
+
+    def _put(self, bound: Mapping[Any, Unknown]) -> None:
+        """Put other unknowns in the place of some."""
         if bound:
-            made._asked = tuple(dict.fromkeys(bound.get(s, s) for s in made._asked))
-            made.formula = put_in(made.formula, bound)
-        return made
+            self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
+            self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
+            self.formula = put_in(self.formula, dict(bound))
+
+    def _together(self, value: ConditionLike) -> tuple[Self, Self]:
+        """Return this condition and another one, so that labels of unknowns mean the same in both."""
+        ours, theirs = type(self)(self), type(self)(value)
+        for by, to in ((ours, theirs), (theirs, ours)):
+            labelled = {u.name: u for u in to._unknowns}
+            bound = {u: labelled.get(u.name, u) for u in by._unknowns if u in by._spoken}
+            by._spoken = frozenset(u for u, meant in bound.items() if meant is u or meant in to._spoken)
+            by._put({u: meant for u, meant in bound.items() if meant is not u})
+        apart = told_apart([*ours._unknowns, *theirs._unknowns])
+        ours._put(apart)
+        theirs._put(apart)
+        return ours, theirs
 
     def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
         """Return a condition about the sizes of this one's question, and of another's."""
         made = type(self)(formula)
         asked = (*self._asked, *(other._asked if other is not None else ()), *more)
         made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
+        made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
         return made
 
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
@@ -113,15 +142,16 @@ class Statement:
 
         Raises `UndecidedError` where that is beyond the limits.
         """
-        decision = (self & ~self._beside(other))._decision(assume, min_size)
+        ours, theirs = self._together(other)
+        decision = (ours & ~theirs)._decision(assume, min_size)
         if decision.verdict is Verdict.UNKNOWN:
             raise UndecidedError(decision.reason)
         return decision.verdict is Verdict.NEVER
 
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
-        other = self._beside(other)
-        return self.implies(other, assume, min_size) and other.implies(self, assume, min_size)
+        ours, theirs = self._together(other)
+        return ours.implies(theirs, assume, min_size) and theirs.implies(ours, assume, min_size)
 
     def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
         """Return an equivalent condition, under the assumptions, in which nothing is redundant.
@@ -145,11 +175,12 @@ class Statement:
         >>> Statement("N % 8 == 0 or N == 1").holds(N=24)
         True
         """
-        found = read_sizes({s: s.name for s in self._asked}, sizes, named)
-        missing = [s.name for s in self._symbols if s.name not in found]
+        names = self.shown
+        found = read_sizes(names, sizes, named)
+        missing = [names[s] for s in self._symbols if names[s] not in found]
         if missing:
             raise missing_sizes(missing, "holds")
-        return predicate(self.formula, self._symbols)(*(found[s.name] for s in self._symbols))
+        return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Statement) and self.formula == other.formula
@@ -161,7 +192,7 @@ class Statement:
         raise TypeError("a condition has no truth value: see .verdict() and .holds()")
 
     def __str__(self) -> str:
-        return formula_text(self.formula)
+        return formula_text(self.formula, self.shown)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -171,14 +202,14 @@ class Statement:
 
     def _knowledge(self, assume: Assumptions, min_size: int) -> Knowledge:
         given = read_assumptions(assume)
-        labels = {s.name for s in self._asked}
+        labels = set(self.shown.values())
         # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
         theirs = (
             s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
         )
         brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
         unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
-        scope = Scope((shape_of(unknown),), (False,), given, check_min_size(min_size))
+        scope = Scope((shape_of(unknown),), (True,), given, check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         found = {**symbols_in(self.formula), **{s: None for f in assumed for s in symbols_in(f)}}
         # In the order of the question, which simplification keeps.

@@ -75,8 +75,8 @@ class Trace:
             return None
 
     def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        """Return shapes over the sizes of this program; of each it is said whether text brought it."""
-        return tuple(self.names.bind(shape, is_fresh) for shape, is_fresh in shapes)
+        """Return shapes over the sizes of this program; of each it is said whether somebody holds it."""
+        return self.names.bind_all(shapes)
 
     def bound_formula(self, formula: Formula) -> Formula:
         """Return a formula over the sizes of this program."""

@@ -12,6 +12,9 @@ CONDITIONAL = "#E69F00"
 IMPOSSIBLE = "#D55E00"
 UNDECIDED = "#7F7F7F"
 
+FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
+"""The colours of what fails in different ways, in pictures: neighbours are as unlike as they can be."""
+
 COLOURS = {
     Tone.FINE: FINE,
     Tone.CONDITIONAL: CONDITIONAL,
@@ -26,5 +29,13 @@ def tint(colour: str, opacity: float) -> str:
     >>> tint(FINE, 0.2)
     'rgba(0,158,115,0.2)'
     """
-    red, green, blue = (int(colour[n : n + 2], 16) for n in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity:g})"
+    return f"rgba({channels(colour)},{opacity:g})"
+
+
+def channels(colour: str) -> str:
+    """Return the red, green and blue of a colour as CSS has them.
+
+    >>> channels(FINE)
+    '0,158,115'
+    """
+    return ",".join(str(int(colour[n : n + 2], 16)) for n in (1, 3, 5))

@@ -19,13 +19,15 @@ by ``and``, ``or``, ``not`` and brackets, or ``True`` or ``False``.
 
 The dialects of `parse_shape`, chosen by name:
 
-    default     the above; also MLIR where the text begins with ``tensor<``
-    mlir        ``tensor<2x?xf32>``
+    default     the above; also MLIR where the text begins with ``tensor<`` or ``memref<``
+    mlir        ``tensor<2x?xf32>``, ``memref<2x?xf32>``; StableHLO's bounds are those of unknowns:
+                ``tensor<?x?xf32, #stablehlo.bounds<?, 10>>`` is ``?, ..10``
     einops      ``b (h w) 3``: separated by spaces; a bracket is the product of its axes
     jaxtyping   ``b dim-1 _ rows=3``: separated by spaces; ``_`` and ``_name`` are unknown, ``rows=3`` is 3
 
 A text is at most 20,000 characters long, its brackets nest at most 100 deep, and divisions and functions 32 deep.
-Whatever is wrong is a `ShapeSyntaxError` that points at the place and says what could stand there.
+Whatever is wrong is a `ShapeSyntaxError` that points at the place and says what could stand there; for common slips,
+such as ``N => 2``, ``N^2`` or ``2N``, it says what to write instead.
 """
 
 from symbcast.text.parser import parse_dim, parse_formula, parse_shape

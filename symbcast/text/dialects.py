@@ -6,21 +6,36 @@ import re
 from collections.abc import Callable
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.text.dimensions import PlacedDim, read_digits
+from symbcast.text.dimensions import FITS, TOO_LARGE, PlacedDim, read_digits
 from symbcast.text.faults import UNKNOWN_RANK, Fault
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
 
+_MLIR = re.compile(r"\s*(?:tensor|memref)\s*<")
 _MLIR_SIZE = re.compile(r"\s*(\?|[0-9]+)\s*x")
-_MLIR_ELEMENT = re.compile(r"\s*[^\W\d][\w.]*(\s*<[\w\s.,:<>]*>)?\s*(,[^>]*)?>\s*\Z|\s*![\w.<>,:\s]+>\s*\Z")
+_MLIR_ELEMENT = re.compile(r"\s*!?[^\W\d][\w.]*\s*(<.*>)?\s*", re.DOTALL)
+_MLIR_BOUNDS = re.compile(
+    r"\s*#\w+\.(?:bounds\s*<([^<>]*)>|type_extensions\w*\s*<\s*bounds\s*=\s*\[([^\[\]]*)\]\s*>)\s*"
+)
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _EINOPS_TOKEN = re.compile(r"\(|\)|\.\.\.|…|[0-9]+(?!\w)|[^\W\d]\w*|\S")
 _DOCUMENTED = re.compile(r"[^\W\d]\w*=(?=[0-9]+\Z)")
 
 
+def is_mlir(text: str) -> bool:
+    """Return whether a text begins as a type of MLIR that has a shape.
+
+    >>> is_mlir("memref<?x3xf32>"), is_mlir("tensor, 3")
+    (True, False)
+    """
+    return _MLIR.match(text) is not None
+
+
 def mlir(text: str) -> list[PlacedDim]:
-    """Return the dimensions of a ``tensor<2x?xf32>``."""
-    head = re.compile(r"\s*tensor\s*<").match(text)
+    """Return the dimensions of a ``tensor<2x?xf32>`` or a ``memref``, with the bounds that StableHLO gives them."""
+    head = _MLIR.match(text)
     if not head:
         start = len(text) - len(text.lstrip())
         raise Fault((start, start + 1), "this is not an MLIR tensor type", "'tensor<...>' such as 'tensor<2x?xf32>'")
@@ -32,10 +47,56 @@ def mlir(text: str) -> list[PlacedDim]:
     while size := _MLIR_SIZE.match(text, position):
         terms.append(_size(size[1], *size.span(1)))
         position = size.end()
-    if not _MLIR_ELEMENT.match(text, position):
+    parts = _parameters(text, position)
+    if parts is None or not _MLIR_ELEMENT.fullmatch(text, *parts[0]):
         wanted = "an element type such as 'f32' and '>'" if terms else "sizes such as '2x?x' and an element type"
         raise Fault((position, max(position + 1, len(text.rstrip()))), "this is not an MLIR tensor type", wanted)
-    return terms
+    bounds = next(filter(None, (_MLIR_BOUNDS.fullmatch(text, *span) for span in parts[1:])), None)
+    return terms if bounds is None else _bounded(terms, bounds)
+
+
+def _parameters(text: str, start: int) -> list[tuple[int, int]] | None:
+    """Return where the parameters of a type lie, the element type first; None where its brackets do not close."""
+    found: list[tuple[int, int]] = []
+    opened = [">"]
+    for position in range(start, len(text)):
+        character = text[position]
+        if character in _CLOSING:
+            opened.append(_CLOSING[character])
+        elif character == ">" and text[position - 1] == "-":
+            continue  # the arrow of an affine map
+        elif character in _CLOSING.values():
+            if character != opened.pop():
+                return None
+            if not opened:
+                return None if text[position + 1 :].strip() else [*found, (start, position)]
+        elif character == "," and len(opened) == 1:
+            found.append((start, position))
+            start = position + 1
+    return None
+
+
+def _bounded(terms: list[PlacedDim], bounds: re.Match[str]) -> list[PlacedDim]:
+    """Return sizes with the bounds of StableHLO's type extensions: one for each size, ``?`` where there is none."""
+    group = 1 if bounds[1] is not None else 2
+    words = [word.strip() for word in bounds[group].split(",")] if bounds[group].strip() else []
+    if len(words) != len(terms):
+        problem = f"the number of bounds is {len(words)}, of sizes {len(terms)}"
+        raise Fault(bounds.span(group), problem, "one bound for each size, '?' where it has none")
+    return [_with_bound(term, word, bounds.span(group)) for term, word in zip(terms, words, strict=True)]
+
+
+def _with_bound(term: PlacedDim, word: str, span: tuple[int, int]) -> PlacedDim:
+    if word in ("?", "-1"):
+        return term
+    if not (word.isascii() and word.isdecimal()):
+        raise Fault(span, f"{word!r} is no bound", "a number, or '?' where a size has none")
+    if isinstance(term.dim, int):
+        raise Fault(span, f"the size {term.dim} is fixed and has a bound", "'?' as its bound")
+    upper = read_digits(word, span)
+    if upper > MAX_SIZE:
+        raise Fault(span, TOO_LARGE, FITS)
+    return term._replace(dim=Unknown("?", 0, upper))
 
 
 def einops(text: str) -> list[PlacedDim]:

@@ -13,6 +13,7 @@ from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import Dim
 from symbcast.errors import DimensionError
 from symbcast.text.faults import Fault
+from symbcast.text.slips import SUPERSCRIPTS
 
 if TYPE_CHECKING:
     from lark import Token
@@ -86,6 +87,10 @@ class DimBuilder:
 
     def name(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
+        raised = next((n for n, character in enumerate(token) if character in SUPERSCRIPTS), None)
+        if raised is not None:
+            place = _start(token) + raised
+            raise Fault((place, place + 1), f"{token[raised]!r} is no part of a name", "'**' for a power, or quotes")
         return PlacedDim(symbol(str(token)), *_span(token))
 
     def quoted(self, parts: list[Token]) -> PlacedDim:

@@ -6,11 +6,15 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from symbcast.text.slips import LOOKALIKES, relation_within
+
 if TYPE_CHECKING:
     from lark import UnexpectedCharacters, UnexpectedToken
 
 UNKNOWN_RANK = "unknown rank ('...', '*name') is not supported yet"
 RELATION = "a relation such as 'N >= 2'"
+_MOST = 400
+_TYPE = re.compile(r"\s*(!?[^\W\d][\w.]*)\s*<.*>\s*", re.DOTALL)
 
 _WORDS = {
     "INT": "a number",
@@ -33,6 +37,7 @@ _CHARACTERS = {
     "|": ("unexpected '|'", "'or'"),
     "!": ("unexpected '!'", "'!=' or 'not'"),
     "~": ("unexpected '~'", "'not'"),
+    "^": ("there is no operator '^'", "'**' for a power"),
 }
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 _NAME = re.compile(r"\*\s*\w*")
@@ -56,9 +61,26 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
         return Fault((dots, dots + 3), UNKNOWN_RANK)
     character = source[position]
     if character in "=<>!&|~" and not formula:
-        return Fault((position, position + 1), "a relation is not a dimension", "it among the assumptions")
+        return _relation(source, position)
+    if character in LOOKALIKES:
+        return Fault((position, position + 1), f"unexpected {character!r}", f"'{LOOKALIKES[character]}'")
+    if source[position : position + 2] in ("=>", "=<"):
+        written = source[position : position + 2]
+        return Fault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
     return Fault((position, position + 1), problem, expected)
+
+
+def _relation(source: str, position: int) -> Fault:
+    """Return the fault of a relation among the sizes of a shape, or of a type of MLIR that is not read."""
+    other = _TYPE.fullmatch(source)
+    if other and source[position] in "<!":
+        return Fault(
+            other.span(1), f"types of MLIR such as {_brief(other[1])} are not read", "tensor<...> or memref<...>"
+        )
+    relation = relation_within(source[:_MOST], position) or "N >= 2"
+    wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
+    return Fault((position, position + 1), "a relation is not a dimension", wanted)
 
 
 def at_token(source: str, error: UnexpectedToken) -> Fault:

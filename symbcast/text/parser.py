@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import MAX_SIZE
-from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.symbols import Unknown, free_labels, symbol
 from symbcast.algebra.terms import Dim
 from symbcast.errors import ShapeSyntaxError
 from symbcast.logic.formulas import Formula, dims_of, with_dims
 from symbcast.text.comparisons import FormulaBuilder
-from symbcast.text.dialects import NAMES, einops, jaxtyping, mlir
+from symbcast.text.dialects import NAMES, einops, is_mlir, jaxtyping, mlir
 from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.text.faults import Fault, at_character, at_token
 from symbcast.text.simple import simple_dim, simple_formula, simple_shape
+from symbcast.text.slips import correction
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -41,8 +42,11 @@ class Template(NamedTuple, Generic[_Value]):
     unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
 
     def fresh(self) -> dict[Unknown, Unknown]:
-        """Return a new unknown for each placeholder."""
-        return {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
+        """Return a new unknown for each placeholder; those that the text labels are spoken of by these labels."""
+        made = {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
+        for held, unknown in made.items():
+            unknown.is_spoken = held.name != "?"
+        return made
 
 
 def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
@@ -83,12 +87,26 @@ def parse_formula(text: str) -> Formula:
     return with_dims(template.value, lambda dim: replaced(dim, fresh))
 
 
-def _syntax_error(text: str, fault: Fault) -> ShapeSyntaxError:
-    """Return an error, to be raised where the fault is handled no more.
+def _syntax_error(text: str, fault: Fault, start: str = "") -> ShapeSyntaxError:
+    """Return an error, to be raised where the fault is handled no more; with ``start``, what would be read instead.
 
     So it does not hold the fault, and by it the parser: Dask pickles errors with what they were raised beside.
     """
-    return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+    instead = correction(text, start == "formula", lambda other: _is_read(start, other)) if start else ""
+    return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected, instead)
+
+
+def _is_read(start: str, text: str) -> bool:
+    try:
+        _check_limits(text)
+        if start == "formula":
+            run(start, text)
+        else:
+            for term in _shape_terms(text, None) if start == "shape" else (run(start, text),):
+                _checked(term)
+    except Fault:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)
@@ -102,7 +120,7 @@ def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]
         dims = tuple(_checked(t) for t in terms)
         return Template(dims, _unknowns(dims, all_bounds(terms)))
     except Fault as fault:
-        error = _syntax_error(text, fault)
+        error = _syntax_error(text, fault, "shape" if dialect in (None, "default") else "")
     raise error
 
 
@@ -125,7 +143,7 @@ def _dim_template(text: str) -> Template[Dim]:
         dim = _checked(term)
         return Template(dim, _unknowns((dim,), all_bounds((term,))))
     except Fault as fault:
-        error = _syntax_error(text, fault)
+        error = _syntax_error(text, fault, "dim")
     raise error
 
 
@@ -139,13 +157,13 @@ def _formula_template(text: str) -> Template[Formula]:
         formula: Formula = run("formula", text)
         return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
     except Fault as fault:
-        error = _syntax_error(text, fault)
+        error = _syntax_error(text, fault, "formula")
     raise error
 
 
 def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
     if dialect is None or dialect == "default":
-        if text.lstrip().startswith("tensor<"):
+        if is_mlir(text):
             return mlir(text)
         shape: list[PlacedDim] = run("shape", text)
         return shape
@@ -219,11 +237,8 @@ def _unknowns(
     for dim in dims:
         # Within one dimension they were made from left to right, with rising numbers.
         found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: u.number)))
-    written = {u.name for u in found}
-    numbers = iter(n for n in range(len(found) + len(written)) if f"?{n}" not in written)
-    return tuple(
-        (u, f"?{next(numbers)}" if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found
-    )
+    free = free_labels({u.name for u in found})
+    return tuple((u, next(free) if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found)
 
 
 def _unknowns_in(dim: Dim) -> Iterable[Unknown]:

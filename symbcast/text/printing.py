@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import TypeAlias
 
-from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.symbols import Symbol, Unknown, told_apart
 from symbcast.algebra.terms import Dim
-from symbcast.algebra.writer import TermWriter
+from symbcast.algebra.writer import TermWriter, name_text
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
-Labels: TypeAlias = Mapping[Unknown, str]
+Labels: TypeAlias = Mapping[Symbol, str]
+Order: TypeAlias = Mapping[Symbol, int] | None
+"""The places of symbols in sums; None for that of their names."""
 
-_LABEL = re.compile(r"\?\w+")
 _LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
 _MIRRORED = {"<=": ">=", "<": ">"}
 
 
-def dim_text(dim: Dim) -> str:
-    """Return a dimension as text.
+def dim_text(dim: Dim, order: Order = None) -> str:
+    """Return a dimension as text; ``order`` is that of symbols in sums, their names' unless it is given.
 
     >>> from symbcast.text import parse_dim
     >>> dim_text(parse_dim("1 + N*2")), dim_text(parse_dim("-1 + (N + 1)//2"))
@@ -32,52 +33,57 @@ def dim_text(dim: Dim) -> str:
     >>> dim_text(parse_dim("?")), dim_text(parse_dim("2..5")), dim_text(parse_dim("'a b'"))
     ('?', '2..5', "'a b'")
     """
-    return _dim_texts((dim,))[0]
+    return _dim_texts((dim,), order)[0]
 
 
-def labelled_text(dim: Dim) -> str:
+def labelled_text(dim: Dim, order: Order = None) -> str:
     """Return a dimension as text in which every unknown goes by its label, without bounds.
 
     >>> from symbcast.text import parse_shape
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
     ['?0', '?1', 'N + 1']
     """
-    return _text(dim, labels_of((dim,)))
+    return TermWriter(labels_of((dim,)), order).dim(dim)
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
-    """Return a shape as text; an unknown is named only where it occurs more than once or within arithmetic.
+    """Return a shape as text; one that nobody labelled is named only where it occurs again or within arithmetic.
 
     >>> from symbcast.text import parse_shape
     >>> shape_text(parse_shape("N, 3")), shape_text(parse_shape("N")), shape_text(())
     ('(N, 3)', '(N,)', '()')
-    >>> shape_text(parse_shape("?, 2..5, ?a, ?a + 1"))
-    '(?, 2..5, ?a, ?a + 1)'
+    >>> shape_text(parse_shape("?, 2..5, ?a, ?a + 1, ?b"))
+    '(?, 2..5, ?a, ?a + 1, ?b)'
     """
     texts = _dim_texts(shape)
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def formula_text(formula: Formula) -> str:
+def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, order: Order = None) -> str:
     """Return a formula as text; a pair that must be compatible is spelled out.
+
+    ``names`` says what sizes are called; without it, unknowns go by their labels and all others by their names;
+    ``order`` is that of sizes in sums.
 
     >>> from symbcast.text import parse_formula
     >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
-    return _formula(formula, labels_of(dims_of(formula)))[0]
+    labels = labels_of(dims_of(formula)) if names is None else _labels(names)
+    return _formula(formula, TermWriter(labels, order))[0]
 
 
-def _dim_texts(dims: Sequence[Dim]) -> list[str]:
+def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
     labels = labels_of(dims)
+    writer = TermWriter(labels, order)
     if not labels:
-        return [_text(d, labels) for d in dims]
+        return [writer.dim(d) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
-    anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1}
-    texts = [_bounds(d) or "?" if d in anonymous else _text(d, labels) for d in dims]
-    for unknown, label in labels.items():
-        if _bounds(unknown) and unknown not in anonymous:
-            _add_bounds(texts, label, _bounds(unknown))
+    anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1 and labels[d][1:].isdecimal()}
+    texts = [_bounds(d) or "?" if d in anonymous else writer.dim(d) for d in dims]
+    for s, label in labels.items():
+        if isinstance(s, Unknown) and _bounds(s) and s not in anonymous:
+            _add_bounds(texts, label, _bounds(s))
     return texts
 
 
@@ -100,55 +106,82 @@ def _bounds(unknown: Unknown) -> str:
     return f"{unknown.lower or ''}..{unknown.upper}"
 
 
-def labels_of(dims: Iterable[Dim]) -> dict[Unknown, str]:
-    """Return a label for every unknown, no two alike, in order of appearance."""
-    unknowns = dict.fromkeys(u for d in dims for u in _unknowns(d))
-    taken: set[str] = set()
-    found: dict[Unknown, str] = {}
-    for unknown in unknowns:
-        if _LABEL.fullmatch(unknown.name) and unknown.name not in taken:
-            found[unknown] = unknown.name
-            taken.add(unknown.name)
-    free = (f"?{n}" for n in count() if f"?{n}" not in taken)
-    return {u: found[u] if u in found else next(free) for u in unknowns}
+def labels_of(dims: Iterable[Dim]) -> dict[Symbol, str]:
+    """Return how unknowns are written, and a user's dummies that share a name with another size."""
+    found = dict.fromkeys(s for d in dims for s in _symbols(d))
+    return _labels(names_of(found)) if any(s.is_Dummy for s in found) else {}
+
+
+def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
+    """Return what sizes are called where they come together: no two alike, but one unknown by two labels.
+
+    The first of a name keeps it; another unknown gets the first label that is free, a user's dummy a number.
+    """
+    found = dict.fromkeys(symbols)
+    other = told_apart(s for s in found if isinstance(s, Unknown))
+    taken = Counter(s.name for s in found if not isinstance(s, Unknown))
+    if not other and (not taken or max(taken.values()) == 1):
+        return {s: s.name for s in found}
+    return _numbered(found, other)
+
+
+def _numbered(symbols: Iterable[Symbol], other: Mapping[Unknown, Unknown]) -> dict[Symbol, str]:
+    names: dict[Symbol, str] = {}
+    holders: dict[str, Symbol] = {s.name: s for s in symbols if not s.is_Dummy}
+    for s in symbols:
+        if isinstance(s, Unknown):
+            names[s] = other.get(s, s).name
+        elif s.is_Dummy:
+            choices = chain([s.name], (f"{s.name}_{n}" for n in count(1)))
+            names[s] = next(name for name in choices if holders.setdefault(name, s) is s)
+        else:
+            names[s] = s.name
+    return names
+
+
+def _labels(names: Mapping[Symbol, str]) -> dict[Symbol, str]:
+    """Return how some sizes are written, of those that are not written by their own names."""
+    return {
+        s: name if isinstance(s, Unknown) else name_text(name)
+        for s, name in names.items()
+        if isinstance(s, Unknown) or s.name != name
+    }
+
+
+def _symbols(dim: Dim) -> Iterable[Symbol]:
+    """Return the symbols of a dimension, unknowns by age."""
+    return () if isinstance(dim, int) else sorted(dim.symbols(), key=lambda s: s.number)
 
 
 def _unknowns(dim: Dim) -> list[Unknown]:
-    if isinstance(dim, int):
-        return []
-    found = [s for s in dim.symbols() if isinstance(s, Unknown)]
-    return sorted(found, key=lambda u: u.number)
+    return [s for s in _symbols(dim) if isinstance(s, Unknown)]
 
 
-def _text(dim: Dim, labels: Labels) -> str:
-    return TermWriter(labels).dim(dim)
-
-
-def _formula(formula: Formula, labels: Labels) -> tuple[str, str]:
+def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
     """Return the text of a formula and the word that joins it (``and``, ``or``), if one does."""
     match formula:
         case Comparison(operator, left, right):
-            return _comparison(operator, left, right, labels), ""
+            return _comparison(operator, left, right, writer), ""
         case AllOf(parts):
-            return _joined("and", parts, labels) if parts else ("True", "")
+            return _joined("and", parts, writer) if parts else ("True", "")
         case AnyOf(parts):
-            return _joined("or", parts, labels) if parts else ("False", "")
+            return _joined("or", parts, writer) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
-            return _compatibility(isinstance(formula, Compatible), [_text(d, labels) for d in dims])
+            return _compatibility(isinstance(formula, Compatible), [writer.dim(d) for d in dims])
 
 
-def _joined(word: str, parts: Iterable[Formula], labels: Labels) -> tuple[str, str]:
-    written = [_formula(p, labels) for p in parts]
+def _joined(word: str, parts: Iterable[Formula], writer: TermWriter) -> tuple[str, str]:
+    written = [_formula(p, writer) for p in parts]
     if len(written) == 1:
         return written[0]
     texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
     return f" {word} ".join(texts), word
 
 
-def _comparison(operator: str, left: Dim, right: Dim, labels: Labels) -> str:
+def _comparison(operator: str, left: Dim, right: Dim, writer: TermWriter) -> str:
     if operator in _MIRRORED and isinstance(left, int) and not isinstance(right, int):
         operator, left, right = _MIRRORED[operator], right, left
-    return f"{_text(left, labels)} {operator} {_text(right, labels)}"
+    return f"{writer.dim(left)} {operator} {writer.dim(right)}"
 
 
 def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:

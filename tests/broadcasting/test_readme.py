@@ -37,6 +37,13 @@ def test_a_section_says_what_the_rule_declares(rule):
             assert word == parameter.default or f'`{parameter.name}="{word}"`' in section
 
 
+def test_the_table_at_a_glance_names_every_rule():
+    table = TEXT.partition("## At a glance")[2].partition("\n## ")[0]
+    for rule in sb.rules():
+        for name in (rule.name, *rule.aliases, *(f"{p.name}=" for p in rule.parameters)):
+            assert f"`{name}`" in table, name
+
+
 def test_the_tables_name_placements_and_laws_that_authors_can_import():
     named = set(re.findall(r"^\| `(\w+)\(", TEXT, re.M))
     public = (getattr(broadcasting, name) for name in broadcasting.__all__)

@@ -1,7 +1,8 @@
 """Guards as those who take them run them: Python, a C++ compiler, z3, and MLIR's own parser and verifier.
 
-Each function takes (condition, names) pairs, and points for each: tuples of sizes in the order of the names. It
-returns for each pair whether the guard holds at each of its points. All pairs go through a consumer at once.
+Each function takes (condition, names) pairs or answers with guards, and points for each: tuples of sizes in the order
+of the names. It returns for each pair whether the guard holds at each of its points. All pairs go through a consumer
+at once.
 """
 
 from __future__ import annotations
@@ -23,6 +24,16 @@ COMPILER = shutil.which("g++")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-O1")
 
 
+SOURCES = {"python": python_source, "cpp": cpp_source, "smtlib": smtlib_source, "mlir": mlir_source}
+
+
+def source(language, guarded, name="guard"):
+    """Return the source of a guard: of a condition and its names, or of an answer by its own method."""
+    if isinstance(guarded, tuple):
+        return SOURCES[language](*guarded, name)
+    return getattr(guarded, f"to_{language}")(name)
+
+
 def small_points(pairs, stop=7):
     """Return, for each pair, every choice of sizes below ``stop``."""
     return [list(itertools.product(range(stop), repeat=len(names))) for _, names in pairs]
@@ -30,17 +41,17 @@ def small_points(pairs, stop=7):
 
 def python_tables(pairs, points):
     tables = []
-    for (condition, names), sizes in zip(pairs, points, strict=True):
+    for pair, sizes in zip(pairs, points, strict=True):
         namespace = {}
-        exec(python_source(condition, names), namespace)
+        exec(source("python", pair), namespace)
         tables.append([namespace["guard"](*point) for point in sizes])
     return tables
 
 
 def cpp_tables(pairs, points, folder, flags=("-O0", "-w")):
     """Compile all guards as one source into ``folder``, with a main that reads the points, and run it."""
-    sources = [cpp_source(c, names, f"guard_{n}") for n, (c, names) in enumerate(pairs)]
-    program = build("".join(sources) + _main([len(names) for _, names in pairs]), Path(folder), flags)
+    sources = [source("cpp", pair, f"guard_{n}") for n, pair in enumerate(pairs)]
+    program = build("".join(sources) + _main([len(sizes[0]) for sizes in points]), Path(folder), flags)
     numbers = (str(size) for sizes in points for part in ([(len(sizes),)], sizes) for point in part for size in point)
     run = subprocess.run([program], input=" ".join(numbers), capture_output=True, text=True, check=True, timeout=120)
     return [[c == "1" for c in line] for line in run.stdout.split("\n")[: len(pairs)]]
@@ -87,8 +98,8 @@ int main() {{
 def smtlib_tables(pairs, points):
     """Have z3 evaluate the script's own function at each point."""
     tables = []
-    for (condition, names), sizes in zip(pairs, points, strict=True):
-        script = smtlib_source(condition, names).replace("(check-sat)\n", "")
+    for pair, sizes in zip(pairs, points, strict=True):
+        script = source("smtlib", pair).replace("(check-sat)\n", "")
         calls = (f"(guard {' '.join(map(_smt_number, point))})" if point else "guard" for point in sizes)
         asked = script + "".join(f"(simplify {call})\n" for call in calls)
         context = z3.Context()
@@ -108,8 +119,8 @@ def mlir_tables(pairs, points):
 
     tables = []
     with ir.Context(), ir.Location.unknown():
-        for (condition, names), sizes in zip(pairs, points, strict=True):
-            module = ir.Module.parse(mlir_source(condition, names))
+        for pair, sizes in zip(pairs, points, strict=True):
+            module = ir.Module.parse(source("mlir", pair))
             assert module.operation.verify()
             function = module.body.operations[0]
             assert function.operation.name == "func.func"

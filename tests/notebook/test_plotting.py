@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -20,13 +21,13 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection, QuadMesh
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.patches import PathPatch
 from matplotlib.transforms import Bbox
 
 from symbcast.notebook import plot, plots
-from symbcast.notebook.figures.categories import MOST, categories
-from symbcast.notebook.figures.palette import MARKS, Page, ink_on
+from symbcast.notebook.categories import MOST, categories
+from symbcast.notebook.figures.palette import MARKS, AnyPage, Page, ink_on
 from symbcast.notebook.figures.shades import Shading
 
 PAGES = {"light": nullcontext, "dark": lambda: plt.style.context("dark_background")}
@@ -518,7 +519,7 @@ for call in (sb.notebook.plot, lambda result: sb.notebook.plots(result, each={"N
     try:
         call(sb.broadcast("N", "M"))
     except sb.MissingExtraError as error:
-        assert "symbcast[notebook]" in str(error) and "symbcast.notebook.plot" in str(error)
+        assert "pip install '.[notebook]'" in str(error) and "symbcast.notebook.plot" in str(error)
     else:
         raise AssertionError
 """
@@ -585,6 +586,8 @@ def test_any_style_will_do(style):
     with plt.style.context(style):
         ax = plot(FIRST)
         background, ink = ax.get_facecolor(), mpl.rcParams["text.color"]
+        if style == "default":  # it is not drawn on, but on the page
+            background, ink = AnyPage().border, AnyPage.INK
         assert inside(ax.figure)
     for patch in patches(ax):
         assert distance(patch.get_facecolor(), background, "all colours") >= 2
@@ -610,3 +613,88 @@ def test_numbers_in_cells_are_legible():
         for size in range(17):
             colour = shading.colour(size)
             assert distance(ink_on(colour), colour, "all colours") >= 45
+
+
+GROUNDS = {"white": "white", "JupyterLab's dark": "#111111", "black": "black"}
+
+
+def on(colour, ground):
+    """Return a colour as it is seen on a ground, with its opacity."""
+    red, green, blue, opacity = to_rgba(colour)
+    return tuple(opacity * c + (1 - opacity) * g for c, g in zip((red, green, blue), to_rgb(ground), strict=True))
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_without_a_ground_are_told_apart_on_any(ground, vision):
+    page = AnyPage()
+    tints, excluded = [on(page.tint(mark), ground) for mark in MARKS], on(page.excluded, ground)
+    if vision != "no colours":  # there the hatches tell
+        assert min(distance(a, b, vision) for a, b in combinations(tints, 2)) >= 5.5
+    for mark, tint in zip(MARKS, tints, strict=True):
+        assert distance(page.line(mark), tint, vision) >= 14, "the hatch is seen on its tint"
+        assert distance(ground, tint, vision) >= 3.5
+    for shade in (page.works(n / 16) for n in range(17)):
+        assert min(distance(shade, other, vision) for other in (*tints, ground, excluded)) >= 12
+    assert distance(excluded, ground, vision) >= 4
+
+
+@pytest.mark.parametrize("ground", ["white", "#111111", "#0d1117"])
+def test_words_without_a_ground_can_be_read_on_any(ground):
+    def light(colour):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, bright = sorted((light(ground), light(AnyPage.INK)))
+    # 4.5 on a page of either kind is more than there is between white and these.
+    assert (bright + 0.05) / (dark + 0.05) >= 4.3
+
+
+def test_a_figure_of_our_own_has_no_ground_and_says_what_is_in_it():
+    figure = plot(sb.broadcast("batch, heads, T, T + P", "batch, 1, 1, S")).figure
+    assert to_rgba(figure.get_facecolor())[3] == 0
+    assert figure.description == (
+        "Plot of where it works and where it fails, for sizes of T (0 to 16) and S (0 to 16), with batch = 1,"
+        " heads = 1, P = 1. numpy: (batch, heads, T, T + P), (batch, 1, 1, S) works where T + P == S or T + P == 1"
+        " or S == 1. Of 289 cells, 48 work and 241 fail. It fails on axis 3 (-1)."
+    )
+    assert b"Description" in figure.as_png()
+    panels = plots(TWO_AXES, each={"K": (1, 2)})
+    assert panels[0].figure.description.count("Plot of") == 2
+    _, ax = plt.subplots()
+    plot(FIRST, ax=ax)
+    assert to_rgba(ax.figure.get_facecolor())[3] == 1, "a caller's figure is as it is"
+
+
+def test_a_figure_is_displayed_with_its_alternative_text():
+    code = """
+import symbcast as sb
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+shell = InteractiveShell.instance()
+figure = sb.notebook.plot(sb.broadcast("'<b>', 3", "M, 1")).figure
+with capture_output() as shown:
+    shell.display_formatter.format(figure)
+(output,) = shown.outputs
+assert output.metadata["image/png"]["alt"] == output.data["text/plain"] == figure.description
+assert output.data["text/html"].startswith('<img style="max-width:100%;height:auto" alt="Plot of where it works')
+assert "&lt;b&gt;" in output.data["text/html"] and "<b>" not in output.data["text/html"]
+assert "needs_background" not in output.metadata
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "MPLBACKEND": "agg"})
+
+
+def test_an_outcome_that_is_not_there_is_told():
+    result = sb.broadcast("T, T + P", "1, S")
+    ax = plot(result, "T", "P", fixed={"S": 1})
+    assert "nothing fails at these sizes; it does at T=1, P=1, S=3" in [text.get_text() for text in ax.texts]
+    assert inside(ax.figure)
+    assert "nothing fails" in ax.figure.description
+
+
+def test_panels_have_the_sizes_of_all():
+    result = sb.broadcast("N, C", "K, C", assume="N != 1 and K >= 2")
+    axes = plots(result, each={"K": (3, 40)})
+    assert {ax.get_xlim() for ax in axes} == {axes[0].get_xlim()}
+    for ax in axes:
+        assert patches(ax) and meshes(ax)

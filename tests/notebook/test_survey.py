@@ -11,7 +11,7 @@ import pytest
 import questions
 import small_models
 import sympy
-from hypothesis import given, reject
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from steps import calls
 
@@ -20,6 +20,7 @@ from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.evidence import at_sizes
 from symbcast.logic.formulas import FALSE, holds
 from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
+from symbcast.notebook.words import missing_text
 
 SIZES = range(6)
 WORKS, FAILS, EXCLUDED = Outcome.WORKS, Outcome.FAILS, Outcome.EXCLUDED
@@ -32,7 +33,8 @@ def points(found: Survey):
         for i, cell in enumerate(row):
             at = (i, j)[: len(found.names)]
             varying = {name: sizes[n] for name, sizes, n in zip(found.names, found.sizes, at, strict=True)}
-            yield {**varying, **found.fixed}, cell
+            sizes = {**varying, **found.fixed}
+            yield {**sizes, **{name: eval(text, dict(sizes)) for name, text in found.following.items()}}, cell
 
 
 def drawn_axes(data, names):
@@ -90,7 +92,7 @@ def test_every_cell_is_what_the_rule_says(question, data):
     assert found.names == ((x,) if y is None else (x, y))
     assert len(found.rows) == (1 if y is None else len(SIZES))
     assert fixed.items() <= found.fixed.items()
-    assert {*found.names, *found.fixed} == {*names}
+    assert {*found.names, *found.fixed, *found.following} == {*names}
     for sizes, cell in points(found):
         try:
             expected = (WORKS, result.evaluate(sizes))
@@ -337,3 +339,73 @@ else:
     raise AssertionError
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def conditional(question):
+    """Return the answer to a question that works at some sizes up to 64 and fails at others; draw another one else."""
+    try:
+        result = question.ask()
+    except sb.AssumptionError:
+        reject()
+    works, fails = result.witness(), result.counterexample()
+    if (
+        result.verdict is not sb.Verdict.SOMETIMES
+        or not works
+        or not fails
+        or max(*works.values(), *fails.values()) > 64
+    ):
+        reject()
+    return result
+
+
+@settings(max_examples=60)
+@given(questions.questions())
+def test_both_outcomes_are_shown_where_both_exist(question):
+    result = conditional(question)
+    found = survey(result)
+    assert found.outcomes >= {WORKS, FAILS}
+    assert all(len(sizes) <= 66 for sizes in found.sizes)
+
+
+SHOWN = [
+    # All of these were green: the second symbol was one that the first is added to, and the others were 1.
+    (("batch, heads, T, T + P", "batch, 1, 1, S"), {}, ("T", "S"), {"batch": 1, "heads": 1, "P": 1}, {}),
+    (("N, M", "K, M"), {}, ("N", "K"), {"M": 1}, {}),
+    (("a, b", "3, c"), {"assume": ["a == b", "c == 2*b"]}, ("a", "b"), {}, {"c": "2*b"}),
+    (("N", "M"), {"assume": "N >= 2000"}, ("N", "M"), {}, {}),
+    (("N", "M"), {"assume": "N % 64 == 0"}, ("N", "M"), {}, {}),
+    (("N, M", "48, M"), {"assume": "N != 1"}, ("N", "M"), {}, {}),
+    (("N, M", "1000, M"), {"assume": "N != 1"}, ("N", "M"), {}, {}),
+    (("N", "3"), {}, ("N",), {}, {}),
+]
+
+
+@pytest.mark.parametrize(("shapes", "options", "names", "fixed", "following"), SHOWN, ids=str)
+def test_what_is_shown_of_an_answer(shapes, options, names, fixed, following):
+    found = survey(sb.broadcast(*shapes, **options))
+    assert (found.names, found.fixed, found.following) == (names, fixed, following)
+    assert found.outcomes >= {WORKS, FAILS}
+    assert all(len(sizes) <= 66 for sizes in found.sizes)
+
+
+def test_programs_and_models_show_both_outcomes():
+    env = sb.ShapeEnv(assume="S >= 40")
+    env.broadcast("batch, T, T + P", "batch, 1, S", origin="scores")
+    env.broadcast("T", "64", origin="positions")
+    assert survey(env).outcomes >= {WORKS, FAILS}
+    pytest.importorskip("onnx")
+    for name in ("mask", "even", "concat", "cache"):
+        report = sb.onnx.check(small_models.small_model(name))
+        assert report.verdict is sb.Verdict.SOMETIMES
+        assert survey(report).outcomes >= {WORKS, FAILS}, name
+
+
+def test_what_a_survey_misses_is_said():
+    result = sb.broadcast("T, T + P", "1, S")
+    assert missing_text(result, survey(result)) == ""
+    green = survey(result, "T", "P", fixed={"S": 1})
+    assert missing_text(result, green) == "nothing fails at these sizes; it does at T=1, P=1, S=3"
+    red = survey(result, "T", "P", range(5, 8), fixed={"S": 4})
+    assert missing_text(result, red) == "nothing works at these sizes; it does at T=1, P=1, S=1"
+    never, always = sb.broadcast("N, 3", "M, 4"), sb.broadcast("N", "1")
+    assert missing_text(never, survey(never)) == missing_text(always, survey(always)) == ""

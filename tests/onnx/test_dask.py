@@ -13,6 +13,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from documents import blocks
 from onnx.parser import parse_model
 
 import symbcast as sb
@@ -133,6 +134,14 @@ def test_a_time_limit_holds_on_workers_too(tmp_path, monkeypatch):
         13: ("died", None, 7),
         4: ("answered", 16, None),
     }
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_the_example_of_the_readme_runs(models, capsys):
+    (block,) = (b for b in blocks("python") if "Client(" in b.text)
+    with cluster(1) as (address, _):
+        exec(block.text.replace("tcp://scheduler:8786", address), {"sb": sb, "paths": models[:2]})
+    assert sorted(line.split()[0] for line in capsys.readouterr().out.splitlines()) == models[:2]
 
 
 def test_a_scheduler_that_is_not_there_is_told_of(models, monkeypatch, capsys):

@@ -227,5 +227,5 @@ def test_a_model_from_before_operator_sets():
 def test_the_extra_is_named(monkeypatch):
     for module in [m for m in sys.modules if m.partition(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs .* 'symbcast\[onnx\]'"):
+    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs the extra onnx; .* '\.\[onnx\]'"):
         load("model.onnx")

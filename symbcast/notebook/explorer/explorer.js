@@ -25,7 +25,7 @@ class View {
       "change:attributes": () => this.showRule(),
       "change:assume": () => this.showText(this.assume, "assume"),
       "change:min_size": () => this.showText(this.minSize, "min_size"),
-      "change:up_to": () => this.showText(this.upTo, "up_to"),
+      "change:up_to": () => this.showUpTo(),
       "change:checked": () => this.showChecked(),
       "change:answer": () => this.showAnswer(),
     };
@@ -34,7 +34,6 @@ class View {
     this.showRule();
     this.showText(this.assume, "assume");
     this.showText(this.minSize, "min_size");
-    this.showText(this.upTo, "up_to");
     this.showChecked();
     this.showAnswer();
   }
@@ -61,11 +60,20 @@ class View {
     this.attributes = element("div", { class: "attributes" });
     this.assume = this.input("assume", "such as N >= 2 and M % 8 == 0", set("assume"));
     this.minSize = whole("min_size", { id: `${this.id}-min`, max: 1e9 });
-    this.upTo = whole("up_to", { id: `${this.id}-upto`, min: 1, max: 32, title: "the largest size on the map, from 1 to 32" });
+    const { largest_map: largest, most_sizes: most } = this.model.get("page");
+    this.upTo = this.number(
+      { id: `${this.id}-upto`, min: 1, max: largest, title: "the largest size on the map" },
+      () => this.upToHeld(),
+      (value) => this.set("up_to", value),
+    );
+    this.upToHint = element("span", { class: "hint" }, `at most ${largest}, beyond ${most - 1} in steps`);
+    this.upTo.setAttribute("aria-describedby", (this.upToHint.id = `${this.id}-upto-hint`));
     this.said = element("div", { class: "said", role: "status", "aria-live": "polite" });
     this.answer = element("div", { class: "answer" });
     this.mapControls = element("div", { class: "map-controls" });
+    this.fixed = element("div", { class: "hint fixed" });
     this.map = element("div", { class: "map" });
+    this.note = element("div", { class: "note", role: "status" });
     this.legend = element("ul", { class: "legend", "aria-label": "what the colours mean" });
     this.sliders = element("div", { class: "sliders" });
     this.bound = element("h4", {});
@@ -95,7 +103,16 @@ class View {
           this.answer,
           element("div", { class: "binding" }, this.bound, this.working),
         ),
-        element("div", { class: "sizes" }, this.mapControls, this.map, this.legend, this.sliders),
+        element(
+          "div",
+          { class: "sizes" },
+          this.mapControls,
+          this.fixed,
+          this.map,
+          this.note,
+          this.legend,
+          this.sliders,
+        ),
       ),
       element(
         "div",
@@ -110,6 +127,10 @@ class View {
         this.copied,
       ),
     );
+    const { works, fault, fails } = this.model.get("page").colours;
+    this.root.style.setProperty("--works", works);
+    this.root.style.setProperty("--fault", fault);
+    fails.forEach((colour, n) => this.root.style.setProperty(`--fails-${n}`, colour));
     // JupyterLab takes plain keys for its own commands where they are not typed into an editor: b would add a cell.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -264,6 +285,16 @@ class View {
     if (control.value !== value) control.value = value;
   }
 
+  /** The largest size on the map: the one that is set, else the one that was chosen. */
+  upToHeld() {
+    return this.model.get("up_to") ?? this.checked?.map?.up_to ?? "";
+  }
+
+  showUpTo() {
+    const value = String(this.upToHeld());
+    if (this.upTo.value !== value && !this.upTo.matches(":focus:invalid")) this.upTo.value = value;
+  }
+
   // What is wrong with it.
 
   controlOf(field) {
@@ -316,7 +347,8 @@ class View {
       this.call.textContent = checked.call;
       this.showMap(checked);
       this.showSliders(checked);
-      this.bound.textContent = checked.bound ? `Worked out at ${checked.bound}` : "Worked out";
+      this.bound.textContent = `Worked out at ${checked.bound}`;
+      this.bound.parentElement.hidden = !checked.working;
       this.working.innerHTML = checked.working;
       this.showState();
     }
@@ -348,6 +380,12 @@ class View {
     this.root.classList.toggle("no-map", map === null);
     if (map === null) return;
     this.showMapControls(map, sizes);
+    this.showUpTo();
+    const steps = map.sizes.some((along) => along.length > 1 && along[along.length - 1] - along[0] >= along.length);
+    this.fixed.textContent = [steps ? map.steps : "", map.fixed ? `with ${map.fixed}` : ""].filter(Boolean).join("; ");
+    this.fixed.hidden = !this.fixed.textContent;
+    if (this.note.textContent !== map.note) this.note.textContent = map.note;
+    this.note.hidden = !map.note;
     const [xs, ys = []] = map.sizes;
     const [i, j] = map.axes.map((name) => this.chosen(name));
     const focused = this.focused(this.map) !== null;
@@ -376,12 +414,19 @@ class View {
   drawMap(map) {
     const [xs, ys = [null]] = map.sizes;
     const [x, y] = map.axes.map((name) => this.label(name));
+    // Many cells are small: no numbers are in them then, and not all sizes beside them.
+    const digits = Math.max(...map.sizes.flat().map((size) => String(size).length));
+    const width = Math.max(13, Math.min(26, Math.floor(400 / xs.length)));
+    const every = Math.ceil((4 + 7 * digits) / width);
+    this.map.style.setProperty("--cell", `${width}px`);
+    this.map.style.setProperty("--tick", `${8 + 7 * Math.max(2, digits)}px`);
+    this.map.classList.toggle("small", width < 20);
     this.cells = map.rows.map((row, j) => row.map((cell, i) => this.cell(map, cell, xs[i], ys[j])));
     const rows = this.cells.map((row, j) => {
-      const head = ys[j] === null ? "" : String(ys[j]);
+      const head = ys[j] === null || (width < 16 && j % 2) ? "" : String(ys[j]);
       return element("div", { class: "row", role: "row" }, element("div", { class: "tick y" }, head), ...row);
     });
-    const ticks = xs.map((x) => element("div", { class: "tick" }, String(x)));
+    const ticks = xs.map((x, i) => element("div", { class: "tick x" }, i % every ? "" : String(x)));
     const bottom = element("div", { class: "row", "aria-hidden": "true" }, element("div", { class: "tick y" }), ...ticks);
     const label = `sizes of ${y === undefined ? x : `${x} and ${y}`}`;
     const grid = element("div", { class: "grid", role: "grid", "aria-label": label });
@@ -399,15 +444,15 @@ class View {
     if (outcome === "works") {
       const order = this.order(map);
       made.style.setProperty("--level", order.size < 2 ? 0.5 : order.get(value) / (order.size - 1));
-      made.textContent = value ?? "✓";
+      made.textContent = value ?? "ok";
       said = `works, output ${shape}`;
     } else if (outcome === "fails") {
       made.dataset.blame = value % 6;
-      made.textContent = `×${map.blames.length > 1 ? map.blames[value].mark : ""}`;
+      made.textContent = `x${map.blames.length > 1 ? map.blames[value].mark : ""}`;
       said = map.blames[value].label;
     } else {
       made.textContent = "·";
-      said = "excluded by what is assumed";
+      said = map.words.excluded;
     }
     made.setAttribute("aria-label", `${names}: ${said}`);
     made.title = `${names}: ${said}`;
@@ -483,7 +528,7 @@ class View {
       const ranks = Array.from({ length: map.rank }, (_, n) => [n, `output axis ${n}`]);
       parts.push(...choice("shade by", ranks, map.shade, (event) => this.set("shade", Number(event.target.value))));
     }
-    parts.push(element("label", { for: this.upTo.id }, "up to"), this.upTo);
+    parts.push(element("label", { for: this.upTo.id }, "up to"), this.upTo, this.upToHint);
     const focused = this.focused(this.mapControls)?.id;
     this.mapControls.replaceChildren(...parts);
     parts.find((part) => part.id && part.id === focused)?.focus();
@@ -499,13 +544,12 @@ class View {
     const kinds = new Set(map.rows.flat().map(([outcome]) => outcome));
     const parts = [];
     if (kinds.has("works")) {
-      const by = map.shade === null ? "" : `; the number is the size of output axis ${map.shade}`;
-      parts.push(swatch("works", `works${by}`, { level: 0.5, mark: map.shade === null ? "✓" : "n" }));
+      parts.push(swatch("works", map.words.works, { level: 0.5, mark: map.shade === null ? "ok" : "n" }));
     }
     map.blames.forEach(({ label, mark }, n) => {
-      parts.push(swatch("fails", label, { blame: n, mark: `×${map.blames.length > 1 ? mark : ""}` }));
+      parts.push(swatch("fails", label, { blame: n, mark: `x${map.blames.length > 1 ? mark : ""}` }));
     });
-    if (kinds.has("excluded")) parts.push(swatch("excluded", "excluded by what is assumed", { mark: "·" }));
+    if (kinds.has("excluded")) parts.push(swatch("excluded", map.words.excluded, { mark: "·" }));
     this.legend.replaceChildren(...parts);
   }
 
@@ -517,7 +561,7 @@ class View {
       this.sliders.dataset.names = names;
       this.sliders.replaceChildren(...sizes.map(([name, label], n) => this.slider(name, label, n)));
     }
-    const most = this.model.get("up_to");
+    const most = this.upToHeld() || 0;
     sizes.forEach(([name], n) => {
       const [range, number] = this.sliders.children[n].querySelectorAll("input");
       const size = this.chosen(name);

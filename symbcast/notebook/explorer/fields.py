@@ -11,7 +11,7 @@ from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.logic.formulas import AnyOf, Formula
-from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.bindings import Sizes, read_size
@@ -35,7 +35,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     min_size: int = 0,
     sizes: Sizes | None = None,
     over: Sequence[str | sympy.Symbol] = (),
-    up_to: int = MAP_UP_TO,
+    up_to: int | None = None,
     shade: int | None = None,
     **attributes: AttributeLike,
 ) -> Explorer:
@@ -43,8 +43,9 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
     and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
-    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 32; as many from the least size on
-    where that is larger), and ``shade`` the output axis that it is shaded by.
+    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from
+    the least size on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is
+    chosen so that something works on the map and something fails, where both exist.
 
     Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
     what are no sizes, and `MissingExtraError` without the extra ``notebook``.
@@ -55,7 +56,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
         question,
         sizes=_sizes(sizes),
         over=[_name(symbol) for symbol in over],
-        up_to=min(max(1, up_to), LARGEST_MAP),
+        up_to=up_to and min(max(1, up_to), LARGEST_MAP),
         shade=shade,
     )
 
@@ -80,7 +81,8 @@ def question_of(result: Result) -> Question:
     if result.scope is None:
         return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
     renamed = _readable(result.scope.names)
-    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims]) for shape in result.operands)
+    order = {renamed[s]: n for n, s in enumerate(result.scope.names)}
+    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims], order) for shape in result.operands)
     assume = " and ".join(_assumed(result, renamed))
     return Question(shapes, result.rule.name, texts, assume, result.scope.min_size)
 
@@ -120,8 +122,8 @@ def _attribute_text(value: Any) -> str:
     return (", ".join(map(str, value)) or "()") if isinstance(value, tuple) else str(value)
 
 
-def _shape_text(dims: Sequence[Dim]) -> str:
-    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d) for d in dims) or "()"
+def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) -> str:
+    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d, order) for d in dims) or "()"
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:

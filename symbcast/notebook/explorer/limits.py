@@ -1,9 +1,12 @@
 """How far an explorer goes."""
 
 MAP_UP_TO = 12
-"""The largest size on a map, unless it is set."""
+"""The largest size on a map, unless it is set or it takes a larger one to see something work and something fail."""
 
-LARGEST_MAP = 32
+MOST_SIZES = 33
+"""So many sizes of a symbol are on a map at most: beyond, every 2nd, 4th, 8th... is."""
+
+LARGEST_MAP = 4096
 
 LARGEST_SIZE = 2**53 - 1
 """What a page counts exactly."""

@@ -93,7 +93,9 @@ class Question:
             return None, {"assume": Fault(str(error))}
         except SymbcastError as error:
             # The rule's own words for a number of shapes, or an attribute, that it does not take.
-            return None, {"rule": _fault(error)}
+            attribute = error.attribute if isinstance(error, RuleArgumentError) else ""
+            at = "rule" if self._parameter(attribute) is None else f"attribute {attribute}"
+            return None, {at: _fault(error)}
 
     def _assumptions(self) -> str | tuple[()]:
         return self.assume if self.assume.strip() else ()  # as typed, so that a fault is told where it is

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.symbols import Symbol
 from symbcast.broadcasting import REQUIRED, Parameter
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.characters import cut, listed, sizes_text, visible
+from symbcast.characters import clipped, cut, sizes_text, visible
 from symbcast.explanation.axis_steps import worked_out
-from symbcast.notebook.defaults import telling_axis, telling_names
+from symbcast.notebook.categories import Category, categories
+from symbcast.notebook.defaults import telling_axis
+from symbcast.notebook.explorer.limits import MAP_UP_TO, MOST_SIZES
 from symbcast.notebook.explorer.question import quoted
-from symbcast.notebook.subjects import RANKS
-from symbcast.notebook.surveys import Cell, Outcome, Survey, survey
+from symbcast.notebook.sections import Ranges, Section, plain_section, section, stepped
+from symbcast.notebook.subjects import subject_of
+from symbcast.notebook.surveys import Cell, Outcome, Survey, survey_of
+from symbcast.notebook.words import (
+    assumed_text,
+    condition_text,
+    excluded_text,
+    fixed_text,
+    missing_text,
+    sizes_shown,
+    works_text,
+)
 from symbcast.show import axis_steps as working
 from symbcast.show import call, html
 from symbcast.show.document import Room
+from symbcast.show.palette import FAILURES, FINE, IMPOSSIBLE, channels
+from symbcast.solver.evaluation import size_at
+from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
     from symbcast.api.result import Result
     from symbcast.notebook.explorer.question import Fault, Question
+    from symbcast.notebook.subjects import Subject
 
 _NAME = 40
 """How many characters of a symbol's name are shown."""
@@ -60,59 +76,108 @@ class Looking(NamedTuple):
 
     sizes: Mapping[str, int]
     over: Sequence[str]
-    up_to: int
+    up_to: int | None
     shade: int | None
 
 
-def looked_at(result: Result, looking: Looking, decided: bool) -> dict[str, Any]:
+def looked_at(
+    result: Result, looking: Looking, decided: bool, sections: dict[Any, Section] | None = None
+) -> dict[str, Any]:
     """Return the sliders, the map of sizes, and the binding that the sliders make worked out.
 
     A slider is a name, what that is shown as, and the size. Sizes are text, since a page's numbers are exact to 2**53
-    only. What is chosen is chosen better once the answer is decided.
+    only. What is chosen is chosen better once the answer is decided; ``sections`` keeps it: a slider that moves along
+    the map leaves it as it is. Without sizes there is nothing to set, and the answer itself is all there is to say.
     """
-    names = list(result.scope.names.values()) if result.scope is not None else []
-    own = telling_names(result.scope.names, result.clauses if decided else ()) if result.scope is not None else []
-    axes = [name for name in dict.fromkeys(looking.over) if name in names][:2]
-    axes += [name for name in (*own, *names) if name not in axes][: min(2, len(names)) - len(axes)]
-    sizes = _sizes(result, looking, axes, (result.witness() if decided else None) or {})
+    if result.scope is None or not result.scope.names:
+        return {"sizes": [], "bound": "", "map": None, "working": ""}
+    asked = subject_of(result)
+    chosen = shown_section(asked, looking, decided, sections)
+    sizes = _sizes(result, looking, chosen)
     return {
-        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in names],
+        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in result.scope.names.values()],
         "bound": visible(sizes_text(sizes)),
-        "map": _map(result, axes, sizes, looking) if axes else None,
+        "map": _map(result, survey_of(asked, chosen), looking, decided),
         "working": html.render(working.document(worked_out(result, sizes))),
     }
 
 
-def _sizes(result: Result, looking: Looking, axes: Sequence[str], witness: Mapping[str, int]) -> dict[str, int]:
-    """Return a size for each symbol of a result: the one given, else one of its own.
+def shown_section(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section] | None = None) -> Section:
+    """Return the sizes on the map: of the symbols that are set, else of those that tell most once that is decided."""
+    kept = {} if kept is None else kept
+    wanted = _axes(asked, looking, decided, kept)
+    fixed = {s: looking.sizes[name] for s, name in asked.names.items() if s not in wanted and name in looking.sizes}
+    ranges = _ranges(asked, looking, wanted)
+    if not decided:
+        return plain_section(asked, wanted, fixed, ranges)
+    key = (tuple(wanted), tuple(fixed.items()), ranges)
+    if key not in kept:
+        found = section(asked, wanted, fixed, ranges)
+        assert found is not None
+        kept[key] = found
+    return kept[key]
 
-    Along the map small sizes that differ, where broadcasts tend to fail, so that there is something to see; across it
-    those at which something works.
+
+def _axes(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section]) -> list[Symbol]:
+    """Return the symbols of the map."""
+    by_name = {name: s for s, name in asked.names.items()}
+    wanted = [by_name[name] for name in dict.fromkeys(looking.over) if name in by_name][:2]
+    if len(wanted) == min(2, len(by_name)):
+        return wanted
+    telling = [*by_name.values()]
+    if decided:
+        key = looking.up_to
+        if key not in kept:
+            chosen = section(asked, None, {}, _ranges(asked, looking, ()))
+            assert chosen is not None
+            kept[key] = chosen
+        telling = [*kept[key].axes, *telling]
+    return [*wanted, *(s for s in dict.fromkeys(telling) if s not in wanted)][: min(2, len(by_name))]
+
+
+def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
+    """Return how far the map goes; where that is set, from 0 or from the least size that a symbol can be beyond."""
+    up_to = looking.up_to
+    if up_to is None:
+        return Ranges(MAP_UP_TO, MOST_SIZES)
+    sizes = stepped(up_to, MOST_SIZES)
+    first = [asked.first_sizes(s, min(up_to, MOST_SIZES - 1)) for s in axes]
+    across, along = ([*(f if f[0] > up_to else sizes for f in first), None, None])[:2]
+    return Ranges(up_to, MOST_SIZES, (across, along))
+
+
+def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
+    """Return a size for each symbol of a result: the one given, else one of the section's.
+
+    Along the map they are those of a cell that fails where there is one beside others that work, else small ones that
+    differ.
     """
-    if result.scope is None:
-        return {}
+    assert result.scope is not None
     names, known = result.scope.names, result.scope.knowledge
     found: dict[str, int] = {}
     # What the assumptions say is equal moves with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
-    for symbol, name in names.items():
-        stands = known.values.get(symbol, symbol)
+    start = dict(zip(chosen.axes, chosen.fails_at or (), strict=False))
+    for place, symbol in enumerate((*chosen.axes, *(s for s in names if s not in chosen.axes))):
+        name, stands = names[symbol], known.values.get(symbol, symbol)
         if name in looking.sizes:
             found[name] = looking.sizes[name]
         elif isinstance(stands, int):
             found[name] = stands
         elif stands in moved:
             found[name] = moved[stands]
-        elif name not in axes and name in witness:
-            found[name] = witness[name]
-        elif stands is not symbol:
-            assert isinstance(stands, Symbol)
-            found[name] = found[names[stands]]  # the assumptions say that they are equal; that one came before
+        elif symbol in chosen.following:
+            found[name] = max(
+                0, size_at(chosen.following[symbol], {s: found[n] for s, n in names.items() if n in found})
+            )
+        elif symbol in chosen.fixed:
+            found[name] = chosen.fixed[symbol]
+        elif symbol in start:
+            found[name] = start[symbol]
         else:
-            domain = known.domains[symbol]
-            wanted = min(2 + axes.index(name), looking.up_to) if name in axes else 1
-            found[name] = domain.least(wanted) or domain.least(0) or 0
-    return found
+            sizes = chosen.axes[symbol]
+            found[name] = next((size for size in sizes if size >= 2 + place), sizes[-1])
+    return {name: found[name] for name in names.values()}
 
 
 def answered(result: Result) -> dict[str, Any]:
@@ -143,60 +208,58 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
     return f"sb.notebook.explore({', '.join([*asked, *more])})"
 
 
-def _map(result: Result, axes: Sequence[str], sizes: Mapping[str, int], looking: Looking) -> dict[str, Any]:
-    fixed = {name: size for name, size in sizes.items() if name not in axes}
-    x, y = (*axes, None)[:2]
-    ranges = [_range(result, name, looking.up_to) for name in axes]
-    found = survey(result, x, y, ranges[0], y_sizes=ranges[1] if y else None, fixed=fixed)
-    kinds: dict[tuple[int, ...], int] = {}
+def _map(result: Result, found: Survey, looking: Looking, decided: bool) -> dict[str, Any]:
     rank = len(next(iter(found.shapes), ()))
     axis = looking.shade if looking.shade in range(rank) else telling_axis([found.shapes])
-    rows = [[_cell(cell, axis, kinds) for cell in row] for row in found.rows]
+    kinds = categories([found], found.blames)
+    kind_of = {blamed: n for n, kind in enumerate(kinds) for blamed in kind.blamed}
     return {
         "axes": list(found.names),
-        "sizes": [list(along) for along in found.sizes],
-        "rows": rows,
+        "sizes": [list(sizes) for sizes in found.sizes],
+        "steps": "; ".join(
+            f"{visible(cut(n, _NAME))}: {sizes_shown(s)}" for n, s in zip(found.names, found.sizes, strict=True)
+        ),
+        "up_to": max(map(max, found.sizes)),
+        "fixed": visible(fixed_text(found.fixed, found.following)),
+        "note": visible(_note(result, found)) if decided else "",
+        "rows": [[_cell(cell, axis, kind_of) for cell in row] for row in found.rows],
         "blames": _blames(found, kinds),
+        "words": {"works": works_text(axis), "excluded": visible(clipped(excluded_text(assumed_text(result)), 80))},
         "shade": axis,
         "rank": rank,
     }
 
 
-def _range(result: Result, name: str, up_to: int) -> range:
-    """Return the sizes along the map: from 0, or as many from the least on where that is beyond."""
-    assert result.scope is not None
-    known = result.scope.knowledge
-    symbol = next(s for s, called in result.scope.names.items() if called == name)
-    value = known.values.get(symbol, symbol)
-    if isinstance(value, int):
-        least = value
-    else:
-        assert isinstance(value, Symbol)
-        least = known.domains[value].least() or 0
-    start = least if least > up_to else 0
-    return range(start, start + up_to + 1)
+def _note(result: Result, found: Survey) -> str:
+    """Return why a map shows one outcome only, where it does."""
+    if result.verdict in (Verdict.ALWAYS, Verdict.NEVER):
+        return condition_text(result)
+    return missing_text(result, found)
 
 
-def _cell(cell: Cell, axis: int | None, kinds: dict[tuple[int, ...], int]) -> list[Any]:
+def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) -> list[Any]:
     """Return a cell as the output's size on the shaded axis and its shape, or as what is to blame, or as excluded."""
     match cell.outcome:
         case Outcome.WORKS:
             assert cell.shape is not None
             return ["works", str(cell.shape[axis]) if axis is not None else None, str(cell.shape)]
         case Outcome.FAILS:
-            return ["fails", kinds.setdefault(cell.blamed, len(kinds))]
+            return ["fails", kind_of[cell.blamed]]
         case Outcome.EXCLUDED:
             return ["excluded"]
 
 
-def _blames(found: Survey, kinds: Iterable[Sequence[int]]) -> list[dict[str, Any]]:
-    """Return what each set of axes to blame is called, and a mark: the axis, or a letter where there are several."""
-    letters = iter("abcdefghijklmnopqrstuvwxyz" * len(found.blames))
+def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
+    """Return what each kind of failure is called, and a mark: the axis, or a letter where there are several."""
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
     made = []
-    for blamed in kinds:
-        blames = [found.blames[n] for n in blamed]
-        axis = blames[0].axis if len(blames) == 1 else None
-        is_one = len(blames) == 1 and blames[0] is not RANKS
-        label = f"{listed([b.label for b in blames], limit=4)} {'fails' if is_one else 'fail'}"
-        made.append({"label": label, "mark": next(letters) if axis is None else str(axis)})
+    for kind in kinds:
+        axes = {found.blames[n].axis for blamed in kind.blamed for n in blamed}
+        axis = next(iter(axes)) if len(axes) == 1 else None
+        made.append({"label": visible(kind.label), "mark": next(letters) if axis is None else str(axis)})
     return made
+
+
+def palette_data() -> dict[str, Any]:
+    """Return the colours of the page, as red, green and blue."""
+    return {"works": channels(FINE), "fault": channels(IMPOSSIBLE), "fails": list(map(channels, FAILURES))}

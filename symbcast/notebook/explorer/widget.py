@@ -11,9 +11,19 @@ from anywidget import AnyWidget
 
 from symbcast.api.result import Result
 from symbcast.characters import clipped, visible
-from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MAP_UP_TO
+from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
 from symbcast.notebook.explorer.question import Question, rule_info
-from symbcast.notebook.explorer.view import Looking, answered, explorer_call, faults_data, looked_at, rules_data
+from symbcast.notebook.explorer.static import page
+from symbcast.notebook.explorer.view import (
+    Looking,
+    answered,
+    explorer_call,
+    faults_data,
+    looked_at,
+    palette_data,
+    rules_data,
+)
+from symbcast.notebook.sections import Section
 from symbcast.show.call import summary
 
 _HERE = Path(__file__).parent
@@ -41,10 +51,12 @@ class Explorer(AnyWidget):
     sizes = traitlets.Dict(value_trait=traitlets.Int(min=0, max=LARGEST_SIZE), key_trait=traitlets.Unicode())
     sizes.tag(**_FIELD)
     over = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
-    up_to = traitlets.Int(MAP_UP_TO, min=1, max=LARGEST_MAP).tag(**_FIELD)
+    up_to = traitlets.Int(None, min=1, max=LARGEST_MAP, allow_none=True).tag(**_FIELD)
     shade = traitlets.Int(None, allow_none=True).tag(**_FIELD)
 
     rules: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    page = traitlets.Dict().tag(sync=True)
+    """What the page has from here: its colours, the names of operands, and how far a map goes."""
     checked = traitlets.Dict().tag(sync=True)
     """What is quick to say of the fields: faults, calls, sliders, map and working; ``serial`` counts the questions."""
     answer = traitlets.Dict().tag(sync=True)
@@ -54,6 +66,7 @@ class Explorer(AnyWidget):
         self._question: Question | None = None
         self._result: Result | None = None
         self._serial = 0
+        self._sections: dict[Any, Section] = {}
         super().__init__(
             shapes=list(question.shapes),
             rule=question.rule,
@@ -61,6 +74,7 @@ class Explorer(AnyWidget):
             assume=question.assume,
             min_size=question.min_size,
             rules=rules_data(),
+            page={"colours": palette_data(), "largest_map": LARGEST_MAP, "most_sizes": MOST_SIZES},
             **state,
         )
         self._ask()
@@ -84,6 +98,7 @@ class Explorer(AnyWidget):
             return
         self._question = question
         self._serial += 1
+        self._sections = {}
         self._result, faults = question.ask()
         if self._result is None:
             self.checked = {"serial": self._serial, "faults": faults_data(faults)}
@@ -101,7 +116,7 @@ class Explorer(AnyWidget):
             "faults": {},
             "call": self._question.call(),
             "explorer_call": explorer_call(self._question, self._state()),
-            **looked_at(self._result, Looking(self.sizes, self.over, self.up_to, self.shade), decided),
+            **looked_at(self._result, self._looking(), decided, self._sections),
         }
 
     def _state(self) -> dict[str, Any]:
@@ -111,8 +126,18 @@ class Explorer(AnyWidget):
         names = set(self._result.scope.names.values()) if self._result.scope is not None else set()
         state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
         state["over"] = [name for name in self.over if name in names]
-        defaults = {"sizes": {}, "over": [], "up_to": MAP_UP_TO, "shade": None}
+        defaults: dict[str, Any] = {"sizes": {}, "over": [], "up_to": None, "shade": None}
         return {name: value for name, value in state.items() if value != defaults[name]}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the widget, and what stands in its place where a notebook is only displayed."""
+        made = super()._repr_mimebundle_(**kwargs)
+        if made is not None and self._result is not None:
+            made[0]["text/html"] = page(self._result, self._looking())
+        return made
+
+    def _looking(self) -> Looking:
+        return Looking(self.sizes, self.over, self.up_to, self.shade)
 
     def __repr__(self) -> str:
         if self._result is None:

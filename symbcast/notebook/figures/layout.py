@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
-from matplotlib import rcParams
+from matplotlib import rc_context, rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from symbcast.notebook.figures.categories import categories
+from symbcast.notebook.categories import categories
 from symbcast.notebook.figures.legends import draw_legend, handles
-from symbcast.notebook.figures.palette import Page
+from symbcast.notebook.figures.palette import BLACK, WHITE, AnyPage, page_of
 from symbcast.notebook.figures.panel import Look, draw
+from symbcast.notebook.figures.picture import Picture
 from symbcast.notebook.figures.shades import LOWEST, Shading, size_text
-from symbcast.notebook.figures.titles import assumed_text, condition_text, fit, fixed_text, points_of, question_text
+from symbcast.notebook.figures.titles import fit, points_of
 from symbcast.notebook.surveys import Survey
+from symbcast.notebook.words import (
+    assumed_text,
+    condition_text,
+    description,
+    fixed_text,
+    missing_text,
+    question_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +39,44 @@ CELL = 0.3
 """Inches of a cell, where there is room."""
 BAR = 0.17
 """Inches of width of a colour bar."""
+MOST_DESCRIBED = 4
+"""Of plots beside each other so many are said in words."""
 GAP = 0.055
 """Inches between a legend and what is next to it."""
 
 
-def draw_one(subject: Any, survey: Survey, axis: int | None, ax: Axes | None) -> Axes:
-    """Draw one survey into axes, or into a figure made for it."""
+NEUTRAL: dict[Any, Any] = {
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), AnyPage.INK),
+}
+"""What figures are like that suit any page."""
+
+
+def page_style() -> Any:
+    """Return the style of a figure of our own: the caller's, and one that suits any page where that is the default."""
+    is_default = (
+        all(to_rgb(rcParams[face]) == WHITE for face in ("figure.facecolor", "axes.facecolor"))
+        and to_rgb(rcParams["text.color"]) == BLACK
+    )
+    return rc_context(NEUTRAL if is_default else {})
+
+
+def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
+    """Return a picture of one survey that pyplot does not know of."""
+    with page_style():
+        figure = draw_one(subject, survey, axis, None, _unshown).figure
+    assert isinstance(figure, Picture)
+    return figure
+
+
+def draw_one(
+    subject: Any, survey: Survey, axis: int | None, ax: Axes | None, make: Callable[..., Any] | None = None
+) -> Axes:
+    """Draw one survey into axes, or into a figure that is made for it."""
     beside, assumed = 0.0, assumed_text(subject)
     if ax is None:
-        ax, inches, room = _new_axes(survey, axis)
+        ax, inches, room = _new_axes(survey, axis, make or pyplot_picture)
+        describe(ax.figure, subject, [survey])
         look = _look([survey], axis, ax)
     else:
         look = _look([survey], axis, ax)
@@ -53,11 +92,32 @@ def draw_one(subject: Any, survey: Survey, axis: int | None, ax: Axes | None) ->
         fraction = max(0.06, max(beside, BAR) / (inches[0] + beside))
         aspect = max(4, inches[1] / BAR)
         look.shading.colourbar(ax.figure, ax, inches[1], fraction=fraction, pad=0.02, aspect=aspect)
-    above = " · ".join(filter(None, (fixed_text(survey.fixed), condition_text(subject))))
-    _write_titles(ax, question_text(subject), above, room)
+    fixed = fixed_text(survey.fixed, survey.following)
+    above = " · ".join(filter(None, (fixed, condition_text(subject))))
+    _write_titles(ax, question_text(subject), above, room, missing_text(subject, survey))
     patches = handles(look, [survey], assumed, are_written, has_bar and inches[1] >= LOWEST)
     _draw_legend_below(ax, patches, 72 * (inches[0] + beside))
     return ax
+
+
+def _unshown(**options: Any) -> Any:
+    figure = Picture(**options)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def pyplot_picture(**options: Any) -> Any:
+    """Return a new picture that pyplot shows with its other figures."""
+    return plt.figure(FigureClass=Picture, **options)
+
+
+def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
+    """Say in words what is to be seen in a picture."""
+    question, condition = question_text(subject), condition_text(subject)
+    texts = [description(question, condition, survey) for survey in surveys[:MOST_DESCRIBED]]
+    missing = [missing_text(subject, surveys[0])] if len(surveys) == 1 else []
+    more = [f"and {len(surveys) - MOST_DESCRIBED} more plots"] if len(surveys) > MOST_DESCRIBED else []
+    figure.description = " ".join(filter(None, (*texts, *missing, *more)))
 
 
 def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
@@ -106,7 +166,7 @@ def _inches_of(ax: Axes) -> Inches:
     return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
-def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
+def _new_axes(survey: Survey, axis: int | None, make: Callable[..., Any]) -> tuple[Axes, Inches, float]:
     """Return axes in a figure of their own, how large they will be, and how many points a title has."""
     width, height = _inches(survey, widest=5.4, highest=5.0)
     is_strip = len(survey.names) == 1
@@ -115,7 +175,7 @@ def _new_axes(survey: Survey, axis: int | None) -> tuple[Axes, Inches, float]:
     right = 0.1 if axis is None else _larger() * (0.65 + 0.09 * len(size_text(largest)))
     width = max(width, 4.6 - left - right)
     size = (left + width + right, height + _larger() * (1.25 if is_strip else 1.5))
-    _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax = make(figsize=size, layout="constrained").subplots()
     return ax, (width, height), 72 * (size[0] - left)
 
 
@@ -136,24 +196,27 @@ def draw_many(
     rows = -(-len(surveys) // columns)
     inches = _inches(surveys[0], widest=min(3.4, 11 / columns), highest=3.2)
     size = (max(5.6, columns * (inches[0] + 0.35) + 1.4), rows * (inches[1] + 0.55) + 1.3)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained"
-    )
+    figure = pyplot_picture(figsize=size, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    describe(figure, subject, surveys)
     axes = list(grid.flat)
     look = _look(surveys, axis, axes[0])
     are_written = has_bar = False
+    # What the panels have in common stands above them all, and the rest above each.
+    rest = {n: size for n, size in surveys[0].fixed.items() if all(s.fixed[n] == size for s in surveys)}
+    rest = {n: size for n, size in rest.items() if n not in panels[0]}
     for place, (ax, survey, panel) in enumerate(zip(axes, surveys, panels, strict=False)):
         are_written = draw(ax, survey, look, inches)
         title = ax.set_title("", loc="left", fontsize="medium", parse_math=False, usetex=False)
-        fit(title, fixed_text(panel), 72 * inches[0])
+        own = {n: size for n, size in survey.fixed.items() if n not in rest}
+        fit(title, fixed_text({**panel, **own}), 72 * inches[0])
         _label_outer(ax, is_first=place % columns == 0, is_last=place + columns >= len(surveys))
     for ax in axes[len(surveys) :]:
         ax.remove()
     if _has_bar(look) and not (are_written and len(surveys[0].names) == 1):
         has_bar, high = True, rows * (inches[1] + 0.5)
         look.shading.colourbar(figure, axes[: len(surveys)], high, fraction=0.05, pad=0.015, aspect=high / BAR)
-    rest = {name: size for name, size in surveys[0].fixed.items() if name not in panels[0]}
-    above = " · ".join(filter(None, (question_text(subject), fixed_text(rest))))
+    above = " · ".join(filter(None, (question_text(subject), fixed_text(rest, surveys[0].following))))
     title = figure.suptitle("", x=0, ha="left", fontsize="large", parse_math=False, usetex=False)
     room = 72 * (size[0] - _left(surveys[0]) - 0.1)
     fit(title, above, room)
@@ -179,7 +242,7 @@ def _label_outer(ax: Axes, is_first: bool, is_last: bool) -> None:
 
 
 def _look(surveys: Sequence[Survey], axis: int | None, ax: Axes) -> Look:
-    page = Page(to_rgb(ax.get_facecolor()), rcParams["text.color"])
+    page = page_of(ax.get_facecolor(), rcParams["text.color"])
     return Look(page, Shading(surveys, axis, page), categories(surveys, surveys[0].blames))
 
 
@@ -199,24 +262,30 @@ def _inches(survey: Survey, widest: float, highest: float) -> Inches:
     return width, min(max(along * min(width / across, 0.8), 1.4), highest)
 
 
-def _write_titles(ax: Axes, question: str, above: str, room: float) -> None:
-    """Write two lines above axes, at the left: the question, and smaller the sizes and the condition."""
+def _write_titles(ax: Axes, question: str, above: str, room: float, missing: str) -> None:
+    """Write lines above axes, at the left: the question, and smaller the sizes and the condition, and what is missing.
+
+    What is missing is an outcome that the picture does not show.
+    """
     small = points_of("small")
-    title = ax.set_title("", loc="left", pad=small + 9, fontsize="large", parse_math=False, usetex=False)
-    fit(title, question, room)
-    line = ax.annotate(
-        "",
-        (0, 1),
-        (0, 5),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize="small",
-        alpha=0.8,
-        parse_math=False,
-        usetex=False,
+    lines = [text for text in (missing, above) if text]
+    title = ax.set_title(
+        "", loc="left", pad=max(1, len(lines)) * (small + 3) + 6, fontsize="large", parse_math=False, usetex=False
     )
-    line.set_in_layout(False)  # it may be wider than the axes, which are to keep their width
-    fit(line, above, room)
+    fit(title, question, room)
+    for place, text in enumerate(lines):
+        line = ax.annotate(
+            "",
+            (0, 1),
+            (0, 5 + place * (small + 3)),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize="small",
+            parse_math=False,
+            usetex=False,
+        )
+        line.set_in_layout(False)  # it may be wider than the axes, which are to keep their width
+        fit(line, text, room)
 
 
 def _below(ax: Axes) -> float:

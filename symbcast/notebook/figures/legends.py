@@ -13,6 +13,7 @@ from symbcast.notebook.figures.panel import Look, hatched
 from symbcast.notebook.figures.shades import size_text
 from symbcast.notebook.figures.titles import fit, plain
 from symbcast.notebook.surveys import Outcome, Survey
+from symbcast.notebook.words import excluded_text, works_text
 
 LONGEST = 56
 """So much of the assumptions is written into the legend."""
@@ -32,8 +33,7 @@ def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bo
         patch = Patch(facecolor=page.tint(mark), label=plain(category.label))
         found.append(hatched(patch, mark, page.line(mark)))
     if any(c.outcome is Outcome.EXCLUDED for s in surveys for row in s.rows for c in row):
-        said = f"excluded by {plain(assumed)}" if assumed else "excluded by what is assumed"
-        found.append(Patch(facecolor=page.excluded, label=clipped(said, LONGEST)))
+        found.append(Patch(facecolor=page.excluded, label=clipped(excluded_text(plain(assumed)), LONGEST)))
     return found
 
 
@@ -66,9 +66,9 @@ def draw_legend(make: Callable[..., Any], patches: Sequence[Patch], points: floa
 def _works(look: Look, are_written: bool, has_bar: bool) -> str:
     shading = look.shading
     if shading.axis is None:
-        return "works"
+        return works_text(None)
     if len(shading.sizes) == 1:
         return f"works: output axis {shading.axis} is {size_text(shading.sizes[0])}"
     if are_written:
-        return f"works, with the size of output axis {shading.axis}"
+        return works_text(shading.axis)
     return "works" if has_bar else f"works, shaded by the size of output axis {shading.axis}"

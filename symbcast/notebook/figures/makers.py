@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.subjects import subject_of
-from symbcast.notebook.surveys import SIZES, Survey, survey
+from symbcast.notebook.surveys import Survey, survey
 from symbcast.program.bindings import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     subject: Result | ShapeEnv | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | Iterable[int] | None = None,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     y_sizes: Iterable[int] | None = None,
     axis: int | None = None,
@@ -53,17 +53,21 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     """
     _require_matplotlib("plot")
     _check_axes(ax)
-    from symbcast.notebook.figures.layout import draw_one
+    from symbcast.notebook.figures.layout import draw_one, page_style
 
     found = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
-    return draw_one(subject, found, _output_axis(subject, axis, [found]), ax)
+    shaded = _output_axis(subject, axis, [found])
+    if ax is not None:
+        return draw_one(subject, found, shaded, ax)
+    with page_style():
+        return draw_one(subject, found, shaded, None)
 
 
 def plots(  # noqa: PLR0913
     subject: Result | ShapeEnv | ModelReport,
     x: str | Symbol | None = None,
     y: str | Symbol | None = None,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     each: Mapping[str, Iterable[int]] | Mapping[sympy.Symbol, Iterable[int]],
     y_sizes: Iterable[int] | None = None,
@@ -80,7 +84,7 @@ def plots(  # noqa: PLR0913
     Raises as `plot` does, and `BindingError` for more than 36 plots.
     """
     _require_matplotlib("plots")
-    from symbcast.notebook.figures.layout import draw_many
+    from symbcast.notebook.figures.layout import draw_many, page_style
 
     named = _each(subject, each)
     given = read_sizes(subject_of(subject).names, fixed, {})
@@ -91,9 +95,25 @@ def plots(  # noqa: PLR0913
     sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
     y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
     panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
-    surveys = [survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**given, **panel}) for panel in panels]
+    surveys = _alike([survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**given, **p}) for p in panels], subject)
     columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
-    return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
+    with page_style():
+        return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
+
+
+def _alike(surveys: list[Survey], subject: Any) -> list[Survey]:
+    """Return surveys over the symbols of the first one and over the sizes of all of them."""
+    first = surveys[0]
+    if all((s.names, s.sizes) == (first.names, first.sizes) for s in surveys):
+        return surveys
+    alike = [s for s in surveys if s.names == first.names]
+    xs, ys = ([sorted({size for s in alike for size in s.sizes[n]}) for n in range(len(first.names))] + [None])[:2]
+    x, y = (*first.names, None)[:2]
+    return [survey(subject, x, y, xs, y_sizes=ys, fixed=_without(s.fixed, (x, y))) for s in surveys]
+
+
+def _without(fixed: Mapping[str, int], names: Collection[str | None]) -> dict[str, int]:
+    return {name: size for name, size in fixed.items() if name not in names}
 
 
 def _require_matplotlib(function: str) -> None:

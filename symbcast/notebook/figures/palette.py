@@ -6,13 +6,14 @@ a lightness that no green has, with a hatch that no other failure has; what is e
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 
-from symbcast.show.palette import CONDITIONAL, FINE, IMPOSSIBLE
+from symbcast.show.palette import FAILURES, FINE
 
 Colour = tuple[float, float, float]
+Translucent = tuple[float, float, float, float]
 
 WHITE, BLACK = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
 
@@ -24,15 +25,8 @@ class Mark(NamedTuple):
     hatch: str
 
 
-MARKS = (
-    Mark(IMPOSSIBLE, "////"),
-    Mark("#0072B2", "\\\\\\\\"),
-    Mark("#F0E442", "...."),
-    Mark("#CC79A7", "xxxx"),
-    Mark(CONDITIONAL, "||||"),
-    Mark("#56B4E9", "----"),
-)
-"""Okabe and Ito's colours but for the green; neighbours are as unlike as they can be."""
+HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "||||", "----")
+MARKS = tuple(map(Mark, FAILURES, HATCHES))
 
 
 class Page:
@@ -43,17 +37,22 @@ class Page:
         self.ink: Colour = to_rgb(ink)
         self.is_dark = lightness(self.background) < 0.5
 
-    def tint(self, mark: Mark) -> Colour:
+    def tint(self, mark: Mark) -> Colour | Translucent:
         """Return what a failing cell is filled with."""
         return mixed(to_rgb(mark.colour), self.background, 0.34 if self.is_dark else 0.3)
 
     def line(self, mark: Mark) -> Colour:
         """Return the colour of a hatch: one that shows on the tint."""
         towards, share = (WHITE, 0.9) if self.is_dark else (BLACK, 0.8)
-        return mixed(mixed(to_rgb(mark.colour), towards, share), self.tint(mark), 0.7)
+        return mixed(mixed(to_rgb(mark.colour), towards, share), to_rgb(self.tint(mark)), 0.7)
 
     @property
-    def excluded(self) -> Colour:
+    def border(self) -> Colour | Translucent:
+        """What cells are set apart by."""
+        return self.background
+
+    @property
+    def excluded(self) -> Colour | Translucent:
         """What an excluded cell is filled with."""
         return mixed(self.ink, self.background, 0.12 if self.is_dark else 0.07)
 
@@ -67,6 +66,55 @@ class Page:
         else:
             shades = [(0.0, mixed(green, WHITE, 0.78)), (0.18, green), (1.0, mixed(green, BLACK, 0.35))]
         return LinearSegmentedColormap.from_list("sizes", shades)
+
+
+class AnyPage(Page):
+    """The colours of a plot without a ground of its own, which suit a light page as well as a dark one.
+
+    Tints let the page through. Greens and hatches are of a middle lightness, between those that the tints have on white
+    and on black; larger sizes are darker.
+    """
+
+    INK: Colour = (0.475, 0.475, 0.475)
+    """As far from white as from JupyterLab's and GitHub's dark pages: a contrast of 4.35 to either."""
+
+    def __init__(self) -> None:
+        super().__init__(WHITE, self.INK)
+
+    def tint(self, mark: Mark) -> Translucent:
+        """Return what a failing cell is filled with."""
+        return (*to_rgb(mark.colour), 0.3)
+
+    def line(self, mark: Mark) -> Colour:
+        """Return the colour of a hatch: one that shows on the tint."""
+        colour = to_rgb(mark.colour)
+        found, middle = lightness(colour), 0.46
+        if found > middle:
+            return mixed(colour, BLACK, middle / found)
+        return mixed(colour, WHITE, (1 - middle) / (1 - found))
+
+    @property
+    def border(self) -> Translucent:
+        """What cells are set apart by."""
+        return (0.5, 0.5, 0.5, 0.5)
+
+    @property
+    def excluded(self) -> Translucent:
+        """What an excluded cell is filled with."""
+        return (0.5, 0.5, 0.5, 0.16)
+
+    @property
+    def works(self) -> LinearSegmentedColormap:
+        """From the smallest size to the largest."""
+        green = to_rgb(FINE)
+        shades = [(0.0, mixed(green, WHITE, 0.72)), (0.4, green), (1.0, mixed(green, BLACK, 0.78))]
+        return LinearSegmentedColormap.from_list("sizes", shades)
+
+
+def page_of(face: Any, ink: Any) -> Page:
+    """Return the colours for a plot on a ground, by its colour with its opacity, and with text of a colour."""
+    *_, opacity = to_rgba(face)
+    return AnyPage() if opacity < 0.5 else Page(to_rgb(face), to_rgb(ink))
 
 
 def ink_on(colour: Colour) -> Colour:

@@ -13,7 +13,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from symbcast.notebook.figures.categories import Category
+from symbcast.notebook.categories import Category
 from symbcast.notebook.figures.palette import MARKS, Colour, Mark, Page, ink_on
 from symbcast.notebook.figures.shades import Shading, as_float, size_text
 from symbcast.notebook.figures.titles import fit, points_of
@@ -143,7 +143,7 @@ def _draw_borders(ax: Axes, frame: _Frame, page: Page) -> None:
     (left, *xs, right), (low, *ys, high) = frame.across.edges, frame.along.edges
     if max(len(xs), len(ys)) < MOST_BORDERS:
         lines = [[(x, low), (x, high)] for x in xs] + [[(left, y), (right, y)] for y in ys]
-        ax.add_collection(LineCollection(lines, colors=[page.background], linewidths=1.0, zorder=2), autolim=False)
+        ax.add_collection(LineCollection(lines, colors=[page.border], linewidths=1.0, zorder=2), autolim=False)
 
 
 def _name_axes(ax: Axes, survey: Survey, frame: _Frame) -> None:

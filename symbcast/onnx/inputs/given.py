@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.program.bindings import read_size
 from symbcast.shapes import Shape, ShapeLike, shape
@@ -138,10 +139,6 @@ NOTHING = Given({}, {}, {})
 
 def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
     """Return the error that a model has no input, or no size, of a name; ``known`` are those that it has."""
-    from difflib import get_close_matches  # for a message only
-
-    from symbcast.characters import listed
-
-    close = [k for k in known if k.casefold() == name.casefold()] or get_close_matches(name, known, 1)
+    close = closest(name, known)
     there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
-    return BindingError(f"the model has no {what} called {name!r}", f"did you mean {close[0]!r}?" if close else there)
+    return BindingError(f"the model has no {what} called {name!r}", f"did you mean {close!r}?" if close else there)

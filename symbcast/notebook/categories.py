@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from symbcast.characters import clipped, listed
-from symbcast.notebook.subjects import RANKS
 from symbcast.notebook.surveys import Blame, Outcome, Survey
+from symbcast.notebook.words import fails_text
 
 MOST = 6
 """So many kinds of failure are told apart."""
-_WIDEST = 60
 
 
 class Category(NamedTuple):
@@ -45,25 +43,9 @@ def categories(surveys: Iterable[Survey], blames: Sequence[Blame]) -> list[Categ
         alone = []
         groups = [[blamed for blamed in common if blamed[0] == first] for first in chosen]
         groups.append([blamed for blamed in common if blamed[0] not in chosen])
-    found = [Category(_label([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
+    found = [Category(fails_text([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
     found += [Category(_group_label(group, blames), frozenset(group)) for group in groups]
     return sorted(found, key=lambda category: min(category.blamed, key=lambda blamed: (len(blamed), blamed)))
-
-
-def _label(blamed: Sequence[Blame]) -> str:
-    """Return what a legend says of a set of blamed: "fails on axes 0 and 1"."""
-    axes = [b for b in blamed if b.axis is not None]
-    others = [b.label for b in blamed if b.axis is None and b is not RANKS]
-    places = []
-    if len(axes) == 1:
-        places.append(f"on {axes[0].label}")
-    elif axes:
-        places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
-    if any(b is RANKS for b in blamed):
-        places.insert(0, "by the ranks")
-    if others:
-        places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
-    return clipped(f"fails {' and '.join(places)}", _WIDEST)
 
 
 def _group_label(group: Sequence[tuple[int, ...]], blames: Sequence[Blame]) -> str:
@@ -71,4 +53,4 @@ def _group_label(group: Sequence[tuple[int, ...]], blames: Sequence[Blame]) -> s
     if len(firsts) > 1:
         return "fails elsewhere"
     (first,) = firsts
-    return f"{_label([blames[first]])} first"
+    return f"{fails_text([blames[first]])} first"

@@ -1,0 +1,115 @@
+"""Ctrl-C for the command: the process ends at once, with the status that shells know, and says nothing.
+
+It does so from the first import on, wherever it is: an interrupt that is raised may come out of any line, half-way
+through an import or where Python can only print it. Before the end is undone what must not stay: see `Undone`. Where
+processes of our own are at work it is raised instead, and whoever began them ends them: see `Raised`.
+
+Nothing of this is done in a process that is not the command's, nor where interrupts are ignored or handled already.
+This is the first module of all to be imported, and imports only what Python itself has loaded by then.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found] # `signal` takes ten times as long to load
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import NoReturn
+
+STATUS = 130
+"""128 and the number of the signal, as shells have it."""
+CONSOLE_SCRIPTS = ("symbcast", "symbcast.exe", "symbcast-script.py")
+
+_undone: list[Callable[[], object]] = []
+
+
+def is_command() -> bool:
+    """Return whether this process was started as the command, by its script or by ``python -m symbcast``."""
+    started = sys.argv[0] if getattr(sys, "argv", None) else ""
+    if started == "-m":  # as long as the package is imported that is to be run
+        flag = sys.orig_argv.index("-m") if "-m" in sys.orig_argv else -1
+        return flag >= 0 and sys.orig_argv[flag + 1 : flag + 2] == ["symbcast"]
+    return os.path.basename(started) in CONSOLE_SCRIPTS  # noqa: PTH119 - pathlib is not loaded yet
+
+
+def begin() -> None:
+    """Have an interrupt end this process from here on."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        try:
+            signal.signal(signal.SIGINT, _end)
+        except ValueError:  # not in the main thread
+            return
+
+
+def leave() -> NoReturn:
+    """End the process as an interrupt does: what must not stay is undone, and processes of its own are ended."""
+    for undo in reversed(_undone):
+        _quietly(undo)
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None:
+        for child in multiprocessing.active_children():
+            _quietly(child.kill)
+    os._exit(STATUS)
+
+
+def _quietly(function: Callable[[], object]) -> None:
+    try:
+        function()
+    except Exception:
+        return
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    leave()
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, _end)
+    raise KeyboardInterrupt
+
+
+if is_command():
+    begin()
+
+
+class Undone:
+    """Within it, something is to be undone should an interrupt end the process."""
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        _undone.append(self._undo)
+
+    def __exit__(self, *error: object) -> None:
+        _undone.remove(self._undo)
+
+
+class Raised:
+    """Within it, an interrupt is raised, so that processes are ended by whoever began them; a second one ends all."""
+
+    def __enter__(self) -> None:
+        self._is_ours = signal.getsignal(signal.SIGINT) is _end
+        if self._is_ours:
+            signal.signal(signal.SIGINT, _raise)
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_ours:
+            signal.signal(signal.SIGINT, _end)
+
+
+class KeptAway:
+    """Within it, interrupts are kept from threads and processes that are begun; one that comes is heard afterwards."""
+
+    def __enter__(self) -> None:
+        self._before = None
+        if hasattr(signal, "pthread_sigmask"):  # not on Windows
+            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)

@@ -1,0 +1,41 @@
+"""An explorer where nothing runs: a page that shows a notebook as it was saved gets the answer and a picture."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+from symbcast.errors import MissingExtraError
+from symbcast.notebook.defaults import telling_axis
+from symbcast.notebook.explorer.view import Looking, shown_section
+from symbcast.notebook.subjects import subject_of
+from symbcast.notebook.surveys import survey_of
+from symbcast.show import call, html
+from symbcast.show.document import Room
+
+if TYPE_CHECKING:
+    from symbcast.api.result import Result
+
+_NOTE = "An explorer: run the notebook to change the shapes."
+
+
+def page(result: Result, looking: Looking) -> str:
+    """Return the answer as HTML, with a picture of the explorer's map where there is one."""
+    parts = [html.render(call.document(result, Room.PAGE))]
+    if result.scope is not None and result.scope.names:
+        parts.append(_picture(result, looking))
+    return "".join((*parts, html.element("div", html.text(_NOTE), "opacity:.75")))
+
+
+def _picture(result: Result, looking: Looking) -> str:
+    try:
+        from symbcast.notebook.figures.layout import picture
+        from symbcast.notebook.figures.picture import image
+    except ImportError:
+        # The words say it all, if not as quickly.
+        return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
+    found = survey_of(asked := subject_of(result), shown_section(asked, looking, decided=True))
+    rank = len(next(iter(found.shapes), ()))
+    axis = looking.shade if looking.shade in range(rank) else telling_axis([found.shapes])
+    made = picture(result, found, axis)
+    return image(b64encode(made.as_png()), "image/png", made.description)

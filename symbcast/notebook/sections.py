@@ -1,0 +1,210 @@
+"""Which sizes a picture shows where nobody says: symbols, ranges and fixed sizes at which something works and fails.
+
+A picture is a section through the space of all sizes: one symbol or two vary, the others are fixed, or follow where the
+assumptions say what they are. A section is taken in which both outcomes occur, wherever there is one: first among those
+through the answer's own witness and counterexample, then by asking for two points that differ in two symbols only, of
+which one works and the other fails. The question is put to the solver, so that nothing hangs on what is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.terms import symbols_of
+from symbcast.logic.formulas import Comparison, Formula
+from symbcast.notebook.defaults import telling_groups
+from symbcast.notebook.grids import Grid
+from symbcast.solver.equations import solved_for
+from symbcast.solver.normal_form import flattened, put_in, symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+    from symbcast.notebook.subjects import Subject
+
+Point = Mapping["Symbol", int]
+
+MOST_LOOKED_AT = 40
+"""So many choices of symbols are looked at; the solver is asked about the first `MOST_ASKED` of them."""
+MOST_ASKED = 8
+
+
+class Ranges(NamedTuple):
+    """How far the sizes of a picture go.
+
+    ``up_to`` is the largest size unless both outcomes need a larger one, ``most`` how many sizes an axis has at most,
+    and ``given`` the sizes that the caller wants for the first and the second symbol, None for those that are chosen.
+    """
+
+    up_to: int
+    most: int
+    given: tuple[tuple[int, ...] | None, tuple[int, ...] | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The symbols that vary with their sizes, the others with theirs, and those that follow from them."""
+
+    axes: Mapping[Symbol, tuple[int, ...]]
+    fixed: Mapping[Symbol, int]
+    following: Mapping[Symbol, Dim] = field(default_factory=dict)
+    fails_at: tuple[int, ...] | None = None
+    """The sizes on the axes of a cell that fails beside cells that work; None where there are not both."""
+
+
+def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...]:
+    """Return sizes from 0 up to a largest one: all of them, or every second, fourth, eighth... and those needed.
+
+    >>> stepped(4, 9), stepped(64, 9), stepped(64, 9, [1])
+    ((0, 1, 2, 3, 4), (0, 8, 16, 24, 32, 40, 48, 56, 64), (0, 1, 8, 16, 24, 32, 40, 48, 56, 64))
+    """
+    step = 1
+    while up_to // step >= most:
+        step *= 2
+    return tuple(sorted({*range(0, up_to + 1, step), *needed}))
+
+
+def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
+    """Return the sizes to show: of the ``chosen`` symbols, else of those that tell most; None where none is left.
+
+    ``fixed`` are sizes that the caller wants. Symbols come in their order in the answer unless they are chosen.
+    """
+    free = {s: name for s, name in asked.names.items() if s not in fixed}
+    groups = [tuple(chosen)] if chosen is not None else telling_groups(free, asked.condition())
+    return _Search(asked, fixed, ranges).found(groups)
+
+
+def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
+    """Return the sizes to show of some symbols, beside the least that the assumptions allow: nothing is decided."""
+    return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
+
+
+class _Search:
+    """A search for sections in which something works and something fails."""
+
+    def __init__(self, asked: Subject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
+        self._asked = asked
+        self._given = fixed
+        self._ranges = ranges
+        self._works, self._fails = asked.evidence(fixed) if decided else (None, None)
+        self._least = self._works or asked.least(fixed)
+        self._equations = [f for f in flattened(asked.assumed) if isinstance(f, Comparison) and f.operator == "=="]
+        self._unmet: list[Formula] | None = None
+        self._users = {s: [] for s in asked.names}  # type: dict[Symbol, list[tuple[bool, Formula]]]
+        for is_asked, formulas in ((True, asked.asked), (False, asked.assumed)):
+            for formula in formulas:
+                for s in symbols_in(formula):
+                    if s in self._users:
+                        self._users[s].append((is_asked, formula))
+
+    def found(self, groups: Iterable[tuple[Symbol, ...]]) -> Section | None:
+        """Return the first section of some groups of symbols that shows both outcomes, else the first of all."""
+        looked_at = list(islice(groups, MOST_LOOKED_AT if self._works and self._fails else 1))
+        if not looked_at:
+            return None
+        if self._works and self._fails:
+            sections = chain(self._through_evidence(looked_at), self._between_evidence(looked_at))
+            for section in chain(sections, self._asked_for(looked_at[:MOST_ASKED])):
+                fails_at = self._failing_cell(section)
+                if fails_at is not None:
+                    return Section(section.axes, section.fixed, section.following, fails_at)
+        return self.first(looked_at[0])
+
+    def first(self, group: tuple[Symbol, ...]) -> Section:
+        """Return the section of some symbols beside the smallest sizes that work, or else that there are."""
+        return self._section(group, self._least)
+
+    def _through_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
+        """Yield the sections through the witness and the counterexample over the first sizes of each symbol."""
+        assert self._works and self._fails
+        for group in groups:
+            for point in (self._works, self._fails):
+                if all(f in self._touching(group, point) for f in self._broken(point)):
+                    yield self._section(group, point)
+
+    def _between_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
+        """Yield the sections that hold both the witness and the counterexample."""
+        assert self._works and self._fails
+        differing = {s for s in self._asked.names if self._works[s] != self._fails[s]}
+        for group in groups:
+            if differing <= {*group, *self._following(group)}:
+                yield self._section(group, self._works, self._fails)
+
+    def _asked_for(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
+        """Yield the sections that hold two points of which one works and the other fails, the smallest ones."""
+        for group in groups:
+            points = self._asked.pair({*group, *self._following(group)}, self._given)
+            if points is not None:
+                yield self._section(group, *points)
+
+    def _section(self, group: tuple[Symbol, ...], *points: Point) -> Section:
+        following = self._following(group)
+        sizes = (self._sizes(s, n, [p[s] for p in points]) for n, s in enumerate(group))
+        axes = dict(zip(group, sizes, strict=True))
+        return Section(axes, {s: points[0][s] for s in self._asked.names if s not in {*axes, *following}}, following)
+
+    def _sizes(self, s: Symbol, place: int, needed: Sequence[int]) -> tuple[int, ...]:
+        """Return the sizes of an axis: those given, else the first ones that the symbol can be, and those needed."""
+        given = self._ranges.given[place]
+        if given is not None:
+            return given
+        up_to, most = self._ranges.up_to, self._ranges.most
+        first = self._asked.first_sizes(s, up_to)
+        if len(needed) < 2 or set(needed) <= set(first):
+            return first
+        low, high = min(needed), max(needed)
+        if first[0] == 0 or low < first[0]:
+            return stepped(high, most, needed)
+        return tuple(sorted({*first, *needed}))
+
+    def _following(self, group: tuple[Symbol, ...]) -> dict[Symbol, Dim]:
+        """Return what the assumptions say of other symbols in terms of those that vary."""
+        found: dict[Symbol, Dim] = {}
+        others = [s for s in self._asked.names if s not in group and s not in self._given]
+        for equation in self._equations:
+            formula = put_in(equation, found) if found else equation
+            mentioned = symbols_in(formula)
+            for s in reversed(others):
+                value = solved_for(formula, s) if s in mentioned and s not in found else None
+                if value is not None:
+                    found = {t: replaced(d, {s: value}) for t, d in found.items()}
+                    found[s] = value
+                    break
+        return {s: d for s, d in found.items() if not set(group).isdisjoint(symbols_of((d,)))}
+
+    def _touching(self, group: tuple[Symbol, ...], point: Point) -> set[Formula]:
+        moved = (*group, *self._following(group))
+        return {f for s in moved for _, f in self._users[s]}
+
+    def _broken(self, point: Point) -> list[Formula]:
+        if point is self._works:
+            return []
+        if self._unmet is None:
+            self._unmet = self._asked.broken(point)
+        return self._unmet
+
+    def _failing_cell(self, section: Section) -> tuple[int, ...] | None:
+        """Return the smallest sizes that fail in a section where others work, sizes of 0 avoided; None without both.
+
+        Only what the symbols that vary are in has to be looked at: all else holds wherever one of its points works.
+        """
+        moved = (*section.axes, *section.following)
+        touching = dict.fromkeys(chain.from_iterable(self._users[s] for s in moved))
+        grid = Grid(section.axes, section.fixed, section.following)
+        fits = [grid.allowed(s, self._asked.min_size) for s in moved]
+        fits += [grid.where(f) for is_asked, f in touching if not is_asked]
+        holding = [grid.where(f) for is_asked, f in touching if is_asked]
+        works, failing = False, []
+        along = [*section.axes.values(), (None,)][1]
+        for j, y in enumerate(along):
+            for i, x in enumerate(next(iter(section.axes.values()))):
+                if all(values[j][i] for values in fits):
+                    if all(values[j][i] for values in holding):
+                        works = True
+                    else:
+                        failing.append((x,) if y is None else (x, y))
+        return min(failing, key=lambda sizes: (0 in sizes, sum(sizes), sizes)) if works and failing else None

@@ -1,0 +1,144 @@
+"""What plots and the explorer say of sizes, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from symbcast.api.env import ShapeEnv
+from symbcast.api.result import Result
+from symbcast.characters import clipped, listed, sizes_text, visible
+from symbcast.explanation.names import Namer, rule_text
+from symbcast.logic.formulas import FALSE, Formula, all_of
+from symbcast.notebook.subjects import RANKS, Blame
+from symbcast.notebook.surveys import Outcome, Survey
+
+if TYPE_CHECKING:
+    from symbcast.onnx.report.model_report import ModelReport
+
+_WIDEST = 60
+_STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
+
+
+def question_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return the question in short: "numpy: (N, 3), (M, 1)"."""
+    if isinstance(subject, Result):
+        namer = Namer(subject)
+        return f"{rule_text(subject.rule)}: {', '.join(map(namer.shape, subject.operands))}"
+    if isinstance(subject, ShapeEnv):
+        count = sum(op.kind != "assume" for op in subject.operations)
+        return f"{count} operation{'' if count == 1 else 's'} over {_counted(len(subject.symbols))}"
+    return PurePath(subject.source).name or "model"
+
+
+def condition_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return where the answer is valid: "works where N == M or N == 1 or M == 1"."""
+    if isinstance(subject, Result):
+        return _where(subject.clauses, Namer(subject))
+    env = subject if isinstance(subject, ShapeEnv) else subject._env
+    return _where(env.clauses, Namer.of(env.shown))
+
+
+def assumed_text(subject: Result | ShapeEnv | ModelReport) -> str:
+    """Return what is assumed, as it was written; empty where only bounds and ``min_size`` are."""
+    texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
+    return ", ".join(dict.fromkeys(texts))
+
+
+def works_text(axis: int | None) -> str:
+    """Return what a legend says of cells that work and hold the size of an output axis."""
+    return "works" if axis is None else f"works, with the size of output axis {axis}"
+
+
+def fails_text(blames: Sequence[Blame]) -> str:
+    """Return what a legend says of cells in which something fails.
+
+    >>> fails_text([Blame("axis 0 (-2)", 0)]), fails_text([Blame("axis 0 (-2)", 0), Blame("axis 1 (-1)", 1)])
+    ('fails on axis 0 (-2)', 'fails on axes 0 and 1')
+    """
+    axes = [b for b in blames if b.axis is not None]
+    others = [b.label for b in blames if b.axis is None and b is not RANKS]
+    places = []
+    if len(axes) == 1:
+        places.append(f"on {axes[0].label}")
+    elif axes:
+        places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
+    if any(b is RANKS for b in blames):
+        places.insert(0, "by the ranks")
+    if others:
+        places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
+    return clipped(f"fails {' and '.join(places)}", _WIDEST)
+
+
+def excluded_text(assumed: str) -> str:
+    """Return what a legend says of cells that the assumptions rule out."""
+    return f"excluded by {assumed}" if assumed else "excluded by what is assumed"
+
+
+def fixed_text(fixed: Mapping[str, int], following: Mapping[str, str] | None = None) -> str:
+    """Return the sizes that do not vary, and those that follow: "K = 3, L = 1"."""
+    shown = [f"{name} = {size}" for name, size in (*fixed.items(), *(following or {}).items())]
+    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} more" if len(shown) > 6 else "")
+
+
+def sizes_shown(sizes: Sequence[int]) -> str:
+    """Return the sizes on an axis in words.
+
+    >>> sizes_shown(range(17)), sizes_shown(range(0, 257, 8)), sizes_shown((1, 2, 64))
+    ('0 to 16', '0 to 256, every 8th size', '1 to 64, 3 sizes')
+    """
+    if len(sizes) == 1:
+        return str(sizes[0])
+    steps = {b - a for a, b in pairwise(sizes)}
+    (step,) = steps if len(steps) == 1 else (0,)
+    ends = f"{min(sizes)} to {max(sizes)}"
+    if step == 1:
+        return ends
+    return f"{ends}, {_STEPS.get(step, f'every {step}th size')}" if step > 1 else f"{ends}, {len(sizes)} sizes"
+
+
+def missing_text(subject: Result | ShapeEnv | ModelReport, found: Survey) -> str:
+    """Return why a survey shows only one outcome where there are both, and where the other one is; else nothing."""
+    wanted = {Outcome.WORKS, Outcome.FAILS}
+    if found.outcomes >= wanted:
+        return ""
+    works, fails = subject.witness(), subject.counterexample()
+    if not works or not fails:
+        return ""
+    if Outcome.FAILS not in found.outcomes and Outcome.WORKS not in found.outcomes:
+        return f"all of it is excluded; it works at {sizes_text(works)} and fails at {sizes_text(fails)}"
+    if Outcome.FAILS not in found.outcomes:
+        return f"nothing fails at these sizes; it does at {sizes_text(fails)}"
+    return f"nothing works at these sizes; it does at {sizes_text(works)}"
+
+
+def description(question: str, condition: str, found: Survey) -> str:
+    """Return what a picture of a survey shows, for those who do not see it."""
+    cells = [cell for row in found.rows for cell in row]
+    counts = [(outcome.value, sum(c.outcome is outcome for c in cells)) for outcome in Outcome]
+    shown = [f"{name} ({sizes_shown(sizes)})" for name, sizes in zip(found.names, found.sizes, strict=True)]
+    others = fixed_text(found.fixed, found.following)
+    where = f"for sizes of {listed(shown)}{f', with {others}' if others else ''}"
+    parts = [f"Plot of where it works and where it fails, {where}", f"{question} {condition}"]
+    told = listed([f"{count} {_VERBS[value]}" for value, count in counts if count])
+    parts.append(f"Of {len(cells)} {'cell' if len(cells) == 1 else 'cells'}, {told}")
+    kinds = dict.fromkeys(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
+    said = [fails_text([found.blames[n] for n in blamed]) for blamed in list(kinds)[:4]]
+    if said:
+        parts.append(f"It {listed(said, 'or')}")
+    return visible(". ".join(parts) + ".")
+
+
+_VERBS = {"works": "work", "fails": "fail", "excluded": "are excluded"}
+
+
+def _where(clauses: Sequence[Formula], namer: Namer) -> str:
+    if not clauses:
+        return "works for all sizes"
+    return "works for no sizes" if FALSE in clauses else f"works where {namer.formula(all_of(clauses))}"
+
+
+def _counted(sizes: int) -> str:
+    return "1 size" if sizes == 1 else f"{sizes} sizes"

@@ -1,0 +1,45 @@
+"""Whether assumptions are about sizes that shapes have: one that is not is a mistake, such as a name mistyped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.characters import closest, listed, quoted
+from symbcast.errors import AssumptionError
+from symbcast.program.assumptions import Assumption
+from symbcast.solver.normal_form import symbols_in
+
+
+def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], names: Mapping[Symbol, str]) -> None:
+    """Raise `AssumptionError` for a written assumption that no chain of assumptions links to one of ``sizes``.
+
+    ``N == 8*k`` is about ``k`` too, so that ``k >= 2`` beside it is linked to a shape that has ``N``. What is not text,
+    as a `symbcast.Condition` or a relation of sympy, may be about other sizes: it is known from elsewhere.
+    """
+    found = [(a, frozenset(symbols_in(a.formula))) for a in assumptions]
+    own = dict.fromkeys(sizes)
+    linked = _linked(own, [symbols for _, symbols in found])
+    for assumption, symbols in found:
+        if assumption.is_written and symbols and linked.isdisjoint(symbols):
+            strange = [names[s] for s in symbols_in(assumption.formula)]
+            raise _unlinked(assumption.text, strange, [names[s] for s in own])
+
+
+def _linked(own: Iterable[Symbol], groups: Collection[frozenset[Symbol]]) -> set[Symbol]:
+    """Return the symbols that groups, each of which links its own, link to some of them."""
+    linked = set(own)
+    waiting = list(groups)
+    while True:
+        joined = [group for group in waiting if not linked.isdisjoint(group)]
+        if not joined:
+            return linked
+        waiting = [group for group in waiting if linked.isdisjoint(group)]
+        linked.update(*joined)
+
+
+def _unlinked(text: str, strange: Iterable[str], own: Collection[str]) -> AssumptionError:
+    close = next(filter(None, (closest(name, own) for name in strange)), None)
+    there = f"their sizes are {listed([quoted(name) for name in own], limit=20)}" if own else "all sizes are numbers"
+    hint = f"did you mean {quoted(close)}? {there[0].upper()}{there[1:]}" if close else there
+    return AssumptionError(f"{text!r} is about no size of these shapes", hint=hint)

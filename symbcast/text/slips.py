@@ -1,0 +1,192 @@
+"""Common slips in texts, and what to write instead: other notations, other keyboards, forgotten operators.
+
+Nothing here is guessed into an answer. A text that cannot be read is an error; where it can be read once its slips are
+mended, the error says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+MOST = 400
+"""Of longer texts no correction is shown."""
+
+LOOKALIKES = {
+    **{chr(0xFF01 + n): chr(0x21 + n) for n in range(0x5E) if not chr(0xFF01 + n).isalpha()},  # full-width forms
+    "\uff1b": ",",
+    "\uff5b": "(",
+    "\uff5d": ")",
+    "\u3000": " ",
+    "\u3001": ",",
+    "\u2212": "-",
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u00d7": "*",
+    "\u00b7": "*",
+    "\u22c5": "*",
+    "\u2217": "*",
+    "\u00f7": "//",
+    "\u2265": ">=",
+    "\u2264": "<=",
+    "\u2260": "!=",
+    "\u2227": "and",
+    "\u2228": "or",
+    "\u00ac": "not",
+    ";": ",",
+    "{": "(",
+    "}": ")",
+}
+"""Characters that are not read, and what stands for them."""
+SUPERSCRIPTS = {character: str(n) for n, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+"""Digits that Python counts among the characters of words; in a name they are taken for a power."""
+
+_QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_TABLE = str.maketrans({c: f" {w} " if w.isalpha() else w for c, w in LOOKALIKES.items()})
+_POWERS = str.maketrans(SUPERSCRIPTS)
+_NAME = r"[^\W\d][\w.]*"
+_CLOSING = {"(": ")", "[": "]"}
+
+
+class Slip(NamedTuple):
+    """What is written by mistake, and what is meant."""
+
+    pattern: re.Pattern[str]
+    meant: str | Callable[[re.Match[str]], str]
+
+
+def _slip(pattern: str, meant: str | Callable[[re.Match[str]], str]) -> Slip:
+    return Slip(re.compile(pattern), meant)
+
+
+_FIRST = (
+    _slip(r"(?<=\])\s*\{[\d,\s]*\}\s*$", ""),  # the layout of XLA's f32[2,3]{1,0}
+    _slip("[\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb]", ""),
+    _slip(f"[{''.join(SUPERSCRIPTS)}]+", lambda found: f"**{found[0].translate(_POWERS)}"),
+)
+"""Mended before characters are replaced one by one."""
+_ANYWHERE = (
+    _slip(r"\^", "**"),
+    _slip(r"(?<=\d)_(?=\d)", ""),
+    _slip(r"(?<![\w.])(\d+)\.0*(?![\w.])", r"\1"),
+    _slip(rf"\bceil(?:div)?\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"-(-\1//\2)"),
+    _slip(rf"\b(?:math\.)?floor\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"\1//\2"),
+    _slip(r"(?<!/)/(?!/)", "//"),
+    _slip(r"(?<=[\w)])\s+mod\s+(?=[\w(])", " % "),
+    _slip(r"(?<![\w.?])(\d+)\s*(?=\()", r"\1*"),
+    _slip(r"\)\s*(?=\()", ")*"),
+)
+_OF_PRODUCTS = (_slip(r"(?<![\w.?])(\d+)(?=(?!(?:and|or|not|mod|[eE]\d+)\b)[^\W\d])", r"\1*"),)
+_OF_SHAPES = (
+    _slip(r"^\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*$", r"\1"),
+    _slip(r"^\s*[\w.]*[A-Za-z][\w.]*\(\s*([\[(][^()]*[\])])\s*\)\s*$", r"\1"),  # torch.Size([2, 3])
+    _slip(r"^\s*[A-Za-z]+\d+\s*(?=\[)", ""),  # f32[2,3]
+    _slip(r"<=\s*(?=\d)", ".."),  # ... with a bounded size
+    _slip(r"(?<![\w.])(?:\d+|\?)(?:x(?:\d+|\?))+(?!\w)", lambda found: found[0].replace("x", ", ")),
+    _slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
+    _slip(r"(?<=[\w?)])\s+by\s+(?=[\w?(])", ", "),
+    _slip(r"(?<![\w?])(\d+)\s*:\s*(?=\d)", r"\1.."),
+    _slip(r"(^|[,(\[])(\s*):(?=\s*(?:[,)\]]|$))", r"\1\2?"),
+    _slip(r"\.\.\s*(?:inf\b|\u221e)", ".."),
+)
+_SPACE = re.compile(r"(?<=[\w?)])\s+(?=[\w?(])")
+_CROSS = re.compile("(?<=[\\w?)])\\s*\u00d7\\s*(?=[\\w?(])")
+_OF_FORMULAS = (
+    _slip(r"([<>!=])\s+=(?!=)", r"\1="),
+    _slip(r"=>", ">="),
+    _slip(r"=<", "<="),
+    _slip(r"<>", "!="),
+    _slip(r"!==+", "!="),
+    _slip(r"={3,}", "=="),
+    _slip(r"(?<![=!<>])=(?!=)", "=="),
+    _slip(r"\s*&&?\s*", " and "),
+    _slip(r"\s*\|\|?\s*", " or "),
+    _slip(r"[!~]\s*(?!=)", "not "),
+    _slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
+    _slip(r"\b(?:is|equals)\b", "=="),
+    _slip(rf"\b({_NAME})\s+in\s+(\d+)\s*\.\.\s*(\d+)", r"\2 <= \1 <= \3"),
+)
+
+
+def correction(text: str, is_formula: bool, reads: Callable[[str], bool]) -> str:
+    """Return a text with its slips mended, where that can be read; empty where it cannot.
+
+    >>> correction("N => 2", True, lambda text: True), correction("2N x 3^2", False, lambda text: True)
+    ('N >= 2', '2*N, 3**2')
+    """
+    if len(text) > MOST:
+        return ""
+    for found in dict.fromkeys(_candidates(text, is_formula)):
+        if found.strip() != text.strip() and reads(found):
+            return " ".join(found.split())
+    return ""
+
+
+def relation_within(text: str, position: int) -> str:
+    """Return the relation, between commas or brackets, that stands at a place of a shape; empty where it is none.
+
+    >>> relation_within("N, (M=3)", 5), relation_within("f32[<=10]", 4)
+    ('M == 3', '')
+    """
+    first = max(text.rfind(character, 0, position) for character in ",([") + 1
+    ends = [n for n in (text.find(character, position) for character in ",)]") if n >= 0]
+    words = [word.strip() for word in re.split("([=<>!]+)", text[first : min(ends, default=len(text))])]
+    return " ".join(_mended(" ".join(words), True).split()) if len(words) > 1 and all(words) else ""
+
+
+def _candidates(text: str, is_formula: bool) -> Iterator[str]:
+    if is_formula:
+        found = _mended(text, True)
+        yield found
+        yield _conjunction(found)
+        return
+    yield re.sub(r"^\s*vector\s*<", "tensor<", text)
+    for times in (", ", "*") if "," not in text else ("*",):
+        found = _mended(_CROSS.sub(times, text), False)
+        yield found
+        yield _closed(found)
+        spaced = _SPACE.sub(", ", found)
+        yield spaced
+        yield _closed(spaced)
+
+
+def _mended(text: str, is_formula: bool) -> str:
+    """Return a text with its slips mended; what stands in quotes is a name, and stays."""
+    own = (*_OF_FORMULAS, *_ANYWHERE) if is_formula else (*_OF_SHAPES, *_ANYWHERE)
+    parts = _QUOTED.split(text)
+    for n in range(0, len(parts), 2):
+        part = _applied(_FIRST, parts[n]).translate(_TABLE)
+        parts[n] = _applied((*own, *_OF_PRODUCTS), part)
+    return "".join(parts)
+
+
+def _applied(slips: tuple[Slip, ...], text: str) -> str:
+    for slip in slips:
+        text = slip.pattern.sub(slip.meant, text)
+    return text
+
+
+def _closed(text: str) -> str:
+    """Return a text with the brackets closed that it leaves open at its end, or opened that it closes there."""
+    opened: list[str] = []
+    for character in _QUOTED.sub("", text):
+        if character in _CLOSING:
+            opened.append(character)
+        elif character in _CLOSING.values():
+            if not opened:
+                return ("(" if character == ")" else "[") + text
+            opened.pop()
+    return text.rstrip() + "".join(_CLOSING[o] for o in reversed(opened))
+
+
+def _conjunction(text: str) -> str:
+    """Return relations between commas joined by ``and``; commas in brackets stay."""
+    depth, parts, start = 0, [], 0
+    for position, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+    parts.append(text[start:].strip())
+    return " and ".join(part for part in parts if part)
