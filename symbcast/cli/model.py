@@ -46,12 +46,13 @@ def model(  # noqa: PLR0913 - each is an option
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which sizes of their inputs models of ONNX and OpenVINO run, and which node asks what.
+    """Say for which sizes of their inputs models of ONNX, OpenVINO and PyTorch run, and which node asks what.
 
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's.
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
+        .pt2 files PyTorch's.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
@@ -83,14 +84,14 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
-    from symbcast.cli.examination import Job, is_openvino
+    from symbcast.cli.examination import Job, extra_of
     from symbcast.cli.files import model_files, targets
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
     # Workers elsewhere have other working directories.
     found = model_files(files if dask is None else [str(Path(file).absolute()) for file in files])
-    _require(*dict.fromkeys("openvino" if is_openvino(f) else "onnx" for f in found))
+    _require(*dict.fromkeys(map(extra_of, found)))
     _require(*(["onnxruntime"] if confirm else []))
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from symbcast.adapters.writers import load
 from symbcast.algebra.symbols import Symbol
 from symbcast.characters import clipped
+from symbcast.torch.library import load
 
 if TYPE_CHECKING:
     from symbcast.torch.inputs import Axis, Inputs
@@ -37,7 +37,7 @@ class Arguments:
 
     def at(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> tuple[Any, Any] | None:
         """Return positional and keyword arguments at some sizes; None where they are too large."""
-        torch, pytree = load("torch", "torch"), load("torch.utils._pytree", "torch")
+        torch, pytree = load(), load("torch.utils._pytree")
         shapes = self.shapes(sizes, others)
         if sum(prod(s) for s in shapes if s is not None) > LARGEST:
             return None
@@ -71,7 +71,7 @@ def _filled(torch: Any, shape: tuple[int, ...], dtype: Any, generator: Any) -> A
 
 def error_of(module: Any, arguments: tuple[Any, Any]) -> str:
     """Return how a module fails on some arguments; empty where it runs."""
-    torch = load("torch", "torch")
+    torch = load()
     args, kwargs = arguments
     try:
         with torch.no_grad():

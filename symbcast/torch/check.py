@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from symbcast.adapters.writers import load
+from symbcast.onnx.inputs.given import read_given
 from symbcast.program.assumptions import Assumptions
-from symbcast.torch.check_program import checked, given_of, question_of
+from symbcast.torch.check_program import checked, question_of
 from symbcast.torch.export import exported, names_of
+from symbcast.torch.library import load
 from symbcast.torch.report import TorchReport
 
 if TYPE_CHECKING:
     import torch
 
+    from symbcast.onnx.inputs.given import ContentsLike
     from symbcast.shapes import ShapeLike
 
 
@@ -28,6 +30,7 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     min_size: int = 1,
     bind: Mapping[str, int] | None = None,
     shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
     budget: float | None = None,
 ) -> TorchReport:
     """Say for which sizes the graph of a program of PyTorch runs, and what torch's guards make of that.
@@ -36,8 +39,8 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     is exported with ``args``, ``kwargs`` and ``dynamic_shapes``; where torch refuses these, all is left to torch
     (``Dim.AUTO``), and ``report.refusal`` has what it said. Sizes are called as the `Dim` of their axis, and
     ``<input>_dim_<axis>`` where there is none; ``dynamic_shapes`` names those of a program that was read from a file,
-    which has no names. The other arguments are as in `symbcast.onnx.check`. "It runs" is what the graph does on the
-    CPU.
+    which has no names. ``values`` gives integers among the arguments; the others are as in `symbcast.onnx.check`. "It
+    runs" is what the graph does on the CPU.
 
     Raises `ModelError` for what torch does not read or export, `BindingError` and `AssumptionError` as
     `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
@@ -48,10 +51,10 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     report.condition, report.guards.clauses, report.suggest(), report.compare()
     ```
     """
-    torch = load("torch", "torch")
+    torch = load()
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
         module, program = program, None
         program, refusal = exported(module, args or (), kwargs, dynamic_shapes, min_size)
     question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget)
-    return TorchReport(checked(question, given_of(shapes, bind, min_size)), question, module, refusal)
+    return TorchReport(checked(question, read_given(bind, shapes, values, min_size)), question, module, refusal)

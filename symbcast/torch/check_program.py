@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.adapters.writers import load
 from symbcast.algebra.bounds import Bounds
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.onnx.check_model import Walked, repeated, sized, walked_through
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.names import inputs_of
+from symbcast.onnx.inputs.present import Present
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker
@@ -23,10 +23,12 @@ from symbcast.onnx.values.value import Value
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.torch.graph import Graph, Model
 from symbcast.torch.inputs import Inputs, read_inputs
+from symbcast.torch.library import load
 from symbcast.torch.node_call import INT64
 from symbcast.torch.walk import TorchWalk
 
 if TYPE_CHECKING:
+    from symbcast.onnx.inputs.given import ContentsLike
     from symbcast.shapes import ShapeLike
 
 
@@ -62,7 +64,7 @@ def question_of(
 
 def load_program(program: Any) -> Any:
     """Return an exported program; raises `ModelError` for a file that torch does not read."""
-    export = load("torch.export", "torch")
+    export = load("torch.export")
     if isinstance(program, (str, os.PathLike)):
         source = os.fsdecode(program)
         if not Path(source).is_file():
@@ -133,6 +135,13 @@ def _values(inputs: Inputs) -> dict[str, Value]:
     return found
 
 
-def given_of(shapes: Mapping[str, ShapeLike] | None, bind: Mapping[str, int] | None, min_size: int) -> Given:
-    """Return what a caller knows of inputs."""
-    return read_given(bind, shapes, None, min_size)
+def names_in(path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
+    """Return the names in a program, those too that shapes and contents give which are given of inputs that it has."""
+    inputs = read_inputs(load_program(path))
+    names = tuple(i.name for i in inputs.inputs)
+    given = read_given(
+        shapes={name: shape for name, shape in shapes.items() if name in names},
+        values={name: contents for name, contents in values.items() if name in names},
+    )
+    found = inputs_of(_values(inputs), ShapeEnv(), given, {})
+    return Present(tuple(s.name for s in (*found.symbols, *found.held)), names)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from symbcast.adapters.writers import load
 from symbcast.errors import ModelError
+from symbcast.torch.library import load
 from symbcast.torch.refusals import Refusal, read_error
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _failed(module: Any, error: Exception) -> ModelError:
 
 def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
     with _quiet():
-        export = load("torch.export", "torch").export
+        export = load("torch.export").export
         return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
 
 
@@ -59,7 +59,7 @@ def _quiet() -> Iterator[None]:
 
 def left_open(dynamic_shapes: Any) -> Any:
     """Return dynamic shapes with `Dim.AUTO` in the place of each `Dim`, a range kept."""
-    dim = load("torch.export", "torch").Dim
+    dim = load("torch.export").Dim
     if isinstance(dynamic_shapes, Mapping):
         return {key: left_open(value) for key, value in dynamic_shapes.items()}
     if isinstance(dynamic_shapes, (list, tuple)):
@@ -93,6 +93,6 @@ def accepts(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> bo
 
 def shapes_of(suggestion: Suggestion) -> Any:
     """Return what the text of a suggestion makes."""
-    space = {"Dim": load("torch.export", "torch").Dim}
+    space = {"Dim": load("torch.export").Dim}
     exec("\n".join(suggestion.lines), space)
     return eval(suggestion.shapes, space)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from symbcast.adapters.writers import load
+from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 """Calls of inner graphs that leave sizes alone, and the place of the graph among their arguments."""
@@ -199,7 +199,7 @@ def is_of_torch(file: str) -> bool:
 
 def _user_outputs(program: Any, result: Any) -> Iterator[Any]:
     """Yield the nodes of the outputs that are returned to the user."""
-    fx = load("torch.fx", "torch")
+    fx = load("torch.fx")
     for value, spec in zip(result, program.graph_signature.output_specs, strict=True):
         if spec.kind.name == "USER_OUTPUT" and isinstance(value, fx.Node):
             yield value

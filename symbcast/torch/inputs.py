@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from symbcast.adapters.torch_expressions import read_term
-from symbcast.adapters.writers import load
 from symbcast.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import Dim, symbols_of, term
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.onnx.inputs.knowledge import place_name
+from symbcast.torch.library import load
 
 
 class Axis(NamedTuple):
@@ -81,7 +81,7 @@ def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
 
 def shape_env_of(program: Any) -> Any:
     """Return the `ShapeEnv` of an exported program; None where all its sizes are numbers."""
-    torch = load("torch", "torch")
+    torch = load()
     for node in program.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and getattr(value, "fake_mode", None) is not None:
@@ -109,7 +109,7 @@ def sources(program: Any) -> list[str]:
 
     They go by the name of the argument of ``forward`` and the way into it; those that ``*args`` gathers, by place.
     """
-    pytree = load("torch.utils._pytree", "torch")
+    pytree = load("torch.utils._pytree")
     spec = program.call_spec.in_spec
     args, kwargs = pytree.tree_unflatten(list(range(spec.num_leaves)), spec)
     signature = program.module_call_graph[0].signature
@@ -131,7 +131,7 @@ class _Reader:
 
     def input(self, name: str, source: str, value: Any) -> Input:
         """Return an input with its axes."""
-        torch = load("torch", "torch")
+        torch = load()
         if isinstance(value, torch.SymInt):
             return Input(name, source, value, (self._axis(name, None, source, value),))
         if not hasattr(value, "shape"):

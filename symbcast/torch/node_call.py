@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.adapters.writers import load
 from symbcast.logic.formulas import FORMULA_KINDS
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import Elements, Ratio, is_size
 from symbcast.onnx.values.value import Dims, Value
+from symbcast.torch.library import load
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -49,7 +49,7 @@ class TorchCall(NodeCall):
     def _resolved(self, argument: Any) -> Any:
         if isinstance(argument, (list, tuple)):
             return [self._resolved(a) for a in argument]
-        if argument in self.node.names if isinstance(argument, load("torch.fx", "torch").Node) else False:
+        if argument in self.node.names if isinstance(argument, load("torch.fx").Node) else False:
             return self.scope.find(self.node.names[argument])
         return argument
 
@@ -126,7 +126,7 @@ class TorchCall(NodeCall):
 
 def recorded_value(value: Any, read: Recorded) -> Value:
     """Return a value as torch recorded it."""
-    torch = load("torch", "torch")
+    torch = load()
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
         found = read((value,))
         return scalar(None if found is None else found[0])

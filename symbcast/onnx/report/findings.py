@@ -38,12 +38,14 @@ class Finding(report.Finding):
         described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
         fix: What to do; empty where nothing was found.
         is_about_data: Whether it is about sizes that data decide.
+        where: The module and the line of code that the node comes from, where the model says so.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
     described: tuple[str, ...] = ()
     fix: str = ""
     is_about_data: bool = False
+    where: str = ""
 
     def words_of(self, position: int) -> str:
         """Return what an operand is in words where it is no tensor; empty where it is one."""
@@ -171,4 +173,5 @@ class _Reader:
             "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
             "described": tuple(described(v, self._namer.dim) for v in values),
             "shown": blamed.shown(),
+            "where": getattr(blamed.place.node, "where", ""),
         }

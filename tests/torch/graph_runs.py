@@ -1,0 +1,41 @@
+"""Runs of an exported graph itself, without its guards: whether it runs at some sizes, and the shape of every value."""
+
+from __future__ import annotations
+
+import torch
+
+
+class Recording(torch.fx.Interpreter):
+    """Runs a graph on the CPU and keeps the shapes of its values."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.shapes = {}
+
+    def run_node(self, node):
+        found = super().run_node(node)
+        if isinstance(found, torch.Tensor):
+            self.shapes[node.name] = tuple(found.shape)
+        elif isinstance(found, (tuple, list)):
+            for n, part in enumerate(found):
+                if isinstance(part, torch.Tensor):
+                    self.shapes[f"{node.name}.{n}"] = tuple(part.shape)
+        return found
+
+
+def flat_arguments(program, args, kwargs):
+    """Return all arguments of the graph: what the program holds, and what the user gives."""
+    given = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
+    held = {**program.state_dict, **program.constants}
+    return [next(given) if s.kind.name == "USER_INPUT" else held[s.target] for s in program.graph_signature.input_specs]
+
+
+def run(program, arguments):
+    """Return the shapes of all values of a graph, or None and the error where it fails."""
+    recording = Recording(program.graph_module)
+    try:
+        with torch.no_grad():
+            recording.run(*flat_arguments(program, *arguments))
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"[:300]
+    return recording.shapes, ""
