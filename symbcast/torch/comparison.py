@@ -8,6 +8,7 @@ sizes that break one clause of the guards and none of the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from symbcast.algebra.symbols import Symbol
@@ -32,7 +33,7 @@ class Disagreement(NamedTuple):
 
     ``kind`` is ``"too wide"`` where the guards accept what then fails, and ``"too narrow"`` where they refuse what
     the module runs; ``clause`` is what decides: of the graph's condition in the one case, of the guards in the other.
-    ``error`` is how it fails; ``was_run`` says whether the module was run there, or only the graph was asked.
+    ``error`` is how the program fails; ``was_run`` says whether it was run there, or was too large to be.
     """
 
     kind: Kind
@@ -96,11 +97,16 @@ class Comparer:
             sizes = self._smallest([*self._guards.env.clauses, negate(clause)])
             if sizes is None:
                 continue
-            error = self._run(self._module if self._module is not None else self._program.module(), sizes)
+            error = self._run(self._runnable, sizes)
             if error == "":
                 self._unclear.append(f"{sizes_text(sizes)} runs, though the graph asks {namer.formula(clause)}")
             else:
                 yield Disagreement("too wide", namer.formula(clause), sizes, error or "", error is not None)
+
+    @cached_property
+    def _runnable(self) -> Any:
+        """The exported program with its guards, as a module."""
+        return self._program.module()
 
     def _too_narrow(self) -> Iterator[Disagreement]:
         """Yield what the guards refuse and the module runs."""

@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.algebra.arithmetic import subtract
 from symbcast.algebra.bounds import Bounds, exact_quotient
-from symbcast.algebra.terms import symbols_of
+from symbcast.algebra.terms import Operation, symbols_of, term
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import DimensionError
 from symbcast.explanation.names import Namer
 from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
 from symbcast.onnx.report.askers import Askers
 from symbcast.program.assumptions import Assumption
+from symbcast.solver.normal_form import symbols_in
 from symbcast.torch.graph import is_of_torch
 from symbcast.torch.guard_texts import GuardReader
 from symbcast.torch.inputs import Axis, Inputs, shape_env_of
@@ -114,9 +116,13 @@ class Guards:
             size = env.named(name)
             bounds.learn(size, self._min_size)
             env.assume(Assumption(at_most(self._min_size, size)))
-        for n, guard in enumerate(self.all):
-            if guard.formula is not None:
-                env.require(Assumption(without_factors(guard.formula, bounds)), origin=str(n))
+        read = [(n, without_factors(g.formula, bounds)) for n, g in enumerate(self.all) if g.formula is not None]
+        # Those about one size first: how large it must be makes most of the others plain.
+        for n, formula in sorted(read, key=lambda pair: len(list(symbols_in(pair[1]))) > 1):
+            if not is_implied(formula, bounds):
+                env.require(Assumption(formula), origin=str(n))
+            for size in symbols_in(formula):
+                bounds.learn(size, env.least(size))
         return env
 
     @property
@@ -214,6 +220,44 @@ def _divided(left: Dim, right: Dim, bounds: Bounds) -> tuple[Dim, Dim]:
                 break
             left, right = found[0], found[1]
     return left, right
+
+
+def is_implied(formula: Formula, bounds: Bounds) -> bool:
+    """Return whether a comparison is seen to hold by how large sizes are at least.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> bounds = Bounds({N: 1, M: 3})
+    >>> is_implied(at_most(2, N * M - N), bounds), is_implied(Comparison("!=", N * M, 4), bounds)
+    (True, False)
+    """
+    match formula:
+        case Comparison("<=", left, right):
+            return _is_at_least(subtract(right, left), 0, bounds)
+        case Comparison("<", left, right):
+            return _is_at_least(subtract(right, left), 1, bounds)
+        case Comparison("!=", Operation(kind="%", args=(above, below)), 0):
+            return _is_at_least(above.dim(), 1, bounds) and _is_at_least(subtract(below.dim(), above.dim()), 1, bounds)
+        case Comparison("!=", left, right):
+            return any(_is_at_least(subtract(a, b), 1, bounds) for a, b in ((left, right), (right, left)))
+        case _:
+            return False
+
+
+def _is_at_least(dim: Dim, number: int, bounds: Bounds) -> bool:
+    """Return whether a dimension is seen to be so large: as a sum, or as a product of factors of which each is."""
+    if bounds.is_at_least(dim, number):
+        return True
+    if isinstance(dim, int):
+        return dim >= number
+    rest, product = term(dim) - term(min(0, dim.constant)), 1
+    for atom in dict.fromkeys(a for monomial in rest.coefficients for a in monomial):
+        quotient = exact_quotient((rest.dim(),), (atom,))
+        least = bounds.least(atom)
+        if quotient is not None and least is not None and least >= 1:
+            rest, product = term(quotient), product * least
+    least = bounds.least(rest.dim())
+    return least is not None and least >= 0 and least * product + min(0, dim.constant) >= number
 
 
 def fixed_lines(program: Any) -> dict[str, str]:

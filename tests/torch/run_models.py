@@ -11,7 +11,7 @@ import logging
 import random
 import sys
 import warnings
-from time import perf_counter
+from time import process_time
 from typing import NamedTuple
 
 import exported_models
@@ -127,9 +127,9 @@ def main(names):
 
 
 def _row(report, label):
-    start = perf_counter()
+    start = process_time()
     clauses = report.guards.clauses
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     found = judged(report)
     differ = report.compare().disagreements
     wide, narrow = (sum(d.kind == kind for d in differ) for kind in ("too wide", "too narrow"))
