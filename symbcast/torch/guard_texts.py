@@ -45,6 +45,8 @@ _RELATION_NAMES: dict[str, type[ast.cmpop]] = {
     "Gt": ast.Gt,
 }
 _MOST_POWER = 64
+_NO_END = ("IntInfinity()", "int_oo", "oo")
+"""What torch writes for the end of a range that has none."""
 
 
 class GuardReader:
@@ -78,11 +80,16 @@ class GuardReader:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return negate(self._formula(operand))
             case ast.Compare(left=left, ops=ops, comparators=others):
-                terms = [self._term(n) for n in (left, *others)]
-                return all_of(_compared(op, *pair) for op, pair in zip(ops, pairwise(terms), strict=True))
+                pairs = zip(ops, pairwise((left, *others)), strict=True)
+                return all_of(self._compared(op, *pair) for op, pair in pairs)
             case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in _RELATION_NAMES:
                 return _compared(_RELATION_NAMES[name](), self._term(left), self._term(right))
         raise DimensionError(ast.unparse(node), "is not a comparison of sizes")
+
+    def _compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula:
+        if isinstance(op, (ast.Lt, ast.LtE)) and ast.unparse(right) in _NO_END:
+            return TRUE
+        return _compared(op, self._term(left), self._term(right))
 
     def _term(self, node: ast.expr) -> Term:
         match node:

@@ -20,7 +20,7 @@ _FIXED = re.compile(
     rf"You marked (?P<name>.+?) as dynamic but your code specialized it to be a constant \((?P<size>\d+)\)"
     rf"|(?P<source>{_SIZE.pattern}).*?(?:constant|specialized it to be a constant|inferred to be) \(?(?P<number>\d+)\)?"
 )
-_SUGGESTED = re.compile(r"Suggested fixes:\s*\n(?P<fixes>(?:\s+.+\n?)+)")
+_SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?)+)")
 
 
 class Refusal:
