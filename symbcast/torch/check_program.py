@@ -86,7 +86,8 @@ def _name_of(program: Any) -> str:
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         if stack:
             kind = stack[0][1]
-            return str(kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2]
+            name = str(kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2]
+            return "program" if name.startswith("_") else name
     return "program"
 
 

@@ -164,7 +164,7 @@ def guards_of(program: Any, inputs: Inputs, nodes: Sequence[tuple[Node, Collecti
     dynamic = [a for a in inputs.axes if a.is_dynamic]
     fixed = fixed_lines(program)
     specialised = [
-        Specialised(a.text, a.size, a.source, a.source in fixed, fixed.get(a.source, ""))
+        Specialised(a.text, a.size, a.source, any(n in fixed for n in a.names), _first(fixed, a.names))
         for a in inputs.axes
         if isinstance(a.size, int)
     ]
@@ -178,9 +178,13 @@ def guards_of(program: Any, inputs: Inputs, nodes: Sequence[tuple[Node, Collecti
     return Guards(read, sizes, min_size, nodes=nodes, specialised=specialised, ranges=ranges)
 
 
+def _first(lines: Mapping[str, str], names: Iterable[str]) -> str:
+    return next((lines[n] for n in names if n in lines), "")
+
+
 def _read(program: Any, inputs: Inputs) -> Iterator[Guard]:
     """Yield the guards of a program, what it takes for granted of axes that are tied, and the ranges."""
-    reader = GuardReader({a.source: a.size for a in inputs.axes})
+    reader = GuardReader({name: a.size for a in inputs.axes for name in a.names})
     lines = _lines(program)
     for n, text in enumerate(program._guards_code):
         line = lines[n] if n < len(lines) else ""

@@ -7,6 +7,7 @@ say, and no matter of names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +29,13 @@ class Axis(NamedTuple):
     """What torch's guards call it, such as ``L['x'].size()[2]``."""
     known: Any
     size: Dim
+    aliases: tuple[str, ...] = ()
+    """What guards may call it besides."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that guards may call it."""
+        return self.source, *self.aliases
 
     @property
     def is_dynamic(self) -> bool:
@@ -75,7 +83,8 @@ def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
     shape_env = shape_env_of(program)
     called = {**getattr(shape_env, "source_name_to_debug_name", {}), **(names or {})}
     reader = _Reader({source: str(name) for source, name in called.items()})
-    inputs = tuple(reader.input(name, source, value) for name, source, value in _placeholders(program))
+    placed = enumerate(_placeholders(program))
+    inputs = tuple(reader.input(name, source, value, _aliases(source, n)) for n, (name, source, value) in placed)
     return Inputs(inputs, *_solved([axis for i in inputs for axis in i.axes]))
 
 
@@ -122,6 +131,13 @@ def sources(program: Any) -> list[str]:
     return [found[n] for n in range(spec.num_leaves)]
 
 
+def _aliases(source: str, place: int) -> tuple[str, ...]:
+    """Return what guards may call an argument besides: by its place, and as one of those that ``*args`` gathers."""
+    found = f"L['flat_args'][{place}]"
+    gathered = re.sub(r"^L\['(\w+)_(\d+)'\]", r"L['\1'][\2]", source)
+    return (found, gathered) if gathered != source else (found,)
+
+
 class _Reader:
     """Gives sizes to the axes of one program's inputs."""
 
@@ -129,24 +145,27 @@ class _Reader:
         self._names = names
         self._taken = set(names.values())
 
-    def input(self, name: str, source: str, value: Any) -> Input:
+    def input(self, name: str, source: str, value: Any, aliases: tuple[str, ...]) -> Input:
         """Return an input with its axes."""
         torch = load()
         if isinstance(value, torch.SymInt):
-            return Input(name, source, value, (self._axis(name, None, source, value),))
+            return Input(name, source, value, (self._axis(name, None, (source, *aliases), value),))
         if not hasattr(value, "shape"):
             return Input(name, source, value, ())
-        axes = (self._axis(name, n, f"{source}.size()[{n}]", d) for n, d in enumerate(value.shape))
+        sources = (source, *aliases)
+        axes = (self._axis(name, n, tuple(f"{s}.size()[{n}]" for s in sources), d) for n, d in enumerate(value.shape))
         return Input(name, source, value, tuple(axes))
 
-    def _axis(self, name: str, axis: int | None, source: str, known: Any) -> Axis:
+    def _axis(self, name: str, axis: int | None, sources: tuple[str, ...], known: Any) -> Axis:
+        source, *others = sources
+        aliases = tuple(others)
         number = known if isinstance(known, int) else known.node.maybe_as_int()
         if number is not None:
-            return Axis(name, axis, source, int(number), int(number))
+            return Axis(name, axis, source, int(number), int(number), aliases)
         expression = known.node.expr
-        given = self._names.get(source, "")
+        given = next((self._names[s] for s in sources if s in self._names), "")
         called = given if given.isidentifier() else self._free(name, axis)
-        return Axis(name, axis, source, expression, symbol(called))
+        return Axis(name, axis, source, expression, symbol(called), aliases)
 
     def _free(self, name: str, axis: int | None) -> str:
         found = name if axis is None else place_name(name, axis)
