@@ -36,7 +36,8 @@ class Source(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        # The files of a notebook's cells have names of no meaning, other ones each time.
+        return f"{self.line} of a cell" if "/ipykernel_" in self.file else f"{self.file}:{self.line}"
 
 
 class Node:

@@ -61,7 +61,7 @@ class GuardReader:
         >>> from symbcast.algebra.symbols import symbol
         >>> reader = GuardReader({"L['x'].size()[0]": symbol("N")})
         >>> reader.formula("(1 + (((-1) + L['x'].size()[0]) // 2)) != 1")
-        Comparison('!=', (N - 1)//2 + 1, 1)
+        Comparison('!=', (N + 1)//2, 1)
         """
         try:
             parsed = ast.parse(text.strip(), mode="eval").body

@@ -21,7 +21,7 @@ from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula, all_of, a
 from symbcast.onnx.report.askers import Askers
 from symbcast.program.assumptions import Assumption
 from symbcast.solver.normal_form import symbols_in
-from symbcast.torch.graph import is_of_torch
+from symbcast.torch.graph import Source, is_of_torch
 from symbcast.torch.guard_texts import GuardReader
 from symbcast.torch.inputs import Axis, Inputs, shape_env_of
 
@@ -298,7 +298,7 @@ def _line(frame: Any) -> str:
     file, line = getattr(frame, "filename", None), getattr(frame, "lineno", None)
     if file is None or is_of_torch(str(file)):
         return ""
-    return f"line {file}:{line}"
+    return f"line {Source(str(file), line or 0, '')}"
 
 
 def _range_of(program: Any, axis: Axis) -> tuple[int, int | None]:
