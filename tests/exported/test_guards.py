@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,10 @@ def test_texts_mean_what_python_makes_of_them(text, holds):
 def test_other_texts_are_refused(text):
     with pytest.raises(DimensionError):
         READER.formula(text)
+
+
+def test_without_torch_the_extra_is_named():
+    if find_spec("torch") is not None:
+        pytest.skip("torch is installed")
+    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.torch needs the extra torch"):
+        sb.torch.check("model.pt2")
