@@ -51,11 +51,27 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast import torch as torch
     from symbcast.algebra.sympy_functions import Unknown, symbol
+    from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
+    from symbcast.api.expansion import Expansion
+    from symbcast.api.solutions import Solution, broadcastable_to, solve
+    from symbcast.comparison import Comparison, Relation, compare, relation
+    from symbcast.program.entailment import equivalent
 
 _LAZY = {
+    "Case": "symbcast.api.cases",
+    "Cases": "symbcast.api.cases",
+    "Comparison": "symbcast.comparison",
     "Condition": "symbcast.api.conditions",
+    "Expansion": "symbcast.api.expansion",
+    "Relation": "symbcast.comparison",
+    "Solution": "symbcast.api.solutions",
+    "broadcastable_to": "symbcast.api.solutions",
+    "solve": "symbcast.api.solutions",
     "Unknown": "symbcast.algebra.sympy_functions",
+    "compare": "symbcast.comparison",
+    "equivalent": "symbcast.program.entailment",
+    "relation": "symbcast.comparison",
     "symbol": "symbcast.algebra.sympy_functions",
 }
 
@@ -63,15 +79,20 @@ __all__ = [
     "AssumptionError",
     "BindingError",
     "BroadcastError",
+    "Case",
+    "Cases",
+    "Comparison",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",
     "ExchangeError",
+    "Expansion",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Relation",
     "Result",
     "Rule",
     "RuleArgumentError",
@@ -82,6 +103,7 @@ __all__ = [
     "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
+    "Solution",
     "SymbcastError",
     "UndecidedError",
     "Unknown",
@@ -90,10 +112,15 @@ __all__ = [
     "__version__",
     "adapters",
     "broadcast",
+    "broadcastable_to",
+    "compare",
+    "equivalent",
     "notebook",
+    "relation",
     "rule",
     "rules",
     "shape",
+    "solve",
     "symbol",
 ]
 

@@ -283,14 +283,20 @@ def from_dims(dims: Iterable[object]) -> Shape:
 
 
 def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Iterable[Dim]:
-    """Return dimensions that came one by one with a label for each unknown; what text labels alike is one."""
+    """Return dimensions that came one by one with a label for each unknown; those that text labels alike are one."""
     spoken: dict[str, Unknown] = {}
-    bound = {u: spoken.setdefault(u.name, u) for u in unknowns if u.is_spoken}
-    for u, kept in bound.items():
-        if kept.identity[1:] != u.identity[1:]:
-            raise ShapeTypeError(u.name, "one unknown", "give its bounds once")
-    found = {**bound, **told_apart([*spoken.values(), *(u for u in unknowns if u not in bound)])}
-    return [replaced(d, {u: k for u, k in found.items() if u is not k}) for d in dims]
+    for u in unknowns:
+        if u.is_spoken:
+            bounded = spoken.setdefault(u.name, u)
+            if not u.is_bounded or (bounded.lower, bounded.upper) == (u.lower, u.upper):
+                continue
+            if bounded.is_bounded:
+                raise DimensionError(u.name, "has two different bounds", "give its bounds once")
+            spoken[u.name] = u
+    meant = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
+    other = told_apart([*spoken.values(), *meant.values()])
+    bound = {u: other.get(kept, kept) for u, kept in meant.items()}
+    return [replaced(d, {u: kept for u, kept in bound.items() if u is not kept}) for d in dims]
 
 
 def from_dim(value: object, unknowns: int = 0) -> Dim:

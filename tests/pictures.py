@@ -66,7 +66,7 @@ def content_of(figure):
         for p in axes.patches
         if isinstance(p, PathPatch)
     ]
-    return {"words": words, "cells": cells, "regions": regions}
+    return {"description": figure.description, "words": words, "cells": cells, "regions": regions}
 
 
 def small(text, content):

@@ -48,7 +48,7 @@ WRONG = [
     (["N", "--axis", "x"], "--axis"),
     (["N", "--axis"], "--axis"),
     (["N", "M", "--rule", "explicit", "--axes", "a"], "write axes as --axes 0,2"),
-    (["N", "M", "--rule", "explicit"], "needs axes="),
+    (["N", "M", "--rule", "explicit"], "needs --axes; write --axes 0,2"),
     (["N", "--assume", "N >="], "    N >=\n        ^"),
     (["N", "--assume", "N < 2", "--assume", "N > 3"], "contradict"),
     (["N", "--format", "xml"], "xml"),

@@ -62,6 +62,18 @@ def test_a_plain_answer_loads_nothing_heavy(about):
     assert loaded(program) == []
 
 
+@pytest.mark.parametrize("look", ["a.groups", "[p.order for p in a.pairs]", "[p.agree.example for p in a.pairs]"])
+def test_a_plain_comparison_loads_nothing_heavy(look):
+    """Its conditions are made short by the solver."""
+    asked = 'a = sb.compare("N, C, H, W", "C, 1, K", rules=["pdpd(axis=0)", "numpy", "none"])'
+    assert loaded(f"import symbcast as sb\n{asked}\n{look}") == []
+
+
+@pytest.mark.parametrize("asked", ["expands(0, 0).explain()", "implies('N == M')", "to_stablehlo()"])
+def test_what_follows_from_a_plain_answer_loads_nothing_heavy(asked):
+    assert loaded(f'import symbcast as sb\nsb.broadcast("N, 3", "M, 1").{asked}') == []
+
+
 @pytest.mark.parametrize("shapes", [["N, 3", "M, 1"], ["4,3", "4,1"], ["N, 3", "M, 4"]], ids=str)
 @pytest.mark.parametrize("options", [[], ["--format", "json"]], ids=["text", "json"])
 def test_the_command_line_loads_nothing_heavy(shapes, options):

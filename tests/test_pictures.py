@@ -32,6 +32,13 @@ def test_a_picture_shows_sizes_that_work_and_sizes_that_fail(name, page):
     assert content["regions"]
 
 
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_those_who_do_not_see_a_picture_are_told_what_is_in_it(name):
+    descriptions = {pictures.kept(name, page)[0]["description"] for page in pictures.PAGES}
+    assert len(descriptions) == 1
+    assert f'alt="{descriptions.pop()}"' in (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
 def test_every_picture_is_shown_and_small():
     readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
     files = {pictures.path(name, page) for name, page in SHOWN}

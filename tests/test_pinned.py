@@ -158,7 +158,7 @@ def test_a_negative_join_stays_negative_where_sizes_are_known(text):
     env = sb.ShapeEnv(assume=["N == 1", "M == 1"], on_conflict="record")
     env.broadcast(text)
     assert env.verdict is V.NEVER
-    result = sb.broadcast(text, assume=["N == 1", "M == 1"])
+    result = sb.broadcast(text, assume=["N == 1", sb.Condition("M == 1")])
     assert result.verdict is V.NEVER
 
 

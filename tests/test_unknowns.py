@@ -82,6 +82,15 @@ def test_a_label_is_one_unknown_in_all_texts_of_a_question(label):
     assert again.to_dict() == env.to_dict() == pickle.loads(pickle.dumps(env)).to_dict()
 
 
+def test_bounds_are_given_once_or_alike():
+    for sizes in (("?a:2..5", "?a", "?a:2..5"), ("?a", "?a:2..5")):
+        assert sb.broadcast(sizes, "?a").witness() == {"?a": 2}
+        assert str(sb.shape(sizes)).count("2..5") == 1 and len(sb.shape(sizes).symbols) == 1
+    with pytest.raises(sb.DimensionError, match="two different bounds"):
+        sb.shape(("?a:2..5", "?a:2..6"))
+    assert sb.broadcast("?a:2..5", "?a:4..9").witness() == {"?a": 4}
+
+
 def test_what_is_not_labelled_is_numbered_around_labels():
     assert sb.broadcast("?, 3", "?0, 1").to_dict()["operands"] == ["(?1, 3)", "(?0, 1)"]
     assert sb.broadcast("?, 3", (None, "?0")).to_dict()["operands"] == ["(?1, 3)", "(?2, ?0)"]

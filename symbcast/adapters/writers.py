@@ -75,8 +75,8 @@ def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> S
     """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
     given = list(shapes)
     operands = [shape(s) for s in given]
-    fresh = [not isinstance(s, Shape) for s in given]
-    scope = Scope(operands, fresh, read_assumptions(assume), check_min_size(min_size))
+    held = [isinstance(s, Shape) for s in given]
+    scope = Scope(operands, held, read_assumptions(assume), check_min_size(min_size))
     known = scope.knowledge
     put_in = tuple(shape_of(replaced(d, known.values) for d in s.dims) for s in scope.shapes)
     present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))

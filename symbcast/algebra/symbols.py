@@ -78,6 +78,11 @@ class Unknown(Symbol):
         return Unknown(label, self.lower, self.upper, self.number)
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it is known not to be of any size."""
+        return self.lower > 0 or self.upper is not None
+
+    @property
     def identity(self) -> tuple[int, int, int | None]:
         """What the unknown has in common with itself by other labels, and with nothing else."""
         return self.number, self.lower, self.upper
@@ -99,7 +104,7 @@ def told_apart(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
 
     >>> a, b = Unknown("?0"), Unknown("?0")
     >>> told_apart([a, b]), told_apart([a, a.renamed("?7")])
-    ({?0: ?1}, {?7: ?0})
+    ({'?0': '?1'}, {'?7': '?0'})
     """
     found = dict.fromkeys(unknowns)
     kept: dict[tuple[int, int, int | None], Unknown] = {}

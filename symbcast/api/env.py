@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.api.guards import Guards
+from symbcast.errors import ShapeTypeError
 from symbcast.operators.methods import ShapeFunctions
 from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
+from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symbcast.api.cases import Cases
+    from symbcast.api.expansion import Expansion
     from symbcast.exchange.programs import ProgramData
+    from symbcast.program.operation import Op
+    from symbcast.program.statement import ConditionLike
+    from symbcast.questions.cases import Hint
     from symbcast.report.findings import Finding
     from symbcast.report.formats import Format
 
@@ -22,8 +31,8 @@ class ShapeEnv(ShapeFunctions, Guards):
     the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
 
     ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
-    text (``?``) is another one each time, unless the text labels it (``?a``). Use an environment from one thread at a
-    time.
+    text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
+    may bring labels of its own (``?a``). Use an environment from one thread at a time.
 
     >>> env = ShapeEnv(assume=["batch >= 1"])
     >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")
@@ -51,6 +60,72 @@ class ShapeEnv(ShapeFunctions, Guards):
         from symbcast.show import latex, program
 
         return latex.render(program.document(self))
+
+    def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into: see `Result.cases`.
+
+        ``hints`` are sizes that are expected, such as ``{"batch": 1, "T": 128}``, all of them or some, or conditions
+        on them. The cases that they lie in come first, those of most hints before others, so that ``limit`` cases
+        serve as many hints as so many can. Raises `BindingError` for a hint that no valid sizes meet.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> (kernel,) = env.cases([{"batch": 8, "T": 128, "S": 128}], limit=1)
+        >>> kernel, kernel.shapes
+        (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
+        """
+        from symbcast.api.cases import Cases
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_program
+
+        return cases_of_program(Cases, self, Condition(self), hints, limit)
+
+    # What follows from the whole.
+
+    def proves(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the program is valid, under its assumptions.
+
+        ``relation`` is what `Condition` takes. Raises `UndecidedError` where it is beyond the limits.
+
+        >>> env = ShapeEnv(assume=["T >= 2", "S >= 2"])
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> env.proves("T == S"), env.proves("batch == 1")
+        (True, False)
+        """
+        from symbcast.program.entailment import implies
+
+        return implies(self, relation)
+
+    def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
+        """Return whether an operand of a broadcast is stretched on an axis of its output: always, never, or when.
+
+        ``operation`` is what the caller calls it, its number, or one of `operations`; the others are as in
+        `Result.expands`. All that the program requires is taken into account. Raises `IncompatibleProgramError` where
+        no sizes are valid, and `ShapeTypeError` for another operation, operand or axis.
+
+        >>> env = ShapeEnv(assume="T >= 2")
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> print(env.expands("mask", "B", -1))
+        B of mask on axis 1 (-1): stretched when S == 1
+        """
+        from symbcast.api.conditions import Condition
+        from symbcast.api.expansion import Place, made_of
+
+        op = self._broadcast_named(operation)
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])
+        assert op.rule is not None
+        place = Place.of(op.rule, [s.rank for s in op.operands], operand, axis)
+        found = self.stretch(op, place.operand, place.axis)
+        return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
+
+    def _broadcast_named(self, operation: str | int | Op) -> Op:
+        """Return the one broadcast that a caller means."""
+        found = [op for op in self.operations if operation in (op.name, op.number) or operation is op]
+        if len(found) == 1 and found[0].kind == "broadcast":
+            return found[0]
+        hint = "several operations are called so: write the number" if len(found) > 1 else "write the origin of one"
+        raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
     # Findings: each conjunct of the condition with where it comes from, for tools.
 

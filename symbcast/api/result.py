@@ -17,10 +17,15 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.api.cases import Cases
+    from symbcast.api.expansion import Expansion
     from symbcast.exchange.answers import ResultData
+    from symbcast.explanation.repairs import Repair
+    from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
     from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
+    from symbcast.program.statement import ConditionLike
 
 
 def broadcast(
@@ -37,6 +42,9 @@ def broadcast(
     operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
     of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
     symbols. ``budget`` limits each question that the result is asked to so many seconds; without one no clock decides.
+
+    An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
+    Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -124,6 +132,52 @@ class Result(Call, Guards):
             raise ConditionalBroadcastError(self)
         raise UndecidedError(self.reason)
 
+    def implies(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the shapes broadcast, under the assumptions.
+
+        ``relation`` is what `Condition` takes. Where no sizes broadcast, every relation holds. Raises `UndecidedError`
+        where it is beyond the limits.
+
+        >>> broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
+        True
+        """
+        from symbcast.program.entailment import implies
+
+        return implies(self, relation)
+
+    def expands(self, operand: int | str, axis: int) -> Expansion:
+        """Return whether an operand is stretched on an axis of the output: always, never, or when.
+
+        ``operand`` is a number or what the rule calls it, ``axis`` counts from either end. An operand that does not
+        reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
+        `ShapeTypeError` for another operand or axis.
+
+        >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
+        A on axis 0 (-2): stretched when n == 1
+        """
+        from symbcast.api.conditions import Condition
+        from symbcast.api.expansion import Place, made_of
+
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        place = Place.of(self.rule, [s.rank for s in self.operands], operand, axis)
+        found = self.stretch(place.operand, place.axis)
+        return made_of(found, Condition.of_answer(found.formula, self), self.rule, place)
+
+    def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
+        """Return a StableHLO module whose function broadcasts operands to the output shape.
+
+        Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim``, which is told what is proved
+        of each axis: ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is right at the sizes
+        at which the shapes broadcast. Raises `IncompatibleShapesError` where there are none, and `DimensionError` for
+        a layout that StableHLO does not have.
+        """
+        from symbcast.exchange.stablehlo import stablehlo_source
+
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        return stablehlo_source(self, name, element_type)
+
     def certify(self) -> Certificate:
         """Return what z3 says of the answer: whether condition, output and conflict agree with the raw constraints."""
         if self._certificate is None:
@@ -131,6 +185,55 @@ class Result(Call, Guards):
 
             self._certificate = certify(self)
         return self._certificate
+
+    @property
+    def surprises(self) -> tuple[Surprise, ...]:
+        """What the broadcast does at valid sizes that was surely not meant.
+
+        That is an outer product by operands of unlike ranks, as (N,) with (N, 1), which gives (N, N); and a size with
+        a name that is 1 and is stretched onto another one with a name.
+
+        >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
+        [('outer-product', {'N': 2})]
+        """
+        from symbcast.explanation.surprises import surprises
+
+        return surprises(self)
+
+    def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
+        """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
+
+        Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
+        anew, and code. There are none where the shapes always broadcast and there is no outer product among the
+        `surprises`. The weakest assumption that makes them broadcast is the `condition`.
+
+        >>> best = broadcast("batch, heads, T, S", "batch, S").repairs()[0]
+        >>> best.text, best.code["torch"], best.shape
+        ('reshape B to (batch, 1, 1, S)', 'b[:, None, None]', Shape('(batch, heads, T, S)'))
+        """
+        from symbcast.explanation.repairs import repairs
+
+        return repairs(self, limit)
+
+    def cases(self, limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into, under the assumptions.
+
+        In each case every output size is one expression, and every operand is stretched on the same axes: what a
+        compiler can make one kernel for. The cases do not overlap, none is empty, and the condition holds exactly where
+        one of their guards does; ``limit`` is the most cases that are wanted. A size that is 1 throughout a case is
+        stretched there, unless the output's is 1 too. Raises `UndecidedError` where whether a case is empty is open.
+
+        >>> for case in broadcast("N, 3", "M, 1").cases():
+        ...     print(case, case.strides)
+        N == M: (N, 3) (Shape('(3, 1)'), Shape('(1, 0)'))
+        N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
+        N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
+        """
+        from symbcast.api.cases import Cases
+        from symbcast.api.conditions import Condition
+        from symbcast.questions.cases import cases_of_call
+
+        return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""

@@ -37,6 +37,7 @@ _RESERVED = frozenset(
         "help",
         "min_size",
         "origin",
+        "out",
         "rule",
         "shapes",
         "version",
@@ -249,6 +250,11 @@ def parameters_of(name: str) -> tuple[Parameter, ...]:
     """Return the attributes of a rule by its name or an alias; none for a name that is no rule's."""
     found = _registry.find(name)
     return () if found is None else found.parameters
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name is a rule's, or an alias of one."""
+    return _registry.find(name) is not None
 
 
 def is_own(name: str) -> bool:

@@ -12,12 +12,16 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError
 
 from symbcast.broadcasting.registry import is_own
-from symbcast.cli.arguments import HELP, Option, asks_for, prepared, unknown_command, value_of
+from symbcast.cli.arguments import HELP, OF_SHAPES, Option, asks_for, prepared, unknown_command, value_of
 from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.check import check_command
+from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
+from symbcast.cli.compare import compare
+from symbcast.cli.completion import install_command
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
-from symbcast.cli.output import columns, print_text, print_wrapped
+from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
+from symbcast.cli.questions import EPILOGUES, question_commands
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import ShapeSyntaxError, SymbcastError
@@ -33,7 +37,8 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """How wide the window on a text is where the width of stderr is not known."""
-_COMMANDS = ("check", "model", "rules")
+_COMMANDS = (*OF_SHAPES, "model", "rules")
+_INSTALL = "--install-completion"
 
 
 def make_app(with_plugins: bool) -> App:
@@ -50,14 +55,18 @@ def make_app(with_plugins: bool) -> App:
         suppress_keyboard_interrupt=False,
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
+    app.command(compare, help_epilogue=COMPARE_EPILOGUE)
+    for name, command in question_commands(with_plugins).items():
+        app.command(command, name=name, help_epilogue=EPILOGUES[name])
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
+    app.command(install_command(app), name=_INSTALL)
     return app
 
 
 def _needs_plugins(arguments: Sequence[str]) -> bool:
-    """Return whether rules of installed packages matter: for the help of `check`, and for a rule that is not ours."""
-    if arguments[:1] != ["check"]:
+    """Return whether rules of installed packages matter: for help on shapes, and for a rule that is not ours."""
+    if arguments[:1] not in [[name] for name in OF_SHAPES]:
         return False
     rule = value_of("--rule", arguments)
     return asks_for(HELP, arguments) or (rule is not None and not is_own(rule))
@@ -74,13 +83,13 @@ def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
     command, rest = next(iter(arguments), ""), list(arguments[1:])
     if not arguments or command in ("--version", *HELP):
         return list(arguments[:1])
-    if command not in _COMMANDS:
+    if command not in (*_COMMANDS, _INSTALL):
         raise UsageError(unknown_command(command, _COMMANDS, _is_file(command), _is_shape(command)))
     if asks_for(HELP, rest):
         return [command, "--help"]
     if asks_for(["--version"], rest):
         return ["--version"]
-    return [command, *prepared(command, rest, {name: _options(app, name) for name in _COMMANDS})]
+    return [command, *prepared(command, rest, {name: _options(app, name) for name in (*_COMMANDS, _INSTALL)})]
 
 
 def _is_file(argument: str) -> bool:
@@ -118,6 +127,8 @@ def run(arguments: Sequence[str]) -> int:
         if getattr(sys, name) is None:  # closed by the caller: the status is still wanted
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the process
     try:
+        if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < LEAST_WIDTH:
+            os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(os.environ["COLUMNS"]) else ""  # else the help is no text
         typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
         app = make_app(_needs_plugins(typed))
         status = app(_prepared(app, typed))
@@ -136,7 +147,8 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.BROKEN_PIPE
     except OSError as error:
         _discard_output()
-        return _refuse(f"cannot write the answer: {error.strerror or error}")
+        what = error.filename if isinstance(error.filename, str) else "cannot write the answer"
+        return _refuse(f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
 
@@ -154,7 +166,8 @@ def _usage(error: CycloptsError) -> str:
 
 def _refuse(message: str, pointer: str = "") -> int:
     """Say what is wrong; a pointer to the place in a text is not wrapped."""
-    print_wrapped(f"symbcast: {message}", sys.stderr)
-    if pointer:
-        print_text(pointer, sys.stderr)
+    with suppress(OSError):  # there is nobody left to tell
+        print_wrapped(f"symbcast: {message}", sys.stderr)
+        if pointer:
+            print_text(pointer, sys.stderr)
     return Exit.USAGE

@@ -1,8 +1,8 @@
 """Arguments as they are typed, held against what a command declares before anything is done with them.
 
 Nothing is taken for what it may not have been meant as: what begins with ``-`` is an option, and one that the command
-does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`,
-``-`` and a digit, which begin a shape; and whatever follows ``--``.
+does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`
+and `compare`, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
 """
 
 from __future__ import annotations
@@ -12,16 +12,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from symbcast.characters import clipped, closest, listed, visible
+from symbcast.cli.files import STDIN
 from symbcast.cli.statuses import UsageError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
+_EXAMPLES = {
+    "--assume": '"N >= 2"',
+    "--axes": "0,2",
+    "--bind": "batch=4",
+    "--dask": "tcp://host:8786",
+    "--out": '"5, 3"',
+    "--output": "out.onnx",
+    "--results": "results.jsonl",
+    "--rule": "numpy",
+    "--shapes": '"x=N, 3, H, W"',
+    "--values": "steps=4,N//2",
+}
 _MOST_DIGITS = 18
+OF_SHAPES = ("check", "compare", "cases", "solve", "repair")
+"""The commands that take shapes."""
+TAKE_OTHERS = (*OF_SHAPES, "model")
+"""The commands that take shapes or files."""
 HELP = ("--help", "-h")
-STDIN = "-"
-"""In the place of a shape or of a file, standard input."""
 
 
 class Option(NamedTuple):
@@ -76,6 +91,8 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it once")
             options.append(name if option.is_switch else f"{name}={value}")
+    if others and command not in TAKE_OTHERS:
+        raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
     return [*options, *(["--", *others] if others else [])]
 
 
@@ -104,7 +121,7 @@ def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is no option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
         raise UsageError(f"{_shown(argument)} begins with {argument[0]!r}, which is no hyphen; write - or -- instead")
-    return not argument.startswith("-") or argument == STDIN or (command == "check" and bool(_SHAPE.match(argument)))
+    return not argument.startswith("-") or argument == STDIN or (command in OF_SHAPES and bool(_SHAPE.match(argument)))
 
 
 def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
@@ -155,13 +172,14 @@ def _is_number(value: str, kind: type[int] | type[float]) -> bool:
 
 
 def _example(option: Option) -> str:
-    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "...")
-    return f"{option.names[0]} {value}"
+    name = option.names[0]
+    value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
+    return f"{name} {value or _EXAMPLES.get(name, '...')}"
 
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
     """Return what to say of an option that a command does not have, with what may have been meant."""
-    what = "shape" if command == "check" else "file"
+    what = "shape" if command in OF_SHAPES else "file"
     behind = f'a {what} that begins with "-" goes behind "--"'
     if not name:
         return f"{_shown(argument)} begins as an option does; {behind}: symbcast {command} -- {_shown(argument)}"

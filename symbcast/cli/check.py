@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.cli.arguments import STDIN
-from symbcast.cli.files import read_stdin
+from symbcast.cli.files import STDIN, read_stdin
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import Exit, UsageError, check_min_size
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
@@ -70,6 +69,7 @@ def check(  # noqa: PLR0913 - each is an option
 
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
+    check_min_size(min_size)
     given = attributes_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)

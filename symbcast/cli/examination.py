@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from symbcast.batch.results import Stamp, Status
 from symbcast.cli.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
+from symbcast.interrupts import Undone
 from symbcast.report.outcomes import Problem
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ T = TypeVar("T")
 
 
 class Job(NamedTuple):
-    """A file to check, and what is asked about it; ``target`` is where the annotated model goes, if anywhere."""
+    """A file to check, and what is asked about it; ``target`` is where the annotated model goes, if anywhere.
+
+    ``called`` is what it is called where that is not its path.
+    """
 
     path: str
     assume: tuple[str, ...]
@@ -39,6 +43,12 @@ class Job(NamedTuple):
     format: str
     confirm: bool
     target: str | None
+    called: str = ""
+
+    @property
+    def source(self) -> str:
+        """What the model is called: its file, or ``-`` for standard input."""
+        return self.called or self.path
 
 
 def examine(job: Job) -> FileOutcome:
@@ -51,18 +61,20 @@ def examine(job: Job) -> FileOutcome:
     except MissingExtraError:
         raise
     except ModelError as error:
-        found = FileOutcome(job.path, names=names, problem=Problem(error.problem, error.hint))
-    except (SymbcastError, OSError) as error:
-        found = FileOutcome(job.path, names=names, problem=Problem(" ".join(str(error).split())))
+        found = FileOutcome(job.source, names=names, problem=Problem(error.problem, error.hint))
+    except OSError as error:
+        found = FileOutcome(job.source, names=names, problem=Problem(error.strerror or " ".join(str(error).split())))
+    except SymbcastError as error:
+        found = FileOutcome(job.source, names=names, problem=Problem(" ".join(str(error).split())))
     except Exception as error:
-        found = FileOutcome(job.path, names=names, problem=_fault(error))
+        found = FileOutcome(job.source, names=names, problem=_fault(error))
     status: Status = "checked" if found.problem is None or found.verdict else "failed"
     return replace(found, seconds=perf_counter() - start, stamp=stamp, status=status)
 
 
 def without_answer(job: Job, ending: Ending[Job, FileOutcome], timeout: float | None) -> FileOutcome:
     """Return what became of a file on which the process came to its end, or took longer than it may."""
-    found = FileOutcome(job.path, status="died", stamp=Stamp.of(job.path))
+    found = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
     if ending.kind == "timed out" and timeout is not None:
         problem = Problem(f"the check took more than {timeout:g} seconds", "give it more with --timeout")
         return replace(found, problem=problem, status="timed out", seconds=timeout)
@@ -129,12 +141,13 @@ def _examined(job: Job, names: Names) -> FileOutcome:
     )
     taken = [a for a in job.assume if _names_in(a) <= {*names.sizes}]
     report = ask(assume=taken)
+    report = report.called(job.source)
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
-        report = ask(assume=[*taken, *later])
+        report = ask(assume=[*taken, *later]).called(job.source)
     confirmed = report.confirm() if job.confirm and isinstance(report, ModelReport) else ()
     found = FileOutcome(
-        job.path,
+        job.source,
         report.verdict.value,
         names=names._replace(sizes=(*names.sizes, *report.data_sizes)) if job.assume else names,
         findings=len(report.findings),
@@ -142,7 +155,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
         confirmed=tuple(map(_told, confirmed)),
     )
     if job.target is not None and isinstance(report, ModelReport):
-        found = _written(found, report, Path(job.target))
+        found = _written(found, report, job, Path(job.target))
     match job.format:
         case "text":
             return replace(found, document=report._document())
@@ -182,28 +195,31 @@ def _told(run: Confirmation) -> Confirmed:
     return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, str(run))
 
 
-def _written(found: FileOutcome, report: ModelReport, target: Path) -> FileOutcome:
+def _written(found: FileOutcome, report: ModelReport, job: Job, target: Path) -> FileOutcome:
     """Write the annotated model, whole or not at all."""
     model = report.annotate()
-    draft = target.with_name(f".{target.name}.part")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(model.SerializeToString())
-        draft.replace(target)
+        with Undone(lambda: draft.unlink(missing_ok=True)):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(model.SerializeToString())
+            draft.replace(target)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         return replace(found, problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return replace(found, remarks=tuple(_moved(model, Path(found.source), target)))
+    return replace(found, remarks=tuple(_moved(model, job, target)))
 
 
-def _moved(model: Any, source: Path, target: Path) -> list[str]:
+def _moved(model: Any, job: Job, target: Path) -> list[str]:
     """Say what data have to be put beside a model that is written to another folder."""
     from symbcast.onnx.inputs.models import outside
 
+    source = Path(job.path)
     if target.parent.resolve() == source.parent.resolve():
         return []
     places = list(dict.fromkeys(outside(model)))
-    return [f"{target} needs {', '.join(places)} of {source.parent} beside it"] if places else []
+    where = "" if job.called else f" of {source.parent}"
+    return [f"{target} needs {', '.join(places)}{where} beside it"] if places else []

@@ -5,22 +5,60 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 
 from symbcast.cli.statuses import UsageError
+from symbcast.interrupts import Undone
 
+STDIN = "-"
+"""In the place of a shape or of a file, standard input."""
 ENDING = ".onnx"
+_MOST_BYTES = 1 << 31
+"""One more than a model can have, which is told when it is read."""
+_BEGINNINGS = (
+    (b"\x1f\x8b", f"{ENDING}.gz"),
+    (b"<?xml", ".xml"),
+    (b"<net", ".xml"),
+    (b"<ir_version", ".onnxtxt"),
+    (b"< ir_version", ".onnxtxt"),
+    (b"{", ".json"),
+)
 _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
 
 
-def read_stdin() -> bytes:
-    """Return what comes in on standard input; raises `UsageError` where it is closed or cannot be read."""
+def read_stdin(limit: int = -1) -> bytes:
+    """Return what comes in on standard input, so many bytes at most; raises `UsageError` where it cannot be read."""
     try:
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read(limit)
     except (AttributeError, OSError, ValueError) as error:
         raise UsageError(
             f"standard input cannot be read: {getattr(error, 'strerror', None) or 'it is closed'}"
         ) from None
+
+
+@contextmanager
+def model_on_stdin(name: str) -> Iterator[str]:
+    """Give the path of a file, called so, with the model that comes in on standard input, as long as it is needed.
+
+    The ending is that of the format that it has. Raises `UsageError` where nothing comes in.
+    """
+    data = read_stdin(_MOST_BYTES)
+    if not data:
+        raise UsageError("- reads a model from standard input, and nothing comes in")
+    with TemporaryDirectory(prefix="symbcast-") as folder, Undone(lambda: rmtree(folder, ignore_errors=True)):
+        path = Path(folder, f"{name}{_ending(data)}")
+        path.write_bytes(data)
+        yield str(path)
+
+
+def _ending(data: bytes) -> str:
+    """Return the ending of the files that hold data of this kind, by how they begin."""
+    start = data[:1000].lstrip()
+    found = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
+    return found if found != ENDING or b"ir_version:" not in start else ".textproto"
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:
@@ -49,16 +87,27 @@ def _files(argument: str) -> Iterator[str]:
     yield from sorted([*found, *closed], key=lambda path: Path(path).parts) or [argument]
 
 
-def targets(output: str, files: Sequence[str], arguments: Sequence[str]) -> Mapping[str, str]:
+def targets(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:
     """Return where the model of each file is written to: a file for one model, or a place in a folder.
 
-    It is a folder where several models are written, a folder is given, or there is one. Raises `UsageError` where two
-    would be written to one place, or one in the place of a model that is read.
+    It is a folder where several models are written, a folder is given, or there is one; but one model may always go to
+    a file that is named as a model is. Raises `UsageError` where two would be written to one place, one in the place of
+    a model that is read, or, without ``overwrite``, one in the place of any file.
     """
-    to_folder = len(files) > 1 or output.endswith(("/", os.sep)) or any(Path(p).is_dir() for p in (output, *arguments))
-    if not to_folder:
+    if output == STDIN:
+        raise UsageError("--output - : standard output is for the report; name a file")
+    try:
+        return _targets(output, files, arguments, overwrite)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--output {output}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:
+    is_named = output.lower().endswith(ENDING) and not Path(output).is_dir()
+    is_folder = output.endswith(("/", os.sep)) or any(Path(p).is_dir() for p in (output, *arguments))
+    if len(files) == 1 and (is_named or not is_folder):
         found = {files[0]: output}
-    elif Path(output).is_file():
+    elif is_named or Path(output).is_file():
         raise UsageError(f"--output {output} is a file; for several models, or a folder of them, name a folder")
     else:
         common = Path(os.path.commonpath([Path(f).absolute().parent for f in files]))
@@ -71,6 +120,10 @@ def targets(output: str, files: Sequence[str], arguments: Sequence[str]) -> Mapp
         if target in written:
             raise UsageError(f"--output {output} would write both {written[target]} and {file} to {target}")
         written[target] = file
+    there = [target for target in written if Path(target).exists() or Path(target).is_symlink()]
+    if there and not overwrite:
+        others = f", and {len(there) - 1} more" if len(there) > 1 else ""
+        raise UsageError(f"--output: {there[0]} is there already{others}; name another, or write --overwrite too")
     return found
 
 

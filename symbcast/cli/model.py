@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from symbcast.cli.files import STDIN, model_files, model_on_stdin, targets
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcomes import Names
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import Exit, UsageError, check_min_size
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def model(  # noqa: PLR0913 - each is an option
     runtime: Literal["spec", "onnxruntime"] = "spec",
     format: Format = "text",
     output: str | None = None,
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     fail_on: FailOn = "sometimes",
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
@@ -53,6 +55,7 @@ def model(  # noqa: PLR0913 - each is an option
     files
         Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
         .pt2 files PyTorch's.
+        - reads one model from standard input; a file whose name begins with "-" goes behind --.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind
@@ -69,6 +72,8 @@ def model(  # noqa: PLR0913 - each is an option
         Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
     output
         Where to write the model with every known shape in it: a file, or for several models a folder.
+    overwrite
+        Let --output replace files that are there already.
     confirm
         Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
     fail_on
@@ -85,31 +90,40 @@ def model(  # noqa: PLR0913 - each is an option
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
     from symbcast.cli.examination import Job, extra_of
-    from symbcast.cli.files import model_files, targets
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
-    # Workers elsewhere have other working directories.
-    found = model_files(files if dask is None else [str(Path(file).absolute()) for file in files])
-    _require(*dict.fromkeys(map(extra_of, found)))
-    _require(*(["onnxruntime"] if confirm else []))
+    if overwrite and output is None:
+        raise UsageError("--overwrite lets --output replace a file: name the file with --output")
+    if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
+        raise UsageError("- reads one model from standard input: give no other file beside it, no --results, no --dask")
+    check_min_size(min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
-    written = targets(output, found, files) if output is not None else {}
-    told_in: str = format if results is None else "json"
-    asked = [
-        Job(path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path))
-        for path in found
-    ]
     means = Means(_processes(jobs), timeout, dask)
-    if results is None:
-        return _status(_told(asked, means, wanted, format), fail_on)
-    from symbcast.cli.recording import recorded
+    told_in: str = format if results is None else "json"
+    with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
+        # Workers elsewhere have other working directories.
+        given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
+        found = model_files(given)
+        _require(*dict.fromkeys(map(extra_of, found)))
+        _require(*(["onnxruntime"] if confirm else []))
+        written = targets(output, found, files, overwrite) if output is not None else {}
+        called = STDIN if piped else ""
+        asked = [
+            Job(
+                path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path), called
+            )
+            for path in found
+        ]
+        if results is None:
+            return _status(_told(asked, means, wanted, format), fail_on)
+        from symbcast.cli.recording import recorded
 
-    return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
+        return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
 
 
 def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:
@@ -118,10 +132,18 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError(f"--timeout {timeout:g}: give the seconds that one model may take, such as 60")
     if resume and results is None:
         raise UsageError("--resume goes on with a file of results: name it with --results")
+    if results == STDIN:
+        raise UsageError("--results - : standard output is for the table; name a file")
     if results is not None and format != "text":
         raise UsageError(f"--results writes JSON itself, and only the table is told: leave out --format {format}")
-    if results is not None and not resume and Path(results).exists():
+    if results is not None and not resume and _exists(results):
         raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
+
+
+def _exists(path: str) -> bool:
+    with suppress(OSError):  # the name is too long, as is told when the file is opened
+        return Path(path).exists()
+    return False
 
 
 def _require(*extras: str) -> None:
@@ -159,7 +181,7 @@ def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]
     found: dict[str, str] = {}
     for text in texts:
         name, equals, told = (part.strip() for part in text.partition("="))
-        if not name or not equals:
+        if not name or not equals or not told:
             example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
             raise UsageError(f"--{option} {text}: write an input and what is known of it, as in --{option} {example}")
         if found.setdefault(name, told) != told:

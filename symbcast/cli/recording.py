@@ -62,7 +62,10 @@ def _question(asked: Sequence[Job]) -> dict[str, Any]:
     if not asked:
         return {}
     question = asked[0]._asdict()
-    return {**{key: question[key] for key in question if key not in ("path", "target")}, "symbcast": __version__}
+    return {
+        **{key: question[key] for key in question if key not in ("path", "target", "called")},
+        "symbcast": __version__,
+    }
 
 
 def _is_kept(row: Mapping[str, Any], timeout: float | None) -> bool:

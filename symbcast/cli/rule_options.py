@@ -9,7 +9,8 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 from cyclopts import Parameter as CyclopsParameter
 
 from symbcast.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
-from symbcast.broadcasting.registry import parameters_of
+from symbcast.broadcasting.registry import is_known, listed_rules, parameters_of
+from symbcast.characters import listed
 from symbcast.cli.statuses import UsageError
 from symbcast.errors import RuleArgumentError
 
@@ -29,7 +30,7 @@ class RuleOption(NamedTuple):
     @property
     def flag(self) -> str:
         """The option as it is typed."""
-        return f"--{self.name.replace('_', '-')}"
+        return _flag(self.name)
 
     @property
     def annotation(self) -> object:
@@ -94,7 +95,28 @@ def attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeV
     rule says that best.
     """
     own = {p.name: p for p in parameters_of(rule)}
+    if is_known(rule):
+        _check_attributes(rule, own, [name for name, value in given.items() if value is not None])
     return {name: _read(rule, name, own.get(name), value) for name, value in given.items() if value is not None}
+
+
+def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[str]) -> None:
+    """Raise `UsageError` for options that a rule does not take, or without those that it needs."""
+    for name in given:
+        if name not in own:
+            takers = [info.name for info in listed_rules() if any(p.name == name for p in info.parameters)]
+            raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers)}")
+    for name, parameter in own.items():
+        if parameter.default is REQUIRED and name not in given:
+            raise UsageError(f"rule {rule!r} needs {_flag(name)}; write {_flag(name)} {_example(parameter)}")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _example(parameter: Parameter) -> str:
+    return parameter.choices[0] if parameter.choices else _EXAMPLES.get(parameter.kind, "0")
 
 
 def _read(rule: str, name: str, parameter: Parameter | None, value: int | str | list[str]) -> AttributeValue:
@@ -106,6 +128,5 @@ def _read(rule: str, name: str, parameter: Parameter | None, value: int | str | 
     try:
         return parameter.read(rule, text)
     except RuleArgumentError:
-        flag, example = f"--{name.replace('_', '-')}", _EXAMPLES.get(parameter.kind, "0")
         what = "axes" if parameter.kind is Kind.INTEGERS else "it"
-        raise UsageError(f"{flag} {text}: write {what} as {flag} {example}") from None
+        raise UsageError(f"{_flag(name)} {text}: write {what} as {_flag(name)} {_example(parameter)}") from None

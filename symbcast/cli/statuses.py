@@ -18,3 +18,9 @@ class Exit(IntEnum):
 
 class UsageError(Exception):
     """An argument that cannot be read."""
+
+
+def check_min_size(size: int) -> None:
+    """Raise `UsageError` for a least size that is none."""
+    if size < 0:
+        raise UsageError(f"--min-size {size}: a size is not negative; write 0 or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -72,6 +73,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError:
         raise MissingExtraError("--dask", "dask") from None
+    if not re.fullmatch(r"\w+://.+|.+:\d+", address):
+        raise UsageError(f"--dask {address}: write the address of a scheduler, such as tcp://host:8786")
     try:
         client: Any = Client(address, set_as_default=False, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

@@ -87,11 +87,11 @@ def _found(result: Call) -> Fix | None:
 def _candidates(result: Call) -> Iterator[Fix]:
     alignment = Alignment(result)
     remedies = result.rule.remedies
-    yield from _placed_elsewhere(result)
+    yield from placed_elsewhere(result)
     if Remedy.ADD_ONES in remedies and result.rule.placement.is_at_right:
         yield from _given_ones(result)
     if result.verdict is Verdict.SOMETIMES:
-        yield from _assumed(result)
+        yield from assumed(result)
         yield from _filled_in(result)
         return
     if Remedy.LOWER_RANK in remedies:
@@ -100,7 +100,7 @@ def _candidates(result: Call) -> Iterator[Fix]:
         yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
     if Remedy.TRANSPOSE in remedies:
         yield from _transposed(result)
-    yield from _other_rule(result)
+    yield from by_other_rule(result)
     if Remedy.SET_ONE in remedies:
         yield from _made_one(result, alignment)
 
@@ -156,7 +156,7 @@ def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
     )
 
 
-def _placed_elsewhere(result: Call) -> Iterator[Fix]:
+def placed_elsewhere(result: Call) -> Iterator[Fix]:
     """Lay an operand on other axes."""
     for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
         yield _by(result, attributes)
@@ -167,7 +167,7 @@ def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
     return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
 
 
-def _assumed(result: Call) -> Iterator[Fix]:
+def assumed(result: Call) -> Iterator[Fix]:
     """Assume the condition: first an equality from each clause, the usual case, then the clauses as they are."""
     namer = Namer(result)
     likeliest = [f for c in result.clauses for f in _likeliest(c)]
@@ -253,7 +253,7 @@ def _transposed(result: Call) -> Iterator[Fix]:
                 yield replace(_with(result, text, position, made), must_be_certain=True)
 
 
-def _other_rule(result: Call) -> Iterator[Fix]:
+def by_other_rule(result: Call) -> Iterator[Fix]:
     """Ask by what the rule itself names as another way."""
     for instead in result.rule.instead:
         if instead.rule:

@@ -77,12 +77,10 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     }
     <BLANKLINE>
     """
-    if ascii_identifier(name) != name or _is_refused(name):
-        raise ValueError(f"{name!r} cannot name a function here: write an identifier that C++ does not use")
     clauses = guarded_clauses(condition, names)
     space = f"{name}_parts"
-    called = identifiers(names, ascii_identifier, lambda word: word in (name, space) or _is_refused(word))
-    body, used = _body(clauses, called)
+    called = cpp_parameters(names, name)
+    body, used = expressions(clauses, called)
     terms = [term(d) for c in clauses for d in dims_of(c)]
     largest = max(map(magnitude, terms), default=0)
     met = {s for t in terms for s in t.symbols()}
@@ -102,11 +100,18 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     return "\n".join([*lines, ""])
 
 
+def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
+    """Return the parameter of a function that stands for each size; raise ValueError for a function of no such name."""
+    if ascii_identifier(name) != name or _is_refused(name):
+        raise ValueError(f"{name!r} cannot name a function here: write an identifier that C++ does not use")
+    return identifiers(names, ascii_identifier, lambda word: word in (name, f"{name}_parts") or _is_refused(word))
+
+
 def _is_refused(word: str) -> bool:
     return word in _WORDS or word in PART_NAMES or _RESERVED.fullmatch(word) is not None
 
 
-def _body(clauses: Sequence[Formula], called: Mapping[Symbol, str]) -> tuple[list[str], set[str]]:
+def expressions(clauses: Sequence[Formula], called: Mapping[Symbol, str]) -> tuple[list[str], set[str]]:
     """Return the clauses as expressions, and the helpers called in them."""
     used: set[str] = set()
 

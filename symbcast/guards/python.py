@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
@@ -56,16 +56,26 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
         )
     <BLANKLINE>
     """
-    if not isinstance(name, str) or not _is_free(name):
-        raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
+    check_function_name(name)
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)
     lines = [f"{p} >= 0" for p in parameters.values()]
-    lines += [_clause_source(part, parameters) for part in parts]
-    called = {"compatible" for line in lines if "compatible(" in line} | operation_kinds(parts)
-    helpers = "".join(f"{text}\n\n" for helper, text in _HELPERS.items() if helper in called)
+    lines += [clause_source(part, parameters) for part in parts]
+    helpers = helper_sources(lines, parts)
     head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
     return f"{helpers}{head}{_conjunction(lines)}"
+
+
+def check_function_name(name: str) -> None:
+    """Raise ValueError for what is no identifier that a function of Python can have."""
+    if not isinstance(name, str) or not _is_free(name):
+        raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
+
+
+def helper_sources(lines: Iterable[str], parts: Sequence[Formula]) -> str:
+    """Return the functions that sources of some formulas call."""
+    called = {"compatible" for line in lines if "compatible(" in line} | operation_kinds(tuple(parts))
+    return "".join(f"{text}\n\n" for helper, text in _HELPERS.items() if helper in called)
 
 
 def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
@@ -83,7 +93,8 @@ def _spelled(name: str) -> str:
     return form if form.isidentifier() else tidy(re.sub(r"\W", "_", form))
 
 
-def _clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+def clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+    """Return a formula as an expression that can stand beside ``and``."""
     source = formula_source(part, parameters, PYTHON)
     return f"({source})" if isinstance(part, (AllOf, AnyOf)) and part.parts else source
 

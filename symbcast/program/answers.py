@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.characters import visible
 from symbcast.logic.formulas import FALSE, Compatible, Formula, all_of
+from symbcast.program.expansion import ValidSizes
 from symbcast.program.operation import Op
 from symbcast.program.origins import Origins, clash, clashing_clauses
 from symbcast.program.premises import knowledge, own_set
@@ -99,6 +101,13 @@ class Answers:
             parts = clashing_clauses(self.conflict, self.knowledge)
             self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
         return self._clashes
+
+    @cached_property
+    def valid_sizes(self) -> ValidSizes:
+        """The sizes at which the program is valid."""
+        trace = self.trace
+        formulas = [*(a.formula for a in trace.assumptions), *self.clauses]
+        return ValidSizes(tuple(trace.names.order), trace.min_size, formulas, self.decision)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whatever else does."""

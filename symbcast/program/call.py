@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.logic.formulas import Formula
     from symbcast.program.assumptions import Assumption, Assumptions
+    from symbcast.program.expansion import Stretch, ValidSizes
     from symbcast.program.scope import Scope
     from symbcast.solver.decision import Decision
 
@@ -262,6 +263,20 @@ class Call:
         if self._tier == JOINS:
             return self._named(self.masks.counterexample())
         return self._named(self._ask(lambda decision: decision.counterexample()))
+
+    def stretch(self, operand: int, axis: int) -> Stretch:
+        """Return where an operand is stretched on an output axis; only of shapes that can broadcast."""
+        return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
+
+    def valid_sizes(self) -> ValidSizes:
+        """Return the sizes at which the shapes broadcast; there must be some."""
+        from symbcast.program.expansion import ValidSizes
+
+        scope = self.scope
+        if scope is None:
+            return ValidSizes((), 0, (), None)
+        formulas = [*(a.formula for a in scope.assumptions), *self.clauses]
+        return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
 
     @property
     def conflict(self) -> tuple[Constraint, ...]:

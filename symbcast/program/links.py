@@ -19,14 +19,14 @@ def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], name
     """
     found = [(a, frozenset(symbols_in(a.formula))) for a in assumptions]
     own = dict.fromkeys(sizes)
-    linked = _linked(own, [symbols for _, symbols in found])
+    linked = linked_sizes(own, [symbols for _, symbols in found])
     for assumption, symbols in found:
         if assumption.is_written and symbols and linked.isdisjoint(symbols):
             strange = [names[s] for s in symbols_in(assumption.formula)]
             raise _unlinked(assumption.text, strange, [names[s] for s in own])
 
 
-def _linked(own: Iterable[Symbol], groups: Collection[frozenset[Symbol]]) -> set[Symbol]:
+def linked_sizes(own: Iterable[Symbol], groups: Iterable[frozenset[Symbol]]) -> set[Symbol]:
     """Return the symbols that groups, each of which links its own, link to some of them."""
     linked = set(own)
     waiting = list(groups)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from symbcast.logic.formulas import Formula
     from symbcast.program.answers import Requirement
     from symbcast.program.assumptions import Assumption, Assumptions
+    from symbcast.program.expansion import Stretch
     from symbcast.program.recording import OnConflict
     from symbcast.program.trace import Trace
 
@@ -232,6 +233,12 @@ class Program:
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whatever else does; None where there are none."""
         return self._recording.ask_all(lambda answers: answers.failing(clause))
+
+    def stretch(self, op: Op, operand: int, axis: int) -> Stretch:
+        """Return where an operand of a broadcast is stretched on an output axis, wherever the program is valid."""
+        assert op.rule is not None
+        rule, dims = op.rule, [s.dims for s in op.operands]
+        return self._recording.ask_all(lambda answers: answers.valid_sizes.stretch(rule, dims, operand, axis))
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""

@@ -54,6 +54,18 @@ class Statement:
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
         self._put(told_apart(self._unknowns))
 
+    @classmethod
+    def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
+        """Return a formula over the sizes of an answer as a condition about all of these."""
+        return cls.about(named_formula(formula, answer), named_sizes(answer).values())
+
+    @classmethod
+    def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
+        """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+        made = cls(formula)
+        made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
+        return made
+
     @property
     def clauses(self) -> tuple[Formula, ...]:
         """The conjuncts; none for the condition that is always true."""
@@ -133,6 +145,10 @@ class Statement:
         made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
         return made
 
+    def of_same_sizes(self, formula: Formula) -> Self:
+        """Return another condition about the sizes of the same question."""
+        return self._with(formula)
+
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._decision(assume, min_size).verdict
@@ -192,7 +208,7 @@ class Statement:
         raise TypeError("a condition has no truth value: see .verdict() and .holds()")
 
     def __str__(self) -> str:
-        return formula_text(self.formula, self.shown)
+        return formula_text(self.formula, names=self.shown)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -228,7 +244,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
     if isinstance(value, Statement):
         return value._asked
     if isinstance(value, (Call, Program)):
-        return _named(value).values()
+        return named_sizes(value).values()
     free = getattr(value, "free_symbols", ())
     if not free:
         return ()
@@ -238,10 +254,15 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
     return [s if s.is_Dummy else symbol(s.name) for s in found]
 
 
-def _named(value: Call | Program) -> dict[Symbol, Symbol]:
+def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
     """Return the sizes of an answer, each with the symbol that its name means in a condition."""
     names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
     return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
+
+
+def named_formula(formula: Formula, answer: Call | Program) -> Formula:
+    """Return a formula over the sizes of an answer over the symbols that their names mean in a condition."""
+    return put_in(formula, {s: n for s, n in named_sizes(answer).items() if s is not n})
 
 
 def _formula(value: ConditionLike) -> Formula:
@@ -249,7 +270,7 @@ def _formula(value: ConditionLike) -> Formula:
     if isinstance(value, Statement):
         return value.formula
     if isinstance(value, (Call, Program)):
-        return put_in(all_of(value.clauses), {s: n for s, n in _named(value).items() if s is not n})
+        return named_formula(all_of(value.clauses), value)
     if isinstance(value, str):
         return with_values(parse_formula(value))
     if isinstance(value, FORMULA_KINDS):

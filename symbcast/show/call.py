@@ -9,6 +9,8 @@ from symbcast.characters import clipped, cut, sizes_text, visible
 from symbcast.explanation.evidence import at_sizes, conflict_lines, failure_at
 from symbcast.explanation.fixes import fix
 from symbcast.explanation.names import Namer, rule_text
+from symbcast.explanation.repairs import best_edit
+from symbcast.explanation.surprises import outer_products
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import all_of
 from symbcast.show.document import (
@@ -84,15 +86,29 @@ VERDICTS = {
 
 
 def _fields(result: Call) -> Iterator[Field]:
-    never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
+    yield from answer_fields(result)
+    yield field("surprise", *(words(s.text) for s in outer_products(result)))
+    yield field("fix", words(_fix(result)))
+
+
+def _fix(result: Call) -> str:
+    """Return what to change: the edit of an operand that is surely meant, or else what makes the shapes broadcast."""
+    edit = best_edit(result)
+    if edit is not None:
+        return f"{edit.text}: {edit.code['numpy']}"
     change = fix(result)
+    return change.text if change is not None else ""
+
+
+def answer_fields(result: Call) -> Iterator[Field]:
+    """Yield what the answer says, without a fix: the condition, what is assumed or open, and evidence."""
+    never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     yield field("valid when", *_condition(result))
     yield field("assuming", code(_assumed(result)))
     yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
     yield field("impossible", *map(words, conflict_lines(result) if never else ()))
     yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
     yield field("works at", _working(result, witness) if witness else ())
-    yield field("fix", words(change.text if change is not None else ""))
 
 
 def _condition(result: Call) -> Iterator[Line]:
@@ -161,8 +177,8 @@ def _headlines(result: Call, binding: Mapping[str, int] | None) -> Iterator[str]
     counterexample = result.counterexample()
     if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
         yield f"fails at {sizes_text(counterexample)}: {failure_at(result, counterexample)}"
-    change = fix(result)
-    yield f"fix: {change.text}" if change is not None else ""
+    change = _fix(result)
+    yield f"fix: {change}" if change else ""
 
 
 def _head(result: Call, binding: Mapping[str, int] | None) -> str:

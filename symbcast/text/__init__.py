@@ -7,7 +7,7 @@ the end; blank text, ``()`` and ``[]`` have rank 0. A dimension is
     N  input.1  'a b'        a name: letters, digits and ``_``, with dots between words; any other name in quotes
                              ('...' or "...", with backslash escapes)
     ?  -1  None              an unknown size, another one each time
-    ?a                       an unknown with a label: the same one wherever the label occurs in the text
+    ?a  ?0                   an unknown with a label: the same one wherever a text of the question has the label
     2..5  2..  ..5           an unknown with bounds, both inclusive
     ?a:2..5                  the same with a label; ``(?a:2..5)`` within arithmetic
     + - * // % **            arithmetic as in Python; an exponent is a number up to 16

@@ -146,14 +146,14 @@ def test_the_keyboard_is_enough(browser: Browser, lab: Lab) -> None:
             page.keyboard.press("Tab")
             stops.append(page.evaluate(FOCUSED))
         assert stops[:3] == ["remove A", "shape of B", "remove B"], stops
-        for stop in ("rule", "assume", "min size", "up to", "N=2, M=3: axis 0 (-2) fails", "Copy call"):
+        for stop in ("rule", "assume", "min size", "up to", "N=2, M=3: fails on axis 0 (-2)", "Copy call"):
             assert any(found.startswith(stop) for found in stops), (stop, stops)
         explored.get_by_role("gridcell", name="N=2, M=3:").focus()
         page.keyboard.press("ArrowRight")
         expect_text(explored.locator(".binding"), "N=3, M=3")
         page.keyboard.press("ArrowUp")
         expect_text(explored.locator(".binding"), "N=3, M=4")
-        assert page.evaluate(FOCUSED).startswith("N=3, M=4: axis 0 (-2) fails")
+        assert page.evaluate(FOCUSED).startswith("N=3, M=4: fails on axis 0 (-2)")
         explored.get_by_label("size of M").fill("3")
         expect_text(explored.locator(".working"), "output (3, 3)")
         slider = explored.get_by_role("slider", name="N")
@@ -330,4 +330,42 @@ TYPE = """async (text) => {
     times.push(performance.now() - start);
   }
   return times;
+}"""
+
+
+def test_a_bad_axis_is_told_at_its_field(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, C", "C", rule="pdpd", axis=1)') as (page, explored):
+        axis = explored.get_by_label("axis", exact=True)
+        axis.fill("7")
+        page.wait_for_selector(".symbcast-explorer[data-state=faulty]")
+        assert axis.get_attribute("aria-invalid") == "true"
+        expect_text(explored.locator(".attributes .fault").first, "axis=7 is past the end of A")
+
+
+def test_a_large_map_goes_in_steps(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (_, explored):
+        expect_text(explored.locator(".map-controls"), "at most 4096, beyond 32 in steps")
+        explored.get_by_label("up to").fill("256")
+        expect_text(explored.locator(".fixed"), "0 to 256, every 8th size")
+        assert explored.get_by_role("gridcell").count() == 33 * 33
+        explored.get_by_role("gridcell", name="N=64, M=256:").click()
+        expect_text(explored.locator(".binding"), "Worked out at N=64, M=256")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_plot_is_on_the_page_with_its_alternative_text(browser: Browser, lab: Lab, theme: str) -> None:
+    url = lab.write(f"plot-{theme}.ipynb", 'import symbcast as sb\nax = sb.notebook.plot(sb.broadcast("N, 3", "M, 1"))')
+    with page_of(browser, url, theme) as page:
+        page.wait_for_selector(".jp-OutputArea-output img", timeout=60_000)
+        image = page.locator(".jp-OutputArea-output img")
+        assert (image.get_attribute("alt") or "").startswith("Plot of where it works and where it fails")
+        grounds = image.evaluate(GROUNDS)
+        assert ("rgb(255, 255, 255)" in grounds) is (theme == "Light"), grounds
+        keep(page, f"plot-{theme.lower()}")
+
+
+GROUNDS = """(it) => {
+  const found = [];
+  for (let place = it; place; place = place.parentElement) found.push(getComputedStyle(place).backgroundColor);
+  return found;
 }"""

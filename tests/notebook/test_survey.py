@@ -193,7 +193,7 @@ def test_sizes_that_are_not_given_are_the_smallest_that_fit():
     assert survey(result, "N", "M", SIZES, fixed={"K": 6}).fixed == {"K": 6, "L": 6}
     clash = sb.broadcast("N, K, 3", "M, K, 4", assume="K >= 5")
     assert survey(clash, "N", "M", SIZES).fixed == {"K": 5}, "of no sizes the least that are assumed"
-    tied = sb.broadcast("N", "M", assume="K > L")
+    tied = sb.broadcast("N", "M", assume=sb.Condition("K > L"))
     assert survey(tied, "N", "M", SIZES, fixed={"K": 0}).fixed == {"K": 0, "L": 1}
     assert {cell.outcome for _, cell in points(survey(tied, "N", "M", SIZES, fixed={"K": 0}))} == {EXCLUDED}
 
@@ -260,9 +260,9 @@ def test_models_are_valid_where_their_guard_says(name):
     assert not nodes or nodes & {blame.label for blame in found.blames}
 
 
-PAIR = sb.broadcast("N, K", "M, 1", assume="L >= 2")
+PAIR = sb.broadcast("N, K", "M, 1", assume=sb.Condition("L >= 2"))
 BAD = [
-    ((PAIR, "n", "M", SIZES), {}, sb.BindingError, ["no size here is called 'n'", "the sizes are N, K, M, L"]),
+    ((PAIR, "n", "M", SIZES), {}, sb.BindingError, ["no size here is called 'n'", "did you mean 'N'?"]),
     ((PAIR, "N", "MM", SIZES), {}, sb.BindingError, ["'MM'", "did you mean 'M'?"]),
     ((PAIR, sympy.Symbol("Q"), None, SIZES), {}, sb.BindingError, ["'Q'"]),
     ((PAIR, ["N"], None, SIZES), {}, sb.BindingError, ["['N'] is not the name of a size"]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.errors import BindingError, MissingExtraError
@@ -15,6 +16,7 @@ from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.bindings import Sizes, read_size
+from symbcast.program.links import linked_sizes
 from symbcast.shapes import ShapeLike
 from symbcast.text.printing import formula_text, labelled_text
 
@@ -74,7 +76,7 @@ def question_of(result: Result) -> Question:
     """Return the question that a result answers, as text that asks it again.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    Question(shapes=('?u0, N', 'M, ?u1'), rule='none', attributes={}, assume='?u0 >= 2 and ?u0 <= 5 and N >= 2',
+    Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
              min_size=0)
     """
     texts = _attribute_texts(result.rule)
@@ -127,30 +129,30 @@ def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) 
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
-    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed."""
+    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed.
+
+    What is known of other sizes than those of the shapes is left out: it changes nothing, and as text it is refused.
+    """
     from symbcast.program.premises import own_set
-    from symbcast.solver.normal_form import put_in
+    from symbcast.solver.normal_form import put_in, symbols_in
     from symbcast.solver.set_formulas import describe
     from symbcast.solver.size_sets import ALL
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
-    for formula in (*known, *(a.formula for a in result.assumptions)):
+    formulas = [*known, *(a.formula for a in result.assumptions)]
+    groups = [frozenset(symbols_in(formula)) for formula in formulas]
+    linked = linked_sizes(symbols_of(d for shape in result.operands for d in shape.dims), groups)
+    for formula, symbols in zip(formulas, groups, strict=True):
+        if symbols and linked.isdisjoint(symbols):
+            continue
         text = formula_text(put_in(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols that text can mean for those of a result: each size by its name, an unknown by a label."""
-    taken = set(names.values())
-    labels = (label for n in range(len(taken) * 2) if (label := f"?u{n}") not in taken)
-    found: dict[Symbol, Symbol] = {}
-    for s, name in names.items():
-        if isinstance(s, Unknown):
-            found[s] = Unknown(next(labels) if name[1:].isdecimal() else name)
-        else:
-            found[s] = symbol(name)
-    return found
+    """Return symbols that text means by what the sizes of a result are called."""
+    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 
 def _name(size: Any) -> str:

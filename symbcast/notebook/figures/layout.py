@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
-from matplotlib import rc_context, rcParams
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.gridspec import GridSpecFromSubplotSpec
@@ -52,13 +53,22 @@ NEUTRAL: dict[Any, Any] = {
 """What figures are like that suit any page."""
 
 
-def page_style() -> Any:
-    """Return the style of a figure of our own: the caller's, and one that suits any page where that is the default."""
+@contextmanager
+def page_style() -> Iterator[None]:
+    """Give the style of a figure of our own: the caller's, and one that suits any page where that is the default."""
     is_default = (
         all(to_rgb(rcParams[face]) == WHITE for face in ("figure.facecolor", "axes.facecolor"))
         and to_rgb(rcParams["text.color"]) == BLACK
     )
-    return rc_context(NEUTRAL if is_default else {})
+    changed = NEUTRAL if is_default else {}
+    kept = {key: rcParams[key] for key in changed}
+    # rc_context would also take back what a backend sets that is loaded in it: that of notebooks makes pyplot
+    # interactive, and shows no second figure where it is not.
+    rcParams.update(changed)
+    try:
+        yield
+    finally:
+        rcParams.update(kept)
 
 
 def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn
+from copy import copy
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.onnx.report.checked import Checked
@@ -38,6 +39,14 @@ class ModelAnswer:
     def source(self) -> str:
         """The file, or what the graph is called."""
         return self._checked.source
+
+    def called(self, source: str) -> Self:
+        """Return the same answer about a model that is called otherwise."""
+        if source == self.source:
+            return self
+        made = copy(self)
+        made._checked = self._checked._replace(source=source)
+        return made
 
     @property
     def runtime(self) -> Asked:

@@ -19,6 +19,12 @@ assert_type(env.fork(), sb.ShapeEnv)
 with env.assuming("M > 2") as branch:
     assert_type(branch, sb.ShapeEnv)
 
+assert_type(sb.compare("N", "M", rules=["numpy", "none"]), sb.Comparison)
+assert_type(sb.relation("numpy", "none", rank=2), sb.Relation)
+assert_type(sb.equivalent(result, result), bool)
+assert_type(result.expands("A", 0), sb.Expansion)
+assert_type(env.proves("N == M"), bool)
+
 report = sb.onnx.check("model.onnx", assume="N > 2")
 assert_type(report, sb.onnx.ModelReport)
 assert_type(report.outputs, dict[str, sb.Shape | None])

@@ -1,0 +1,167 @@
+"""Where operands are stretched, as users see it: `Expansion`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+from symbcast.api.conditions import Condition
+from symbcast.errors import ShapeTypeError
+from symbcast.explanation.names import Namer, axis_text, names_of_operands
+from symbcast.explanation.words import in_words
+from symbcast.show import html, text
+from symbcast.show.document import (
+    NOTHING,
+    Conjunction,
+    Document,
+    Field,
+    Span,
+    Tone,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.broadcasting import Rule
+    from symbcast.program.expansion import Known, Stretch
+
+_SAID = {
+    Verdict.ALWAYS: "always stretched",
+    Verdict.SOMETIMES: "stretched for some sizes",
+    Verdict.NEVER: "never stretched",
+    Verdict.UNKNOWN: "not decided whether it is stretched",
+}
+_TOLD = {
+    "expanding": "its size is 1 at all valid sizes: known_expanding_dimensions",
+    "nonexpanding": "its size is the output's at all valid sizes: known_nonexpanding_dimensions",
+}
+_TONES = {
+    Verdict.ALWAYS: Tone.FINE,
+    Verdict.SOMETIMES: Tone.CONDITIONAL,
+    Verdict.NEVER: Tone.FINE,
+    Verdict.UNKNOWN: Tone.UNDECIDED,
+}
+
+
+class ExpansionData(TypedDict):
+    """An `Expansion` as plain data."""
+
+    operation: str
+    operand: str
+    axis: int
+    rank: int
+    verdict: str
+    condition: str
+    known: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
+
+    It is about the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
+    ``verdict``, or ask its ``condition``.
+
+    Attributes:
+        operand: What the operand is called.
+        axis: The output axis, counted from the front.
+        rank: How many axes the output has.
+        verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
+        condition: At which of the valid sizes it is stretched.
+        known: What StableHLO may be told: ``"nonexpanding"`` where its size is the output's at all valid sizes, else
+            ``"expanding"`` where its size is 1 at all of them, else nothing. A size of 1 beside an output that may
+            be 1 is told as expanding, as it is by StableHLO where types are static: its only element is read.
+        reason: Why it was not decided.
+        operation: The operation of a program.
+    """
+
+    operand: str
+    axis: int
+    rank: int
+    verdict: Verdict
+    condition: Condition
+    known: Known
+    reason: str = ""
+    operation: str = ""
+
+    def explain(self) -> str:
+        """Return the answer in words."""
+        return text.render(self._document())
+
+    def to_dict(self) -> ExpansionData:
+        """Return the answer as plain data for JSON."""
+        return {
+            "operation": self.operation,
+            "operand": self.operand,
+            "axis": self.axis,
+            "rank": self.rank,
+            "verdict": self.verdict.value,
+            "condition": str(self.condition),
+            "known": self.known,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        when = f" when {self.condition}" if self.verdict is Verdict.SOMETIMES else ""
+        said = "stretched" if when else _SAID[self.verdict]
+        return f"{self._subject()}: {said}{when}"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an expansion has no truth value: compare its .verdict")
+
+    def _repr_html_(self) -> str:
+        return html.render(self._document())
+
+    def _subject(self) -> str:
+        of = f" of {self.operation}" if self.operation else ""
+        return f"{self.operand}{of} on {axis_text(self.axis, self.rank)}"
+
+    def _document(self) -> Document:
+        return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
+
+    def _fields(self) -> list[Field]:
+        formula = self.condition.formula
+        when = self.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
+        said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
+        return [
+            field("when", said, code(str(self.condition), Conjunction((formula,))) if when else ()),
+            field("StableHLO", words(_TOLD.get(self.known, "it may be told nothing"))),
+            field("undecided", words(self.reason)),
+        ]
+
+
+def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, operation: str = "") -> Expansion:
+    """Return what was found of an operand; ``condition`` is that of ``found`` in the names of the answer."""
+    name = names_of_operands(rule, place.operands)[place.operand]
+    return Expansion(name, place.axis, place.rank, found.verdict, condition, found.known, found.reason, operation)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operand and an output axis, and how many there are of each."""
+
+    operand: int
+    operands: int
+    axis: int
+    rank: int
+
+    @staticmethod
+    def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int) -> Place:
+        """Return the place that a caller means: an operand by number or by name, an axis from either end.
+
+        Raises `ShapeTypeError` for what is neither.
+        """
+        names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
+        number = names.index(operand) if isinstance(operand, str) and operand in names else operand
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(names):
+            raise ShapeTypeError(operand, "an operand", f"these are 0 to {len(names) - 1}, or {', '.join(names)}")
+        if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
+            axes = f"{-rank} to {rank - 1}" if rank else "none, the output has rank 0"
+            raise ShapeTypeError(axis, "an axis of the output", f"these are {axes}")
+        return Place(number, len(names), axis % rank, rank)

@@ -1,0 +1,69 @@
+"""``symbcast --install-completion`` has a shell complete commands and options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from symbcast.cli.output import print_wrapped
+from symbcast.cli.statuses import Exit, UsageError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+Shell: TypeAlias = Literal["bash", "zsh", "fish"]
+
+_STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
+
+
+def install_command(app: App) -> Callable[..., int]:
+    """Return the command for an application."""
+
+    def install(*, shell: Shell | None = None) -> int:
+        """Have a shell complete commands and options: writes a script, and where it is loaded from, in your home.
+
+        Parameters
+        ----------
+        shell
+            The shell; without it, the one that the command is started from.
+        """
+        return _install(app, shell)
+
+    return install
+
+
+def _install(app: App, shell: Shell | None) -> int:
+    found = _running() if shell is None else shell
+    startup = Path.home() / _STARTUP[found] if found in _STARTUP else None
+    before = _text(startup)
+    try:
+        written = app.install_completion(shell=found)
+    except OSError as error:
+        raise UsageError(f"{error.filename or 'the script'} cannot be written: {error.strerror or error}") from None
+    print_wrapped(f"wrote {written}")
+    if startup is not None:
+        has_it = _text(startup) == before
+        print_wrapped(f"{startup} loads it already" if has_it else f"wrote to {startup} that it be loaded")
+    print_wrapped("it works in shells that are started from now on")
+    return Exit.ALWAYS
+
+
+def _running() -> Shell:
+    """Return the shell that the command is started from; raises `UsageError` where none of ours is found."""
+    from cyclopts.completion.detect import ShellDetectionError, detect_shell
+
+    try:
+        found = detect_shell()
+    except ShellDetectionError:
+        found = None
+    if found not in ("bash", "zsh", "fish"):
+        raise UsageError("which shell this is was not found out; write --shell bash, zsh or fish")
+    return found
+
+
+def _text(path: Path | None) -> bytes:
+    try:
+        return path.read_bytes() if path is not None else b""
+    except OSError:
+        return b""

@@ -1,0 +1,181 @@
+"""``symbcast cases``, ``symbcast solve`` and ``symbcast repair`` ask further about one broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from symbcast.broadcasting.registry import listed_rules
+from symbcast.cli.check import read_shapes
+from symbcast.cli.output import Format, print_json, print_text, show
+from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
+from symbcast.cli.statuses import Exit, UsageError
+
+if TYPE_CHECKING:
+    from symbcast.api.result import Result
+
+EPILOGUES = {
+    "cases": """Example: symbcast cases "batch, 1, T" "batch, S, T"
+
+Exit status of cases: 0 where there are cases, 1 where no sizes are valid, 2 wrong usage or text, 3 not decided.""",
+    "solve": """Example: symbcast solve "?, 3" "N, 1" --out "5, 3"
+
+Exit status of solve: 0 where sizes give the output, 1 where none do, 2 wrong usage or text, 3 not decided.""",
+    "repair": """Example: symbcast repair "batch, heads, T, S" "batch, S"
+
+Exit status of repair: 0 where there is one or none is needed, 1 where none was found, 2 wrong usage, 3 not decided.""",
+}
+Assumed = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
+
+
+def question_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
+    """Return the commands by name, each with an option for every attribute of the rules."""
+    options = rule_options(listed_rules(with_plugins))
+    return {command.__name__: with_options(command, options, after="rule") for command in (cases, solve, repair)}
+
+
+def cases(  # noqa: PLR0913 - each is an option
+    *shapes: str,
+    rule: str = "numpy",
+    assume: Assumed = None,
+    min_size: int = 0,
+    limit: int | None = None,
+    dispatch: Literal["python", "cpp"] | None = None,
+    format: Format = "text",
+    **attributes: Given,
+) -> int:
+    """Divide the valid sizes into cases: in each, all output sizes and stretched axes are the same.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, a line each.
+    rule
+        The rule to broadcast by; see `symbcast rules`.
+    assume
+        What is known of the sizes, such as "N >= 2"; may be given again.
+    min_size
+        The least size of every symbol.
+    limit
+        The most cases that are told.
+    dispatch
+        Print a function that tells the case of sizes instead: in Python or C++.
+    format
+        Text to read, or JSON.
+    **attributes
+        The rule's own; `question_commands` makes an option of each.
+    """
+    found = _asked(shapes, rule, assume, min_size, attributes).cases(limit)
+    if dispatch is not None:
+        print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
+    elif format == "json":
+        print_json(found.to_dict())
+    else:
+        from symbcast.questions.case_texts import document
+
+        show(document(found))
+    return Exit.ALWAYS if len(found) else Exit.FAILS
+
+
+def solve(
+    *shapes: str,
+    out: str,
+    rule: str = "numpy",
+    assume: Assumed = None,
+    min_size: int = 0,
+    format: Format = "text",
+    **attributes: Given,
+) -> int:
+    """Say for which sizes some shapes broadcast to a wanted output.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "?, 3", "N, 1".
+    out
+        The output that is wanted, such as "5, 3".
+    rule
+        The rule to broadcast by; see `symbcast rules`.
+    assume
+        What is known of the sizes, such as "N >= 2"; may be given again.
+    min_size
+        The least size of every symbol.
+    format
+        Text to read, or JSON.
+    **attributes
+        The rule's own; `question_commands` makes an option of each.
+    """
+    from symbcast.api.solutions import solve as ask
+    from symbcast.verdicts import Verdict
+
+    operands = _given(shapes)
+    given = attributes_of(rule, attributes)
+    found = ask(*operands, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    if format == "json":
+        print_json(found.to_dict())
+    else:
+        show(found.document())
+    if found.verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    return Exit.FAILS if found.verdict is Verdict.NEVER else Exit.ALWAYS
+
+
+def repair(
+    *shapes: str,
+    rule: str = "numpy",
+    assume: Assumed = None,
+    min_size: int = 0,
+    limit: int = 5,
+    format: Format = "text",
+    **attributes: Given,
+) -> int:
+    """Say what to change so that some shapes broadcast, or do what was meant: the likeliest first.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "batch, heads, T, S", "batch, S".
+    rule
+        The rule to broadcast by; see `symbcast rules`.
+    assume
+        What is known of the sizes, such as "N >= 2"; may be given again.
+    min_size
+        The least size of every symbol.
+    limit
+        The most repairs that are told.
+    format
+        Text to read, or JSON.
+    **attributes
+        The rule's own; `question_commands` makes an option of each.
+    """
+    from symbcast.verdicts import Verdict
+
+    result = _asked(shapes, rule, assume, min_size, attributes)
+    found = result.repairs(limit)
+    if format == "json":
+        print_json({"repairs": [r.to_dict() for r in found], "surprises": [s.text for s in result.surprises]})
+    else:
+        from symbcast.show.repairs import document
+
+        show(document(result, found))
+    if result.verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS
+
+
+def _asked(
+    shapes: Sequence[str], rule: str, assume: list[str] | None, min_size: int, attributes: dict[str, Given]
+) -> Result:
+    from symbcast.api.result import broadcast
+
+    operands = _given(shapes)
+    given = attributes_of(rule, attributes)
+    return broadcast(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+
+
+def _given(shapes: Sequence[str]) -> list[str]:
+    if not shapes:
+        raise UsageError('give one shape or more, each in quotes: "N, 3" "M, 1"')
+    return read_shapes(shapes, is_blank_read=False)

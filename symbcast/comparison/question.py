@@ -1,0 +1,49 @@
+"""The shapes that rules are compared on, with their sizes bound once for all of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.api.conditions import Condition
+from symbcast.logic.formulas import Formula
+from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.program.premises import own_set
+from symbcast.program.scope import Scope
+from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.solver.evaluation import size_at
+from symbcast.solver.normal_form import put_in
+from symbcast.solver.set_formulas import describe
+
+Sizes: TypeAlias = tuple[int, ...]
+
+
+class Question:
+    """Shapes, and what is assumed of their sizes."""
+
+    def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
+        operands = [s if isinstance(s, Shape) else shape(s) for s in shapes]
+        fresh = [not isinstance(s, Shape) for s in shapes]
+        self.scope = Scope(operands, fresh, read_assumptions(assume), check_min_size(min_size))
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes, their sizes bound."""
+        return self.scope.shapes
+
+    @property
+    def assumed(self) -> list[Formula]:
+        """What is assumed, of each size by itself and in so many words."""
+        own = (describe(s, own_set(s, self.scope.min_size)) for s in self.scope.symbols)
+        return [*own, *(a.formula for a in self.scope.assumptions)]
+
+    def condition(self, formula: Formula) -> Condition:
+        """Return a formula as a condition about all sizes of the question, by their names."""
+        names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}
+        return Condition.about(put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
+
+    def at(self, sizes: Mapping[str, int]) -> tuple[Sizes, ...]:
+        """Return the shapes at some sizes, given by name; all dimensions must have a value there."""
+        values = {s: sizes[name] for s, name in self.scope.names.items()}
+        return tuple(tuple(size_at(d, values) for d in s.dims) for s in self.shapes)

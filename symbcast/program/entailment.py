@@ -1,0 +1,93 @@
+"""What follows from an answer: relations that hold wherever it is valid, and answers that say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.broadcasting.outputs import same_output
+from symbcast.errors import UndecidedError
+from symbcast.logic.formulas import Formula, all_of, negate
+from symbcast.program.assumptions import Assumption
+from symbcast.program.call import Call
+from symbcast.program.premises import assumed, knowledge
+from symbcast.program.program import Program
+from symbcast.program.statement import ConditionLike, Statement, named_sizes
+from symbcast.solver.budget import asked
+from symbcast.solver.decision import Decision
+from symbcast.solver.normal_form import put_in
+from symbcast.verdicts import Verdict
+
+T = TypeVar("T")
+
+Answer: TypeAlias = Call | Program
+Names: TypeAlias = Mapping[Symbol, Symbol]
+"""What each size of an answer is called in a question about several answers."""
+
+
+def implies(answer: Answer, relation: ConditionLike) -> bool:
+    """Return whether a relation holds at all sizes at which an answer is valid under its assumptions.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    known = list(map(Statement, _assumed(answer, named_sizes(answer))))
+    return _within(answer, lambda: Statement(answer).implies(relation, assume=known))
+
+
+def equivalent(first: Answer, second: Answer) -> bool:
+    """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
+
+    That is asked of the sizes that the assumptions of both allow; names, and labels that a user gave to unknowns,
+    mean the same in both. Raises `UndecidedError` where it is beyond the limits, and `AssumptionError` where no sizes
+    meet the assumptions of both.
+
+    >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
+    True
+    """
+    return _within(first, lambda: _within(second, lambda: _equivalent(first, second)))
+
+
+def _equivalent(first: Answer, second: Answer) -> bool:
+    ours = named_sizes(first)
+    theirs = _beside(named_sizes(second), ours)
+    known = [Assumption(f) for f in (*_assumed(first, ours), *_assumed(second, theirs))]
+    sizes = knowledge(dict.fromkeys((*ours.values(), *theirs.values())), known, 0)
+    left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
+    for asked_for in ([left, negate(right)], [right, negate(left)]):
+        if not _never(Decision(sizes, asked_for)):
+            return False
+    if not (isinstance(first, Call) and isinstance(second, Call)):
+        return True
+    outputs = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
+    return _never(Decision(sizes, [left, negate(outputs)]))
+
+
+def _never(decision: Decision) -> bool:
+    """Return whether nothing satisfies a decision; raise `UndecidedError` where it does not say."""
+    if decision.verdict is Verdict.UNKNOWN:
+        raise UndecidedError(decision.reason)
+    return decision.verdict is Verdict.NEVER
+
+
+def _beside(theirs: Names, ours: Names) -> Names:
+    """Return what sizes are called beside those of another answer: an unknown with a label of a user as there."""
+    labelled = {s.name: s for s in ours.values() if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
+    return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else n for s, n in theirs.items()}
+
+
+def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
+    """Return what an answer takes for granted, of each size by itself and in so many words."""
+    scope = answer if isinstance(answer, Program) else answer.scope
+    if scope is None:
+        return []
+    return [_put(formula, names) for formula in assumed(names, scope.assumptions, scope.min_size)]
+
+
+def _put(formula: Formula, names: Names) -> Formula:
+    return put_in(formula, {s: n for s, n in names.items() if s is not n})
+
+
+def _within(answer: Answer, question: Callable[[], T]) -> T:
+    """Return the answer to a question, in the seconds that its subject gives each question."""
+    return asked(answer.budget, question, lambda _: None)

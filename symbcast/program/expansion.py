@@ -1,0 +1,96 @@
+"""Where an operand of a broadcast is stretched: always, never, or at which of the sizes at which it is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from symbcast.broadcasting import Rule
+from symbcast.broadcasting.laws import Dims, OutputDim
+from symbcast.broadcasting.outputs import same_size
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
+from symbcast.program.premises import own_set
+from symbcast.solver.decision import Decision
+from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.simplification import simplified
+from symbcast.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
+
+Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
+"""What StableHLO may be told of an axis; nothing where it depends on the sizes, or was not decided."""
+
+
+class Stretch(NamedTuple):
+    """How one operand lies on one output axis.
+
+    ``formula`` says at which of the valid sizes it is stretched: its size there is 1, and the output's is another.
+    ``known`` is ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
+    1, so that its only element stands for each of the output's. ``reason`` says why something was not decided.
+    """
+
+    verdict: Verdict
+    formula: Formula
+    known: Known
+    reason: str = ""
+
+
+class ValidSizes:
+    """The sizes at which an answer is valid under its assumptions; there must be some.
+
+    ``decision`` is that of the answer, None where its sizes are integers. The other arguments are its symbols, their
+    least size, what is assumed of them, and what must hold beside that.
+    """
+
+    def __init__(
+        self, symbols: Sequence[Symbol], min_size: int, formulas: Sequence[Formula], decision: Decision | None
+    ) -> None:
+        self._symbols = tuple(symbols)
+        self._min_size = min_size
+        self._formulas = formulas
+        self._decision = decision
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known of the sizes where the answer is valid."""
+        own = {s: own_set(s, self._min_size) for s in self._symbols}
+        return Knowledge(self._symbols, own, self._formulas)
+
+    def stretch(self, rule: Rule, operands: Sequence[Dims], operand: int, axis: int) -> Stretch:
+        """Return where an operand is stretched on an output axis; it has the size 1 on axes that it does not reach."""
+        places = rule.places([len(s) for s in operands]).of[operand]
+        sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
+        return self.stretched(sizes or [1], rule.emit(operands).output[axis])
+
+    def stretched(self, sizes: Sequence[Dim], output: OutputDim) -> Stretch:
+        """Return where an operand's size is stretched to that of an output axis.
+
+        It has several sizes there only where a rule lays several of its axes onto one.
+
+        >>> from symbcast.algebra.symbols import symbol
+        >>> N = symbol("N")
+        >>> ValidSizes([N], 2, [], None).stretched([1], N)
+        Stretch(verdict=<Verdict.ALWAYS: 'always'>, formula=AllOf(()), known='expanding', reason='')
+        """
+        known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]
+        sames = [same_size(output, size) for size in known_sizes]
+        ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]
+        same, one = all_of(sames), all_of(ones)
+        where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
+        if where == FALSE:
+            return Stretch(Verdict.NEVER, FALSE, "nonexpanding" if self._always(same) else "")
+        decision = Decision(self.knowledge, [where])
+        if decision.verdict is Verdict.NEVER:
+            return Stretch(Verdict.NEVER, FALSE, "nonexpanding" if self._always(same) else "")
+        known: Known = "expanding" if self._always(one) else ""
+        if decision.verdict is Verdict.ALWAYS:
+            return Stretch(Verdict.ALWAYS, TRUE, known)
+        return Stretch(decision.verdict, simplified(where, self.knowledge), known, decision.reason)
+
+    def _always(self, formula: Formula) -> bool:
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        return Decision(self.knowledge, [formula]).verdict is Verdict.ALWAYS

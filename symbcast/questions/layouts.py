@@ -1,0 +1,128 @@
+"""Broadcasts as columns, and how their operands are read in a case: the axes they are stretched on, and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.terms import Operation, Term, term
+from symbcast.broadcasting import Joined, Rule
+from symbcast.questions.choices import Column
+from symbcast.shapes import Shape, shape_of
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+_TARGET = "target"
+"""What rules call an operand that is a shape to broadcast to, and has no elements."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a broadcast reads its operands in a case.
+
+    Attributes:
+        name: What the broadcast is called; empty for one that is asked about by itself.
+        shape: The output.
+        operands: The operands that have elements, each as it is in this case.
+        strides: Of each such operand, how many elements further the next one lies along each output axis, for
+            contiguous operands, the last axis innermost; 0 where the operand is stretched, or has no axis.
+        stretched: Of each such operand, whether each output axis of it is stretched, or is not its own.
+    """
+
+    name: str
+    shape: Shape
+    operands: tuple[Shape, ...]
+    strides: tuple[Shape, ...]
+    stretched: tuple[tuple[bool, ...], ...]
+
+
+class Broadcast(NamedTuple):
+    """A broadcast of which cases are told: operands, the output as the rule emits it, and where axes lie.
+
+    ``axes[n][i]`` is the output axis of axis ``i`` of operand ``n``; of an operand that has no elements there are none.
+    """
+
+    name: str
+    operands: tuple[Shape, ...]
+    output: tuple[Dim | Joined, ...]
+    axes: tuple[tuple[int, ...] | None, ...]
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is by an operator, such as a matmul, of which the output alone is told."""
+        return all(axes is None for axes in self.axes)
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the columns that are to be chosen of."""
+        for axis, found in enumerate(self.output):
+            sizes = [
+                operand.dims[place]
+                for operand, axes in zip(self.operands, self.axes, strict=True)
+                for place, lies in enumerate(axes or ())
+                if lies == axis
+            ]
+            if isinstance(found, Joined):
+                yield Column(tuple(dict.fromkeys((*found, *sizes))))
+            elif any(size != found for size in sizes):
+                yield Column(tuple(dict.fromkeys(s for s in sizes if s != found)), found)
+
+    def layout(self, resolve: Callable[[Dim], Dim]) -> Layout:
+        """Return how operands are read where sizes resolve to others."""
+        joined = [
+            next((d for d in map(resolve, o if isinstance(o, Joined) else (o,)) if d != 1), 1) for o in self.output
+        ]
+        operands, strides, stretched = [], [], []
+        for operand, axes in zip(self.operands, self.axes, strict=True):
+            if axes is None:
+                continue
+            dims = tuple(map(resolve, operand.dims))
+            own: list[Dim] = [0] * len(joined)
+            is_stretched = [True] * len(joined)
+            step: Dim = 1
+            for dim, axis in reversed(list(zip(dims, axes, strict=True))):
+                if 0 <= axis < len(joined):
+                    is_stretched[axis] = dim == 1 != joined[axis]
+                    own[axis] = 0 if is_stretched[axis] else step
+                step = multiply(step, dim)
+            operands.append(shape_of(dims))
+            strides.append(shape_of(own))
+            stretched.append(tuple(is_stretched))
+        return Layout(self.name, shape_of(joined), tuple(operands), tuple(strides), tuple(stretched))
+
+    @property
+    def naive(self) -> int:
+        """How many cases there are where nothing is known: of each axis, which of its operands are stretched."""
+        count = 1
+        for axis in range(len(self.output)):
+            meeting = sum(axis in (axes or ()) for axes in self.axes)
+            count *= max(1, 2**meeting - 1)
+        return count
+
+
+def broadcast_of(name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Broadcast:
+    """Return a broadcast by a rule; ``output`` is that of an operator, of which no more is told."""
+    if rule.family == "operators" and output is not None:
+        return Broadcast(name, operands, output.dims, (None,) * len(operands))
+    emitted = rule.emit([s.dims for s in operands]).output
+    places = rule.places([s.rank for s in operands])
+    fits = places.rank == len(emitted)
+    axes = tuple(of if fits and rule.operand_name(n) != _TARGET else None for n, of in enumerate(places.of))
+    return Broadcast(name, operands, emitted, axes)
+
+
+def joins_in(dims: Sequence[Dim]) -> Iterator[Column]:
+    """Yield a column for each join within sizes, the inner ones first."""
+    for dim in dims:
+        if not isinstance(dim, int) and not dim.is_Symbol:
+            yield from _joins_in(term(dim))
+
+
+def _joins_in(value: Term) -> Iterator[Column]:
+    for operation in value.operations():
+        for arg in operation.args:
+            yield from _joins_in(arg)
+        if isinstance(operation, Operation) and operation.kind == "join":
+            yield Column(tuple(arg.dim() for arg in operation.args))
