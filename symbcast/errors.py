@@ -97,8 +97,8 @@ class UnknownRuleError(SymbcastError, ValueError):
         self.problems = tuple(problems)
 
     def __str__(self) -> str:
-        hint = f"did you mean {self.suggestion!r}? " if self.suggestion else ""
-        text = f"there is no rule {_brief(self.name)}; {hint}The rules are {', '.join(self.known)}."
+        hint = f"did you mean {self.suggestion!r}? The" if self.suggestion else "the"
+        text = f"there is no rule {_brief(self.name)}; {hint} rules are {', '.join(self.known)}."
         return "\n".join([text, *map(str, self.problems)])
 
 

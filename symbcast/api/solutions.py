@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.symbols import Unknown
 from symbcast.api.conditions import Condition
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.errors import RuleArgumentError
+from symbcast.errors import RuleArgumentError, ShapeTypeError
 from symbcast.program.call import Call
 from symbcast.questions.output_rule import WithOutput
 from symbcast.shapes import Shape, ShapeLike, shape, shape_of
@@ -139,7 +139,7 @@ def broadcastable_to(
     The operand is ``operands[1]``: its sizes are unknown, and the condition says what they can be. It is of ``rank``,
     or of the greatest rank that any such operand has; ``ranks`` are all of these, up to that of the target. By a rule
     that aligns shapes at the right, one of lower rank is that operand with sizes of 1 in front left out. Raises
-    `RuleArgumentError` where there is no such operand.
+    `RuleArgumentError` where there is no such operand, and `ShapeTypeError` for what is no rank.
 
     >>> found = broadcastable_to("N, C, 3")
     >>> found.operands[1], found.ranks
@@ -149,6 +149,8 @@ def broadcastable_to(
     >>> broadcastable_to("N, C, H, W", "pdpd", rank=1, axis=1).condition
     Condition('?0 == 1 or ?0 == C')
     """
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 0):
+        raise ShapeTypeError(rank, "a rank", "write a number such as rank=1, or None for the greatest")
     first, found = shape(target), find_rule(rule, attributes)
     solutions: dict[int, Call] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):

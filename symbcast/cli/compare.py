@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, show
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import Exit, UsageError, check_min_size
 
 if TYPE_CHECKING:
     from symbcast.comparison import Order
@@ -60,6 +60,7 @@ def compare(  # noqa: PLR0913 - each is an option
         return _status(_related(rule[0], rule[1], rank, format), fail_on)
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
+    check_min_size(min_size)
     operands = read_shapes(shapes, is_blank_read=False)
     return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 

@@ -11,7 +11,7 @@ from symbcast.broadcasting.registry import listed_rules
 from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, print_text, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import Exit, UsageError, check_limit, check_min_size
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
@@ -67,6 +67,7 @@ def cases(  # noqa: PLR0913 - each is an option
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """
+    check_limit(limit)
     found = _asked(shapes, rule, assume, min_size, attributes).cases(limit)
     if dispatch is not None:
         print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
@@ -110,6 +111,7 @@ def solve(
     from symbcast.api.solutions import solve as ask
     from symbcast.verdicts import Verdict
 
+    check_min_size(min_size)
     operands = _given(shapes)
     given = attributes_of(rule, attributes)
     found = ask(*operands, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
@@ -152,6 +154,7 @@ def repair(
     """
     from symbcast.verdicts import Verdict
 
+    check_limit(limit)
     result = _asked(shapes, rule, assume, min_size, attributes)
     found = result.repairs(limit)
     if format == "json":
@@ -170,6 +173,7 @@ def _asked(
 ) -> Result:
     from symbcast.api.result import broadcast
 
+    check_min_size(min_size)
     operands = _given(shapes)
     given = attributes_of(rule, attributes)
     return broadcast(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)

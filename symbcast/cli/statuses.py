@@ -24,3 +24,9 @@ def check_min_size(size: int) -> None:
     """Raise `UsageError` for a least size that is none."""
     if size < 0:
         raise UsageError(f"--min-size {size}: a size is not negative; write 0 or more")
+
+
+def check_limit(limit: int | None) -> None:
+    """Raise `UsageError` for a limit that leaves no answer."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit {limit}: write how many are wanted at most, 1 or more")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from symbcast.api.conditions import Condition
@@ -30,8 +30,8 @@ class RuleAnswer:
 
     rule: str
     result: Result | None
-    rule_asked: Rule
-    question: Question
+    rule_asked: Rule = field(repr=False)
+    question: Question = field(repr=False)
     refusal: str = ""
 
     @property

@@ -19,6 +19,7 @@ from symbcast.explanation.names import Namer, operand_names, rule_text
 from symbcast.explanation.surprises import outer_products
 from symbcast.logic.formulas import Formula, all_of
 from symbcast.program.call import Call
+from symbcast.program.limits import check_limit
 from symbcast.shapes import Shape, shape_of
 from symbcast.text.printing import formula_text
 from symbcast.verdicts import Verdict
@@ -119,6 +120,7 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
     assume "W == C" if that is known | assert W == C
     assume "W == C or W == 1 or C == 1" if that is known | assert W == C or W == 1 or C == 1
     """
+    check_limit(limit)
     verdict = result.verdict
     surprising = _count(result)
     if verdict is Verdict.UNKNOWN or (verdict is Verdict.ALWAYS and not surprising):

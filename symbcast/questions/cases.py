@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.characters import sizes_text
-from symbcast.errors import BindingError
+from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
 from symbcast.program.bindings import read_sizes, unknown_name
 from symbcast.program.call import Call
+from symbcast.program.limits import check_limit
 from symbcast.program.premises import knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import Statement
@@ -216,7 +217,9 @@ def cases_of_program(
 
 def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
     """Return the cases that most hints lie in first, and then the others."""
-    partition, most = question.partition, MOST if limit is None else limit
+    partition, most = question.partition, MOST if limit is None else check_limit(limit)
+    if isinstance(hints, (str, Mapping, Statement)):
+        raise ShapeTypeError(hints, "several hints", "write a list: hints=['N == 1']")
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):

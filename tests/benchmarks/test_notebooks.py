@@ -19,7 +19,7 @@ ATTENTION = ("batch, heads, T, P + T", "batch, 1, T, L")
 class TestShowing:
     def test_html(self, benchmark):
         result = sb.broadcast(*ATTENTION)
-        assert "L == P + T" in benchmark(result._repr_html_)
+        assert "L == T + P" in benchmark(result._repr_html_)
 
     def test_latex(self, benchmark):
         result = sb.broadcast(*ATTENTION)
@@ -27,7 +27,7 @@ class TestShowing:
 
     def test_text(self, benchmark):
         result = sb.broadcast(*ATTENTION)
-        assert "L == P + T" in benchmark(result.explain)
+        assert "L == T + P" in benchmark(result.explain)
 
 
 @pytest.mark.benchmark(group="where it works on a grid of 17 by 17")

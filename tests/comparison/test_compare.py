@@ -91,10 +91,21 @@ def test_wrong_rules(rules, kind, message):
 def test_other_wrong_input():
     with pytest.raises(sb.AssumptionError):
         sb.compare("N", "M", rules=["numpy"], assume=["N < 2", "N > 3"])
+    with pytest.raises(sb.AssumptionError, match="is about no size of these shapes; their sizes are N and M"):
+        sb.compare("N", "M", rules=["numpy"], assume="Q > 1")
     with pytest.raises(sb.ShapeTypeError, match="these are numpy, pdpd"):
         sb.compare("N", "M", rules=["numpy", "pdpd"]).pair("numpy", "none")
     with pytest.raises(TypeError, match="no truth value"):
         bool(sb.compare("N", "M", rules=["numpy"]))
+
+
+def test_unknown_sizes_are_those_of_broadcast():
+    """A label, and a shape that is held, mean one size in all operands; ``?`` is another one wherever it stands."""
+    held, other = sb.shape("?"), sb.shape("?")
+    for shapes in (("?0", "?0"), ("?a", "?a"), (held, held)):
+        assert pair_of(*shapes, rules=["numpy", "none"]).order is Order.EQUAL
+    for shapes in (("?", "?"), ("?0", "?1"), (held, other), (held, "?")):
+        assert pair_of(*shapes, rules=["numpy", "none"]).order is Order.REFINED_BY
 
 
 def test_without_rules_all_that_need_no_attributes():

@@ -495,7 +495,7 @@ def test_other_errors():
         env.broadcast("N", "M")
         plot(env, axis=0)
     with pytest.raises(sb.BindingError, match="its rank is 0"):
-        plot(sb.broadcast((), assume="N >= 1"), axis=0)
+        plot(sb.broadcast((), assume=sb.Condition("N >= 1")), axis=0)
     with pytest.raises(sb.BindingError, match="all sizes here are integers"):
         plot(sb.broadcast((2,), (3,)))
     with pytest.raises(sb.ShapeTypeError, match="is not a result"):

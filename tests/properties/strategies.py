@@ -330,8 +330,27 @@ def questions(draw, names=(1, 4), rank=3, operands=4, depth=2, most=2, is_linear
         found, is_plain = draw(shapes(letters, 2, rank, compound, most))
         found, attributes = draw(_fitted(rule, found))
     assumed = draw(st.lists(relations(letters, is_linear), max_size=facts))
-    is_plain = is_plain and all(a.is_linear for a in assumed)
-    return Question(rule, found, attributes, assumed, draw(st.sampled_from([0, 0, 1])), is_plain)
+    question = Question(rule, found, attributes, [], draw(st.sampled_from([0, 0, 1])))
+    question.assume = _linked(question.operands, assumed)
+    question.is_linear = is_plain and all(a.is_linear for a in question.assume)
+    return question
+
+
+def _names(read, text):
+    """Return the names of the sizes that are left in a text; none where it cannot be read, which the question tells."""
+    try:
+        return {symbol.name for symbol in read(text).symbols}
+    except sb.SymbcastError:
+        return set()
+
+
+def _linked(operands, assumed):
+    """Return the assumptions that are about a size of the operands, or linked to one: others are refused."""
+    known = set().union(*(_names(sb.shape, operand) for operand in operands))
+    groups = [_names(sb.Condition, relation.text) for relation in assumed]
+    for _ in groups:
+        known.update(*(group for group in groups if group & known))
+    return [relation for relation, group in zip(assumed, groups, strict=True) if not group or group & known]
 
 
 @st.composite

@@ -89,7 +89,8 @@ def test_a_program_reads_back_as_it_was_written(kind, data):
 def test_a_program_is_the_conjunction_of_its_calls(program):
     """Each call is made on the shapes that the calls before it gave."""
     env, _ = build(program)
-    conditions, shapes, given = [], {}, {"assume": [a.text for a in program.assume], "min_size": program.min_size}
+    conditions, shapes, given = [], {}, {"assume": [sb.Condition(a.text) for a in program.assume]}
+    given["min_size"] = program.min_size
     for number, step in enumerate(program.steps):
         if step.relation is not None:
             conditions.append(sb.Condition(step.relation.text))

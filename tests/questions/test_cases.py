@@ -224,3 +224,11 @@ def test_data_of_cases_are_text_that_reads_back():
         assert written["witness"] == case.witness()
         assert sb.shape(f"[{', '.join(written['broadcasts'][0]['shape'])}]") == case.shape
     assert "<table" in cases._repr_html_() and cases.explain() == str(cases)
+
+
+@pytest.mark.parametrize("hints", ["N == 1", {"N": 1, "M": 2}, sb.Condition("N == 1")])
+def test_hints_are_a_list(hints):
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M")
+    with pytest.raises(sb.ShapeTypeError, match="write a list"):
+        env.cases(hints)

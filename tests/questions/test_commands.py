@@ -55,3 +55,17 @@ def test_wrong_usage(capsys, command):
     assert run([command, "N", "M +", "--out", "3"][: 3 if command != "solve" else 5]) == Exit.USAGE
     assert run([command]) == Exit.USAGE
     assert "symbcast: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cases", "N", "M", "--limit", "0"], "--limit 0: write how many are wanted at most, 1 or more"),
+        (["repair", "2", "3", "--limit", "-1"], "--limit -1: write how many are wanted at most, 1 or more"),
+        (["cases", "N", "--min-size", "-1"], "--min-size -1: a size is not negative"),
+        (["solve", "N", "--out", "3", "--min-size", "-1"], "--min-size -1: a size is not negative"),
+    ],
+)
+def test_wrong_numbers(capsys, arguments, message):
+    assert run(arguments) == Exit.USAGE
+    assert message in capsys.readouterr().err

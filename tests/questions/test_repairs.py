@@ -183,3 +183,11 @@ def test_repairs_are_data():
             "onnx": "b_1_axes = Constant <value_ints = [1, 2]> ()\nb_1 = Unsqueeze (b, b_1_axes)",
         },
     }
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 2.5, "3"])
+def test_limits_of_repairs_and_cases_are_numbers_above_0(limit):
+    result = sb.broadcast("N", "M")
+    for ask in (result.repairs, result.cases):
+        with pytest.raises(sb.ShapeTypeError, match="write how many are wanted at most, 1 or more"):
+            ask(limit)

@@ -96,3 +96,9 @@ def test_data_and_pages():
     data = json.loads(json.dumps(found.to_dict()))
     assert (data["verdict"], data["wanted"], data["shapes"]) == ("sometimes", "(5, 3)", [[1, 3], [5, 1]])
     assert "the output is" in found._repr_html_() and "wanted" in str(found)
+
+
+@pytest.mark.parametrize("rank", [-1, True, 1.5, "x"])
+def test_what_is_no_rank_of_an_operand_is_refused(rank):
+    with pytest.raises(sb.ShapeTypeError, match="is not a rank"):
+        sb.broadcastable_to("N", rank=rank)
