@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = ["6_what_export_made_of_it.ipynb"] if find_spec("torch") is None else []
+collect_ignore = ["7_what_export_made_of_it.ipynb"] if find_spec("torch") is None else []
