@@ -7,6 +7,7 @@ guards say that nothing is left over.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import reduce
 from itertools import pairwise
@@ -150,3 +151,8 @@ def _compared(op: ast.cmpop, left: Term, right: Term) -> Formula:
 
 def _normal(source: str) -> str:
     return ast.unparse(ast.parse(source, mode="eval").body)
+
+
+def shown_guard(text: str) -> str:
+    """Return a guard as torch shows it, without what stands for the arguments."""
+    return re.sub(r"L\['(\w+)'\]", r"\1", text)

@@ -9,8 +9,8 @@ from functools import cached_property
 from symbcast.algebra.symbols import symbol
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.onnx.inputs.knowledge import identifier
-from symbcast.torch.guard_texts import GuardReader
-from symbcast.torch.guards import Guard, Guards, Specialised, shown_guard
+from symbcast.torch.guard_texts import GuardReader, shown_guard
+from symbcast.torch.guards import Guard, Guards, Specialised
 from symbcast.torch.inputs import shown_source
 
 _SIZE = re.compile(r"L\['\w+'\](?:\[[^\]]*\])*\.size\(\)\[\d+\]")

@@ -10,7 +10,8 @@ from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula,
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ShownReport
 from symbcast.torch.comparison import Comparer, Comparison
-from symbcast.torch.guards import Guards, guards_of
+from symbcast.torch.guards import Guards
+from symbcast.torch.recorded_guards import guards_of
 from symbcast.torch.suggestions import Suggester, Suggestion
 
 if TYPE_CHECKING:

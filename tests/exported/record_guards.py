@@ -15,8 +15,8 @@ from pathlib import Path
 import exported_models
 import torch
 
-from symbcast.torch.guards import guards_of
 from symbcast.torch.inputs import read_inputs
+from symbcast.torch.recorded_guards import guards_of
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "guards.json"
 
