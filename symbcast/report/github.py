@@ -22,18 +22,22 @@ def commands(outcome: Outcome) -> Iterator[str]:
             together.setdefault(notice.kind, []).append(notice)
         else:
             title = f"{notice.operator} {notice.operation}" if notice.operation else subject
-            yield command(_COMMANDS[notice.level], outcome.source, title, notice.text)
+            # GitHub shows what it says of files of the repository, which paths from there name.
+            line = notice.line if notice.line is not None and not PurePath(notice.line.file).is_absolute() else None
+            file = outcome.source if line is None else line.file
+            yield command(_COMMANDS[notice.level], file, title, notice.text, 0 if line is None else line.number)
     for kind, notices in together.items():
         yield command(_COMMANDS[kind.level], outcome.source, kind.together, _named(notices))
 
 
-def command(name: str, file: str, title: str, message: str) -> str:
-    r"""Return a command; what has a meaning in it is escaped.
+def command(name: str, file: str, title: str, message: str, line: int = 0) -> str:
+    r"""Return a command; what has a meaning in it is escaped. Lines are counted from 1 on, and 0 is none.
 
     >>> command("warning", "a,b.onnx", "Add: n", "100%\nmore")
     '::warning file=a%2Cb.onnx,title=Add%3A n::100%25%0Amore'
     """
     place = f"file={_property(PurePath(file).as_posix())}," if file else ""
+    place += f"line={line}," if file and line else ""
     return f"::{name} {place}title={_property(title)}::{_data(message)}"
 
 

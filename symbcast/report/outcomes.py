@@ -35,10 +35,18 @@ class Kind(NamedTuple):
     together: str = ""
 
 
+class Line(NamedTuple):
+    """A line of the user's code: a file, relative where it is under the working directory, and its number from 1 on."""
+
+    file: str
+    number: int
+
+
 class Notice(NamedTuple):
     """Something to be said of an operation, or of the whole where ``operation`` is empty.
 
     ``operator`` is what the operation is, such as ``"matmul"``; the first line of ``text`` says it all in short.
+    ``line`` is where the operation comes from, where that is known.
     """
 
     kind: Kind
@@ -46,6 +54,7 @@ class Notice(NamedTuple):
     operation: str
     operator: str
     text: str
+    line: Line | None = None
 
 
 class Problem(NamedTuple):

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from symbcast.report.outcomes import Line
 from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
@@ -35,9 +37,13 @@ class Source(NamedTuple):
     line: int
     text: str
 
+    @property
+    def is_of_cell(self) -> bool:
+        """Whether it is of a notebook's cell: the files of such have names of no meaning, other ones each time."""
+        return "/ipykernel_" in self.file
+
     def __str__(self) -> str:
-        # The files of a notebook's cells have names of no meaning, other ones each time.
-        return f"{self.line} of a cell" if "/ipykernel_" in self.file else f"{self.file}:{self.line}"
+        return f"{self.line} of a cell" if self.is_of_cell else f"{self.file}:{self.line}"
 
 
 class Node:
@@ -66,6 +72,16 @@ class Node:
     def source(self) -> Source | None:
         """The innermost line that is not of torch's own code; None where torch has none."""
         return source_of(self.fx.meta.get("stack_trace") or "")
+
+    @property
+    def line(self) -> Line | None:
+        """The line of a file of the user's that it comes from."""
+        source = self.source
+        if source is None or source.is_of_cell or is_of_torch(source.file):
+            return None
+        path = PurePath(source.file)
+        here = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        return Line(str(here), source.line)
 
     @property
     def where(self) -> str:

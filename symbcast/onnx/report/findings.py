@@ -17,6 +17,7 @@ from symbcast.onnx.report.sequences import described
 from symbcast.onnx.report.sizes import completed
 from symbcast.report import findings as report
 from symbcast.report.failures import Sizes, dims_at
+from symbcast.report.outcomes import Line
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
 
@@ -38,7 +39,8 @@ class Finding(report.Finding):
         described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
         fix: What to do; empty where nothing was found.
         is_about_data: Whether it is about sizes that data decide.
-        where: The module and the line of code that the node comes from, where the model says so.
+        where: The module and the line of code that the node comes from, in words, where the model says so.
+        line: The line of code, where the model says so.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
@@ -46,6 +48,7 @@ class Finding(report.Finding):
     fix: str = ""
     is_about_data: bool = False
     where: str = ""
+    line: Line | None = None
 
     def words_of(self, position: int) -> str:
         """Return what an operand is in words where it is no tensor; empty where it is one."""
@@ -174,4 +177,5 @@ class _Reader:
             "described": tuple(described(v, self._namer.dim) for v in values),
             "shown": blamed.shown(),
             "where": getattr(blamed.place.node, "where", ""),
+            "line": getattr(blamed.place.node, "line", None),
         }
