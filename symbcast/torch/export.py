@@ -20,18 +20,19 @@ def exported(
 ) -> tuple[Any, Refusal | None]:
     """Return a module as torch exports it; with what it said, where it refused the dimensions that it was given.
 
-    Raises `ModelError` where torch does not export it in either way.
+    Raises `ModelError` where torch does not export it in either way, with what it said first.
     """
     try:
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
-        refusal = read_error(error, min_size)
-        if not refusal.guards.all and not refusal.guards.specialised:
+        # Whatever the error is: torch also fails while it works out what to say of dimensions.
+        opened = left_open(dynamic_shapes)
+        if opened == dynamic_shapes:
             raise _failed(module, error) from error
-    try:
-        return _export(module, args, kwargs, left_open(dynamic_shapes)), refusal
-    except Exception as error:
-        raise _failed(module, error) from error
+        try:
+            return _export(module, args, kwargs, opened), read_error(error, min_size)
+        except Exception:
+            raise _failed(module, error) from error
 
 
 def _failed(module: Any, error: Exception) -> ModelError:

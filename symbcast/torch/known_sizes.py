@@ -25,7 +25,7 @@ from symbcast.solver.univariate import narrow
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.algebra.terms import Atom, Dim
 
 _LOOKED_AT = 64
 """How many members of a set are looked at for the step between them."""
@@ -99,9 +99,9 @@ class KnownSizes:
                 return formula
 
     def _divided(self, left: Dim, right: Dim) -> tuple[Dim, Dim]:
-        for size in term(left if left != 0 else right).symbols():
-            while self._is_at_least(size, 1):
-                found = [d if d == 0 else exact_quotient((d,), (size,)) for d in (left, right)]
+        for factor in _factors(term(left if left != 0 else right)):
+            while self._is_at_least(factor, 1):
+                found = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
                 if found[0] is None or found[1] is None or found == [0, 0]:
                     break
                 left, right = found[0], found[1]
@@ -114,7 +114,7 @@ class KnownSizes:
         number = (1 if found.operator == "<" else 0) - term(least).constant
         if number < 1:
             return found
-        for atom in dict.fromkeys(a for monomial in rest.coefficients for a in monomial):
+        for atom in _factors(rest):
             quotient = exact_quotient((rest.dim(),), (atom,))
             if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
                 return self._without_positive_factor(at_most(1, quotient))
@@ -126,6 +126,11 @@ class KnownSizes:
     def _plain(self, value: Term) -> Term:
         """Return a term with sizes as they are written, and without quotients that come out even."""
         return _cancelled(Substitution(self._written, of_symbols=True).term(value))
+
+
+def _factors(value: Term) -> list[Atom]:
+    """Return what a sum may have as a factor: whatever its summands have."""
+    return list(dict.fromkeys(atom for monomial in value.coefficients for atom in monomial))
 
 
 def _cancelled(value: Term) -> Term:
@@ -185,7 +190,7 @@ def is_at_least(value: Term, number: int) -> bool:
         return True
     offset = min(0, value.constant)
     rest, product = value - constant(offset), 1
-    for atom in dict.fromkeys(a for monomial in rest.coefficients for a in monomial):
+    for atom in _factors(rest):
         quotient, least = exact_quotient((rest.dim(),), (atom,)), lower_bound(atom)
         if quotient is not None and least is not None and least >= 1:
             rest, product = term(quotient), product * least
