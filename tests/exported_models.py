@@ -127,7 +127,7 @@ _OPERATORS = ("nms", "qnms", "qroi_align", *_GRADUATED, *(f"_{name}_backward" fo
 _KEPT: list[Any] = []
 
 
-def _image(name: str, size: int = 64, **options: Any) -> Callable[[], Case]:
+def image(name: str, size: int = 64, **options: Any) -> Callable[[], Case]:
     def made() -> Case:
         _vision()
         import timm
@@ -145,7 +145,7 @@ def _argument(module: nn.Module) -> str:
     return next(iter(signature(module.forward).parameters))
 
 
-def _text(kind: str, inputs: tuple[str, ...], **options: Any) -> Callable[[], Case]:
+def small_text(kind: str, inputs: tuple[str, ...], **options: Any) -> Callable[[], Case]:
     def made() -> Case:
         _vision()
         import transformers
@@ -199,21 +199,21 @@ CASES: dict[str, Callable[[], Case]] = {
     "fpn": _fpn,
     "cached_attention": _cached,
     "tcn": _tcn,
-    "resnet18": _image("resnet18"),
-    "mobilenetv3": _image("mobilenetv3_small_050"),
-    "convnext": _image("convnext_atto"),
-    "efficientnet": _image("efficientnet_lite0"),
-    "regnet": _image("regnetx_002"),
-    "ghostnet": _image("ghostnet_050"),
-    "repvgg": _image("repvgg_a0"),
-    "vit": _image("vit_tiny_patch16_224", dynamic_img_size=True),
-    "bert": _text("Bert", _IDS, **_SMALL),
-    "distilbert": _text("DistilBert", _IDS, dim=32, n_layers=2, n_heads=4, hidden_dim=64),
-    "gpt2": _text("GPT2", _IDS, n_embd=32, n_layer=2, n_head=4),
-    "llama": _text("Llama", _IDS, num_key_value_heads=2, **_SMALL),
-    "t5": _text("T5", (*_IDS, "decoder_input_ids"), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4),
-    "electra": _text("Electra", _IDS, embedding_size=32, **_SMALL),
-    "qwen2": _text("Qwen2", _IDS, num_key_value_heads=2, **_SMALL),
-    "albert": _text("Albert", _IDS, embedding_size=16, **_SMALL),
+    "resnet18": image("resnet18"),
+    "mobilenetv3": image("mobilenetv3_small_050"),
+    "convnext": image("convnext_atto"),
+    "efficientnet": image("efficientnet_lite0"),
+    "regnet": image("regnetx_002"),
+    "ghostnet": image("ghostnet_050"),
+    "repvgg": image("repvgg_a0"),
+    "vit": image("vit_tiny_patch16_224", dynamic_img_size=True),
+    "bert": small_text("Bert", _IDS, **_SMALL),
+    "distilbert": small_text("DistilBert", _IDS, dim=32, n_layers=2, n_heads=4, hidden_dim=64),
+    "gpt2": small_text("GPT2", _IDS, n_embd=32, n_layer=2, n_head=4),
+    "llama": small_text("Llama", _IDS, num_key_value_heads=2, **_SMALL),
+    "t5": small_text("T5", (*_IDS, "decoder_input_ids"), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4),
+    "electra": small_text("Electra", _IDS, embedding_size=32, **_SMALL),
+    "qwen2": small_text("Qwen2", _IDS, num_key_value_heads=2, **_SMALL),
+    "albert": small_text("Albert", _IDS, embedding_size=16, **_SMALL),
 }
 """Twenty models, by name."""

@@ -1,4 +1,4 @@
-"""Holds what is said of the models in ``exported_models.py`` against torch, and prints a table.
+"""Holds what is said of the models in ``exported_models.py`` and ``exported_others.py`` against torch.
 
 ``PYTHONPATH=tests python tests/exported/run_models.py [NAME ...]``: each is exported with AUTO and with a `Dim` for
 each axis, and run at ten sizes: where it is said to run, where each clause of its condition and of its guards fails,
@@ -14,8 +14,9 @@ import warnings
 from time import process_time
 from typing import NamedTuple
 
-import exported_models
 import torch
+from exported_models import CASES
+from exported_others import OTHERS
 from graph_runs import run
 
 import symbcast as sb
@@ -118,9 +119,10 @@ def main(names):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     print(f"| {' | '.join(HEADS)} |\n|---|{'--:|' * (len(HEADS) - 2)}---|")
-    for name in names or exported_models.CASES:
+    models = {**CASES, **OTHERS}
+    for name in names or models:
         for how in ("auto", "named"):
-            case = exported_models.CASES[name]()
+            case = models[name]()
             shapes = case.auto() if how == "auto" else case.named()
             report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=shapes)
             print(f"| {' | '.join(map(str, _row(report, f'{name} ({how})')))} |", flush=True)
