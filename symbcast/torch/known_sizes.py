@@ -43,6 +43,8 @@ class KnownSizes:
     (True, False)
     >>> known.divided(Comparison("==", N * M, N * 4)), known.divided(at_most(1, N * M - 2 * N))
     (Comparison('==', M, 4), Comparison('<=', 1, M - 2))
+    >>> known.divided(Comparison("!=", N * M + 1, N + M))
+    Comparison('!=', N, 1)
     """
 
     def __init__(self, sizes: Iterable[Symbol], least: int) -> None:
@@ -90,7 +92,8 @@ class KnownSizes:
         match formula:
             case Comparison(operator, left, right):
                 found = Comparison(operator, *self._divided(left, right))
-                return self._without_positive_factor(found) if operator in ("<=", "<") else found
+                is_order = operator in ("<=", "<")
+                return self._without_positive_factor(found) if is_order else self._at_the_least(found)
             case AllOf(parts):
                 return all_of(map(self.divided, parts))
             case AnyOf(parts):
@@ -118,6 +121,15 @@ class KnownSizes:
             quotient = exact_quotient((rest.dim(),), (atom,))
             if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
                 return self._without_positive_factor(at_most(1, quotient))
+        return found
+
+    def _at_the_least(self, found: Comparison) -> Comparison:
+        """Return ``n == low`` for ``(n - low)*p == 0``, where ``p`` is never 0, and so for ``!=``."""
+        difference = self._plain(term(found.left) - term(found.right))
+        for size, written in self._written.items():
+            quotient = exact_quotient((difference.dim(),), (size,))
+            if quotient is not None and any(is_at_least(q, 1) for q in (term(quotient), -term(quotient))):
+                return Comparison(found.operator, size, written.constant)
         return found
 
     def _is_at_least(self, value: Term, number: int) -> bool:
