@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.api.env import ShapeEnv
 from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import Formula, all_of, at_most, dims_of
+from symbcast.logic.formulas import TRUE, Formula, all_of, at_most, dims_of
 from symbcast.onnx.report.askers import Askers
 from symbcast.program.assumptions import Assumption
 from symbcast.torch.known_sizes import KnownSizes
@@ -114,6 +114,7 @@ class Guards:
         Those about one size come first: how large it must be makes most of the others plain, or about one size too.
         """
         left = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
+        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the plainest first: they make the others plain
         count = len(left) + 1
         while len(left) < count:
             count, others = len(left), []
@@ -121,10 +122,11 @@ class Guards:
                 plainer = known.divided(formula)
                 if known.implies(plainer):
                     continue
-                if known.learn(plainer):
-                    yield n, plainer
-                else:
+                told = known.learn(plainer)
+                if told is None:
                     others.append((n, plainer))
+                elif told != TRUE:
+                    yield n, told
             left = others
         yield from left
 

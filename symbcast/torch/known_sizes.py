@@ -7,28 +7,33 @@ the next, ``8 + 8*k``; most extremes, quotients and remainders are gone then, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
-from math import gcd
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice, takewhile
+from math import gcd, lcm
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import subtract
 from symbcast.algebra.bounds import exact_quotient
-from symbcast.algebra.lower_bounds import lower_bound
 from symbcast.algebra.operations import Substitution, operate
-from symbcast.algebra.terms import Operation, Term, collect, constant, term
-from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most
+from symbcast.algebra.terms import Operation, Term, constant, term
+from symbcast.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
 from symbcast.program.premises import own_set
+from symbcast.solver.evaluation import holds_at
 from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL, SizeSet
 from symbcast.solver.univariate import narrow
+from symbcast.torch.quotients import cancelled, divisors, factors, is_at_least, rebuilt
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Atom, Dim
+    from symbcast.algebra.terms import Dim
 
 _LOOKED_AT = 64
-"""How many members of a set are looked at for the step between them."""
+"""How many members of a set are looked at for the step between them; the largest period of residues."""
+_SMALL = 4
+"""Up to how many periods sizes are tried one by one, where they are divided by sizes."""
 
 
 class KnownSizes:
@@ -37,8 +42,8 @@ class KnownSizes:
     >>> from symbcast.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
     >>> known = KnownSizes([N, M], 1)
-    >>> known.learn(at_most(3, M))
-    True
+    >>> known.learn(at_most(3, M)), known.learn(at_most(2, M))
+    (Comparison('<=', 3, M), AllOf(()))
     >>> known.implies(at_most(2, N * M - N)), known.implies(Comparison("!=", N * M, 4))
     (True, False)
     >>> known.divided(Comparison("==", N * M, N * 4)), known.divided(at_most(1, N * M - 2 * N))
@@ -53,17 +58,48 @@ class KnownSizes:
         for size in self._sets:
             self._write(size)
 
-    def learn(self, formula: Formula) -> bool:
-        """Take in a formula about one size; return whether that is what it is, and can be taken in exactly."""
-        size, *others = (*symbols_in(formula), None, None)[:2]
-        if size is None or others != [None] or size not in self._sets:
-            return False
-        members = narrow(self._sets[size], formula)
+    def learn(self, formula: Formula) -> Formula | None:
+        """Take in a formula about one size; return what it says that was not known, in plain words.
+
+        None where it is about several sizes, or cannot be taken in exactly.
+        """
+        symbols = list(symbols_in(formula))
+        if len(symbols) != 1 or symbols[0] not in self._sets:
+            return None
+        (size,) = symbols
+        before = self._sets[size]
+        members = narrow(before, formula)
+        is_plain = members is not None
+        if members is None:
+            members = self._narrowed_by_residues(size, formula)
         if not members:
-            return False
+            return None
+        if members.same(before):
+            return TRUE
         self._sets[size] = members
         self._write(size)
-        return True
+        return formula if is_plain else describe(size, members)
+
+    def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
+        """Return the members that satisfy a formula in which a size is divided by one; None where that is not found.
+
+        Small sizes are tried one by one. From some size on, what a residue class makes of such a quotient is a number.
+        """
+        period = lcm(*(n for d in dims_of(formula) for n in divisors(term(d))))
+        if period > _LOOKED_AT:
+            return None
+        start = period * _SMALL
+        found = [
+            SizeSet.of(n for n in takewhile(lambda n: n < start, self._sets[size]) if holds_at(formula, {size: n}))
+        ]
+        for n in range(start, start + period):
+            written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
+            members = narrow(ALL, _changed(formula, partial(_put_in, written)))
+            if members is None or (members and not members.same(ALL)):
+                return None
+            if members:
+                found.append(SizeSet.residues(period, [n]) & SizeSet.interval(start, None))
+        return self._sets[size] & SizeSet.union(found)
 
     def _write(self, size: Symbol) -> None:
         """Write a size as the least of its set, and a multiple of the step of those after it."""
@@ -73,6 +109,9 @@ class KnownSizes:
         if step > 1 and not members <= SizeSet.residues(step, [low]):
             step = 1
         self._written[size] = term(size).scaled(step) + constant(low)
+        self._substitution = Substitution(self._written, of_symbols=True)
+        self._known: dict[Term, Term] = {}
+        self._simple: dict[Operation, Term] = {}
 
     def implies(self, formula: Formula) -> bool:
         """Return whether a formula is seen to follow from what is known of each size by itself."""
@@ -91,7 +130,8 @@ class KnownSizes:
         """Return a formula whose comparisons have no factor on both sides that is known to be 1 at least."""
         match formula:
             case Comparison(operator, left, right):
-                found = Comparison(operator, *self._divided(left, right))
+                sides = (self._simpler(term(d)).dim() for d in (left, right))
+                found = Comparison(operator, *self._divided(*sides))
                 is_order = operator in ("<=", "<")
                 return self._without_positive_factor(found) if is_order else self._at_the_least(found)
             case AllOf(parts):
@@ -101,8 +141,27 @@ class KnownSizes:
             case _:
                 return formula
 
+    def _simpler(self, value: Term) -> Term:
+        """Return a term with numbers in the place of the operations that are known to be such, and shorter extremes."""
+        return rebuilt(value, self._simpler_operation)
+
+    def _simpler_operation(self, atom: Operation) -> Term:
+        if atom not in self._simple:
+            found = self._plain(atom)
+            self._simple[atom] = found if found.is_constant else operate(atom.kind, self._needed_arguments(atom))
+        return self._simple[atom]
+
+    def _needed_arguments(self, atom: Operation) -> tuple[Term, ...]:
+        """Return the arguments of an operation, without those of an extreme that another one is always beyond."""
+        kept = list(map(self._simpler, atom.args))
+        sign = {"max": 1, "min": -1}.get(atom.kind, 0)
+        for arg in list(kept) if sign else ():
+            if any(self._is_at_least((other - arg).scaled(sign), 0) for other in kept if other is not arg):
+                kept.remove(arg)
+        return tuple(kept)
+
     def _divided(self, left: Dim, right: Dim) -> tuple[Dim, Dim]:
-        for factor in _factors(term(left if left != 0 else right)):
+        for factor in factors(term(left if left != 0 else right)):
             while self._is_at_least(factor, 1):
                 found = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
                 if found[0] is None or found[1] is None or found == [0, 0]:
@@ -117,7 +176,7 @@ class KnownSizes:
         number = (1 if found.operator == "<" else 0) - term(least).constant
         if number < 1:
             return found
-        for atom in _factors(rest):
+        for atom in factors(rest):
             quotient = exact_quotient((rest.dim(),), (atom,))
             if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
                 return self._without_positive_factor(at_most(1, quotient))
@@ -137,37 +196,26 @@ class KnownSizes:
 
     def _plain(self, value: Term) -> Term:
         """Return a term with sizes as they are written, and without quotients that come out even."""
-        return _cancelled(Substitution(self._written, of_symbols=True).term(value))
+        if value not in self._known:
+            self._known[value] = cancelled(self._substitution.term(value))
+        return self._known[value]
 
 
-def _factors(value: Term) -> list[Atom]:
-    """Return what a sum may have as a factor: whatever its summands have."""
-    return list(dict.fromkeys(atom for monomial in value.coefficients for atom in monomial))
+def _put_in(written: Substitution, dim: Dim) -> Dim:
+    return cancelled(written.term(term(dim))).dim()
 
 
-def _cancelled(value: Term) -> Term:
-    """Return a term in which no quotient is divided by what divides it, and is 1 at least.
-
-    >>> from symbcast.text import parse_dim
-    >>> _cancelled(parse_dim("(8*k + 16)//(k + 2)")), _cancelled(parse_dim("(8*k + 16) % (k + 2)"))
-    (8, 0)
-    """
-    parts = []
-    for monomial, coefficient in value.coefficients.items():
-        product = constant(1)
-        for atom in monomial:
-            product *= _cancelled_operation(atom) if isinstance(atom, Operation) else atom
-        parts.append((product, coefficient))
-    return collect(parts)
-
-
-def _cancelled_operation(atom: Operation) -> Term:
-    args = tuple(map(_cancelled, atom.args))
-    if atom.kind in ("//", "%") and is_at_least(args[1], 1):
-        quotient = exact_quotient((args[0].dim(),), (args[1].dim(),))
-        if quotient is not None:
-            return term(quotient) if atom.kind == "//" else constant(0)
-    return operate(atom.kind, args)
+def _changed(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
+    """Return a formula with its dimensions changed."""
+    match formula:
+        case Comparison(operator, left, right):
+            return Comparison(operator, change(left), change(right))
+        case AllOf(parts):
+            return all_of(_changed(p, change) for p in parts)
+        case AnyOf(parts):
+            return any_of(_changed(p, change) for p in parts)
+        case _:
+            return formula
 
 
 def _always(formula: Formula) -> bool:
@@ -193,18 +241,3 @@ def _is_plain(operator: str, left: Term, right: Term) -> bool:
         case Operation(kind="%", args=(above, below)) if right == constant(0):
             return is_at_least(above, 1) and is_at_least(below - above, 1)
     return False
-
-
-def is_at_least(value: Term, number: int) -> bool:
-    """Return whether a term is seen to be so large at all sizes from 0 on: as a sum, or as a product of such."""
-    low = lower_bound(value)
-    if low is not None and low >= number:
-        return True
-    offset = min(0, value.constant)
-    rest, product = value - constant(offset), 1
-    for atom in _factors(rest):
-        quotient, least = exact_quotient((rest.dim(),), (atom,)), lower_bound(atom)
-        if quotient is not None and least is not None and least >= 1:
-            rest, product = term(quotient), product * least
-    low = lower_bound(rest)
-    return low is not None and low >= 0 and low * product + offset >= number
