@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from symbcast.errors import ShapeTypeError
 from symbcast.onnx.inputs.given import read_given
 from symbcast.program.assumptions import Assumptions
 from symbcast.torch.check_program import checked, question_of
@@ -55,6 +56,16 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
         module, program = program, None
-        program, refusal = exported(module, args or (), kwargs, dynamic_shapes, min_size)
-    question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget)
+        program, refusal = exported(module, *_arguments(args, kwargs), dynamic_shapes, min_size)
+    called = "" if module is None else type(module).__name__
+    question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget, called=called)
     return TorchReport(checked(question, read_given(bind, shapes, values, min_size)), question, module, refusal)
+
+
+def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return what a module is exported with; raises `ShapeTypeError` for a tensor in the place of a tuple of such."""
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise ShapeTypeError(args, "a tuple of arguments", "give args=(x,), a tuple, for one of them too")
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ShapeTypeError(kwargs, "a dictionary of arguments", 'give kwargs={"mask": mask}')
+    return args or (), kwargs or {}

@@ -44,22 +44,23 @@ class Question(NamedTuple):
     budget: float | None
 
 
-def question_of(
+def question_of(  # noqa: PLR0913 - each is something that is known, or asked
     program: Any,
     assume: Assumptions,
     min_size: int,
     names: Mapping[str, str],
     *,
     budget: float | None = None,
+    called: str = "",
 ) -> Question:
-    """Return what is asked about a program, which may be a file."""
+    """Return what is asked about a program, which may be a file; ``called`` is the name to tell it by, if any."""
     check_min_size(min_size)
     path = Path(os.fspath(program)) if isinstance(program, (str, os.PathLike)) else None
     loaded = load_program(program)
     inputs = read_inputs(loaded, dict(names))
     model = Model(Graph(loaded, [i.name for i in inputs.inputs]))
-    called = str(path) if path is not None else _name_of(loaded)
-    return Question(called, path, model, inputs, tuple(read_assumptions(assume)), min_size, budget)
+    source = str(path) if path is not None else called or _name_of(loaded)
+    return Question(source, path, model, inputs, tuple(read_assumptions(assume)), min_size, budget)
 
 
 def load_program(program: Any) -> Any:
@@ -87,7 +88,8 @@ def _name_of(program: Any) -> str:
         if stack:
             kind = stack[0][1]
             name = str(kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2]
-            return "program" if name.startswith("_") else name
+            if not name.startswith("_"):  # torch's own
+                return name
     return "program"
 
 

@@ -109,7 +109,7 @@ class TorchReport(ShownReport):
         from symbcast.show.document import Room
         from symbcast.torch.document import document
 
-        return document(self, self.guards, self.refusal is not None, room or Room.SCREEN)
+        return document(self, self.guards, None if self.refusal is None else self.refusal.text, room or Room.SCREEN)
 
 
 def spelled_out(formula: Formula) -> Formula:

@@ -57,7 +57,8 @@ class Suggester:
     def _said(self, axis: Axis) -> str:
         """Return what stands for an axis: a `Dim`, such a one times a number, or what leaves it to torch."""
         size = axis.size
-        if axis.source in self._refused or not isinstance(size, Symbol):
+        is_number = axis.axis is None  # of an integer torch takes no `Dim`
+        if axis.source in self._refused or is_number or not isinstance(size, Symbol):
             return AUTO
         size = self._first_of(size)
         about = [c for c in self._clauses if size in symbols_in(c) and not _is_equality(c)]
@@ -80,11 +81,13 @@ class Suggester:
         return min(met, key=order.index)
 
     def _dim(self, size: Symbol, members: SizeSet) -> str:
-        """Return a `Dim` for sizes of a set, or a number times one; what leaves it to torch where neither says it."""
+        """Return a `Dim` for sizes of a set, or a number times one; None for one number, else what leaves it to torch."""
         name, low = size.name, members.least()
         if low is None:
             return AUTO
         high = members.greatest
+        if low == high:
+            return "None"
         if members.same(SizeSet.interval(low, high)):
             self._lines[name] = f"{name} = {_made(name, low, high)}"
             return name

@@ -42,7 +42,10 @@ def sizes_of(report, count=RUNS):
     draw, bases = random.Random(0), found[-2:]
     while len(found) < count:
         base = draw.choice(bases)
-        sizes = {n: max(1, size * draw.choice([1, 1, 1, 2]) + draw.choice([0, 0, 0, 1, 4])) for n, size in base.items()}
+        sizes = {
+            n: max(1, size * draw.choice([1, 1, 1, 2]) + draw.choice([0, 0, 0, 1, 4, draw.randrange(count)]))
+            for n, size in base.items()
+        }
         found += [sizes] if sizes not in found else []
     return found
 

@@ -15,6 +15,7 @@ from symbcast.solver.evaluation import holds_at
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
 import exported_models  # noqa: E402
+import exported_others  # noqa: E402
 from graph_runs import run  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -117,6 +118,46 @@ def test_guards_that_let_through_what_fails():
         program.module()(torch.zeros(2, 4), torch.zeros(1, 4))
 
 
+FAULTS = {
+    # Ids of more batches than the mask has are let through, and then fail.
+    "bert": ("too wide", {"input_ids_dim_0": 2, "attention_mask_dim_0": 1}, "IndexError"),
+    # Images of 32 x 32 and less, down to one pixel, run and are refused.
+    "resnet18": ("too narrow", {"x_dim_2": 1, "x_dim_3": 33}, ""),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_known_models_are_found_at_the_smallest_sizes(name):
+    pytest.importorskip({"bert": "transformers", "resnet18": "timm"}[name])
+    kind, sizes, error = FAULTS[name]
+    case = exported_models.CASES[name]()
+    report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.auto())
+    found = [d for d in report.compare().disagreements if d.kind == kind]
+    assert any(sizes.items() <= d.sizes.items() and error in d.error for d in found), found
+    assert all(d.sizes[other] == 1 for d in found[:1] for other in set(d.sizes) - set(sizes))
+
+
+SUGGESTED = {
+    "unet": "{0: batch, 2: 4*_H, 3: 4*_W}",
+    "tcn": "{0: batch, 2: Dim.AUTO}",
+    "fpn": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
+    "segmenter": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
+    "spectrum": "{0: batch, 1: Dim.AUTO}",
+    "blocks": "{0: batch, 2: 8*_H, 3: 8*_W}, 'place': {1: None}",
+}
+
+
+@pytest.mark.parametrize("name", SUGGESTED)
+def test_the_text_that_is_suggested_makes_torch_export_what_it_refused(name):
+    case = {**exported_models.CASES, **exported_others.OTHERS}[name]()
+    report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.named())
+    assert report.refusal is not None
+    space = {}
+    exec(str(report.suggest()), space)
+    torch.export.export(case.module, case.args, case.kwargs, dynamic_shapes=space["dynamic_shapes"])
+    assert SUGGESTED[name] in str(report.suggest())
+
+
 def test_a_program_from_a_file_is_the_same(tmp_path, unet):
     case, report = unet
     path = tmp_path / "unet.pt2"
@@ -192,6 +233,56 @@ def test_all_kinds_of_arguments_are_named(strict):
     assert (
         texts == ["a.shape[0]", "args_0.shape[0]", "args_1['z'].shape[0]"] and "n" in report.guards.env.shown.values()
     )
+
+
+class Scaled(nn.Module):
+    def forward(self, x, times=3, wide=True):
+        return x[:, ::2] * times if wide else x
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "told"),
+    [
+        (torch.zeros(3, 4), None, "is not a tuple of arguments; give args=(x,)"),
+        ((torch.zeros(3, 4),), [3], "(list) is not a dictionary of arguments"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(args, kwargs, told):
+    with pytest.raises(sb.ShapeTypeError) as error:
+        sb.torch.check(Scaled(), args, kwargs)
+    assert told in str(error.value)
+
+
+def test_integers_and_truth_values_among_the_arguments():
+    shapes = {"x": {0: Dim("n"), 1: Dim("m", min=3)}, "times": Dim.AUTO, "wide": None}
+    report = sb.torch.check(Scaled(), (torch.zeros(3, 4),), {"times": 7, "wide": True}, dynamic_shapes=shapes)
+    assert "Scaled" in report.explain() and report.verdict is sb.Verdict.ALWAYS
+    assert report.suggest().shapes == "{'x': {0: n, 1: m}, 'times': Dim.AUTO, 'wide': None}"
+
+
+def test_a_range_without_the_example_is_refused_in_torchs_words():
+    report = sb.torch.check(Scaled(), (torch.zeros(3, 8),), dynamic_shapes={"x": {0: Dim("n", min=5)}})
+    assert report.refusal is not None and "3 not in range [5, int_oo]" in " ".join(report.explain().split())
+
+
+def test_dimensions_that_are_arithmetic_on_one():
+    half = Dim("half", min=2)
+    module = type("Sliced", (nn.Module,), {"forward": lambda self, x, y: x + y[::2]})()
+    args = torch.zeros(4, 3), torch.zeros(8, 3)
+    report = sb.torch.check(module, args, dynamic_shapes=({0: half}, {0: 2 * half}))
+    assert [c.text for c in report.guards.clauses][-1] == "2*half == y_dim_0"
+    assert report.guard()(half=3, y_dim_0=5) and not report.guard()(half=3, y_dim_0=7)
+
+
+def test_sizes_that_torch_takes_for_1_too():
+    from torch.fx.experimental import _config
+
+    module = type("Sum", (nn.Module,), {"forward": lambda self, x, y: x + y})()
+    with _config.patch(backed_size_oblivious=True):
+        program = torch.export.export(module, (torch.zeros(1, 3), torch.zeros(1, 3)), dynamic_shapes=(dynamic(2) * 2))
+    report = sb.torch.check(program)
+    assert [c.text for c in report.guards.clauses] == ["x_dim_0 == y_dim_0", "x_dim_1 == y_dim_1"]
+    assert not report.guard()(x_dim_0=2, x_dim_1=3, y_dim_0=3, y_dim_1=3)
 
 
 def test_a_module_that_torch_does_not_export():
