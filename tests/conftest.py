@@ -1,6 +1,7 @@
 """Hypothesis profiles: quick and alike on every run; deep, drawn anew, with ``--hypothesis-profile=deep``."""
 
 import os
+import signal
 from importlib.util import find_spec
 
 import pytest
@@ -9,13 +10,25 @@ from hypothesis import HealthCheck, settings
 # Packages and files that tests hand to others: no tests of ours.
 collect_ignore = ["data"]
 if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
-    collect_ignore += ["exported_models.py", "graph_runs.py", "exported/record_guards.py", "exported/run_models.py"]
+    collect_ignore += [
+        "exported_models.py",
+        "exported_others.py",
+        "graph_runs.py",
+        "exported/record_guards.py",
+        "exported/run_models.py",
+    ]
 
 settings.register_profile(
     "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("ci")
+
+
+def pytest_configure():
+    """Hear Ctrl-C, and let what is started here hear it: a shell that puts tests in the background has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 64
 """How many members of a set are looked at for the step between them; the largest period of residues."""
-_SMALL = 4
+_SMALL = 16
 """Up to how many periods sizes are tried one by one, where they are divided by sizes."""
 
 
