@@ -89,17 +89,17 @@ class KnownSizes:
         if period > _LOOKED_AT:
             return None
         start = period * _SMALL
-        found = [
-            SizeSet.of(n for n in takewhile(lambda n: n < start, self._sets[size]) if holds_at(formula, {size: n}))
-        ]
+        residues = set()
         for n in range(start, start + period):
             written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
             members = narrow(ALL, _changed(formula, partial(_put_in, written)))
             if members is None or (members and not members.same(ALL)):
                 return None
-            if members:
-                found.append(SizeSet.residues(period, [n]) & SizeSet.interval(start, None))
-        return self._sets[size] & SizeSet.union(found)
+            residues |= {n % period} if members else set()
+        small = {n: holds_at(formula, {size: n}) for n in takewhile(lambda n: n < start, self._sets[size])}
+        first = max((n + 1 for n, holds in small.items() if holds != (n % period in residues)), default=0)
+        exceptions = SizeSet.of(n for n, holds in small.items() if holds and n < first)
+        return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))
 
     def _write(self, size: Symbol) -> None:
         """Write a size as the least of its set, and a multiple of the step of those after it."""

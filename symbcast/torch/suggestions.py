@@ -81,7 +81,7 @@ class Suggester:
         return min(met, key=order.index)
 
     def _dim(self, size: Symbol, members: SizeSet) -> str:
-        """Return a `Dim` for sizes of a set, or a number times one; None for one number, else what leaves it to torch."""
+        """Return a `Dim` for a set, or a number times one; None for one number, else what leaves it to torch."""
         name, low = size.name, members.least()
         if low is None:
             return AUTO
