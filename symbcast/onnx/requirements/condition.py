@@ -49,7 +49,8 @@ class Conditions:
     def _divided(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
         own = frozenset(self._asker.origins)
         clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
-        if clauses == self._env.clauses and all(own.isdisjoint(symbols_in(c)) for c in clauses):
+        is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
+        if is_plain and clauses == self._env.clauses:
             return self._env, ()
         assumed = [a.formula for a in self._env.assumptions]
         found = project(clauses, own, assumed, self._asker.cases)
