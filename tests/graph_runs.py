@@ -1,8 +1,10 @@
-"""Runs of an exported graph itself, without its guards: whether it runs at some sizes, and the shape of every value."""
+"""Functions exported, and runs of their graphs without guards: whether one runs at some sizes, and all its shapes."""
 
 from __future__ import annotations
 
 import torch
+
+import symbcast as sb
 
 
 class Recording(torch.fx.Interpreter):
@@ -39,3 +41,19 @@ def run(program, arguments):
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"[:300]
     return recording.shapes, ""
+
+
+def checked(function, *args, shapes, **options):
+    """Return the report about a function of tensors, some of whose axes are dynamic."""
+
+    class Module(torch.nn.Module):
+        def forward(self, *args):
+            return function(*args)
+
+    program = torch.export.export(Module(), args, dynamic_shapes=(shapes,))
+    return sb.torch.check(program, **options)
+
+
+def dynamic(*ranks):
+    """Return dynamic shapes that leave all axes of tensors of some ranks to torch."""
+    return tuple(dict.fromkeys(range(rank), torch.export.Dim.AUTO) for rank in ranks)

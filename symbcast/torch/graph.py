@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from symbcast.report.outcomes import Line
@@ -52,8 +53,13 @@ class Node:
     domain = ""
     attribute: tuple[Any, ...] = ()
 
-    def __init__(self, fx: Any, name: str, names: Mapping[Any, str]) -> None:
+    def __init__(
+        self, fx: Any, name: str, names: Mapping[Any, str], inner: Sequence[Inner] = (), caller: Any = None
+    ) -> None:
         self.fx = fx
+        self._caller = caller
+        self.inner = tuple(inner)
+        """The graphs that it runs, such as branches."""
         self.name = name
         self.names = names
         self.op_type = type_of(fx.target)
@@ -71,7 +77,8 @@ class Node:
     @cached_property
     def source(self) -> Source | None:
         """The innermost line that is not of torch's own code; None where torch has none."""
-        return source_of(self.fx.meta.get("stack_trace") or "")
+        own = source_of(self.fx.meta.get("stack_trace") or "")
+        return own if own is not None or self._caller is None else source_of(self._caller.meta.get("stack_trace") or "")
 
     @property
     def line(self) -> Line | None:
@@ -88,6 +95,19 @@ class Node:
         """Where it comes from, in words: the module and the line."""
         parts = [f"module {self.module}" if self.module else "", f"line {self.source}" if self.source else ""]
         return ", ".join(p for p in parts if p)
+
+
+class Inner:
+    """A graph that a node runs, such as a branch: its nodes, and the names of what it is given and returns."""
+
+    initializer: tuple[Any, ...] = ()
+    sparse_initializer: tuple[Any, ...] = ()
+    held: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+
+    def __init__(self, nodes: Sequence[Node], inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        self.node = nodes
+        self.input = [Declared(name) for name in inputs]
+        self.output = [Declared(name) for name in outputs]
 
 
 class Graph:
@@ -108,14 +128,14 @@ class Graph:
         self.input = [Declared(name) for name in inputs]
         self.output = [Declared(names[n]) for n in _user_outputs(program, self._result) if n in names]
 
-    def _nodes(self, module: Any, names: dict[Any, str], around: str = "") -> Iterator[Node]:
-        """Yield the nodes of a graph; ``names`` takes in the names of its values."""
+    def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[Node]:
+        """Yield the nodes of a graph that ``caller`` runs, if any; ``names`` takes in the names of its values."""
         for fx in module.graph.nodes:
             if fx.op == "placeholder" and fx in names:
                 continue
             name = self._free(f"{around}{fx.name}")
             if fx.op == "placeholder":
-                names[fx] = fx.name
+                names[fx] = name if around else fx.name
                 self._hold(fx.name, fx.meta.get("val"))
             elif fx.op == "get_attr":
                 names[fx] = name
@@ -127,7 +147,7 @@ class Graph:
             elif (inner := self._inner(module, fx)) is not None:
                 yield from self._inlined(fx, *inner, names)
             else:
-                made = Node(fx, name, names)
+                made = Node(fx, name, names, self._branches(module, fx, names), caller)
                 names[fx] = name
                 yield made
 
@@ -157,6 +177,19 @@ class Graph:
         if place is None or len(fx.args) <= place:
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
+
+    def _branches(self, module: Any, fx: Any, names: Mapping[Any, str]) -> list[Inner]:
+        """Return the branches of a ``torch.cond``."""
+        if type_of(fx.target) != "higher_order.cond":
+            return []
+        return [self._inner_graph(getattr(module, str(g.target)), f"{names[g]}.", fx) for g in fx.args[1:3]]
+
+    def _inner_graph(self, module: Any, around: str, caller: Any) -> Inner:
+        names: dict[Any, str] = {}
+        kept, self._result = self._result, None
+        nodes = list(self._nodes(module, names, around, caller))
+        results, self._result = self._result, kept
+        return Inner(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in results])
 
     def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[Node]:
         own: dict[Any, str] = {}
@@ -204,7 +237,7 @@ def source_of(trace: str) -> Source | None:
     >>> source_of('File "/home/me/net.py", line 7, in forward')
     Source(file='/home/me/net.py', line=7, text='')
     """
-    found = [Source(m["file"], int(m["line"]), m["text"] or "") for m in _FRAME.finditer(trace)]
+    found = [Source(m["file"], int(m["line"]), m["text"] or "") for m in _FRAME.finditer(trace) if m["file"][0] != "<"]
     own = [s for s in found if not is_of_torch(s.file)]
     return own[-1] if own else found[-1] if found else None
 

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import all_of
-from symbcast.report.failures import dims_at
-from symbcast.solver.evaluation import holds_at
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
 import exported_models  # noqa: E402
-import exported_others  # noqa: E402
-from graph_runs import run  # noqa: E402
+from graph_runs import dynamic  # noqa: E402
 from torch import nn  # noqa: E402
 
-from symbcast.torch.arguments import Arguments  # noqa: E402
 from symbcast.torch.export import shapes_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Dim = torch.export.Dim
-
-
-def checked(function, *args, shapes, **options):
-    """Return the report about a function of tensors, some of whose axes are dynamic."""
-
-    class Module(nn.Module):
-        def forward(self, *args):
-            return function(*args)
-
-    program = torch.export.export(Module(), args, dynamic_shapes=(shapes,))
-    return sb.torch.check(program, **options)
-
-
-def dynamic(*ranks):
-    return tuple(dict.fromkeys(range(rank), Dim.AUTO) for rank in ranks)
 
 
 @pytest.fixture(scope="module")
@@ -118,46 +95,6 @@ def test_guards_that_let_through_what_fails():
         program.module()(torch.zeros(2, 4), torch.zeros(1, 4))
 
 
-FAULTS = {
-    # Ids of more batches than the mask has are let through, and then fail.
-    "bert": ("too wide", {"input_ids_dim_0": 2, "attention_mask_dim_0": 1}, "IndexError"),
-    # Images of 32 x 32 and less, down to one pixel, run and are refused.
-    "resnet18": ("too narrow", {"x_dim_2": 1, "x_dim_3": 33}, ""),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_faults_of_known_models_are_found_at_the_smallest_sizes(name):
-    pytest.importorskip({"bert": "transformers", "resnet18": "timm"}[name])
-    kind, sizes, error = FAULTS[name]
-    case = exported_models.CASES[name]()
-    report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.auto())
-    found = [d for d in report.compare().disagreements if d.kind == kind]
-    assert any(sizes.items() <= d.sizes.items() and error in d.error for d in found), found
-    assert all(d.sizes[other] == 1 for d in found[:1] for other in set(d.sizes) - set(sizes))
-
-
-SUGGESTED = {
-    "unet": "{0: batch, 2: 4*_H, 3: 4*_W}",
-    "tcn": "{0: batch, 2: Dim.AUTO}",
-    "fpn": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
-    "segmenter": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
-    "spectrum": "{0: batch, 1: Dim.AUTO}",
-    "blocks": "{0: batch, 2: 8*_H, 3: 8*_W}, 'place': {1: None}",
-}
-
-
-@pytest.mark.parametrize("name", SUGGESTED)
-def test_the_text_that_is_suggested_makes_torch_export_what_it_refused(name):
-    case = {**exported_models.CASES, **exported_others.OTHERS}[name]()
-    report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.named())
-    assert report.refusal is not None
-    space = {}
-    exec(str(report.suggest()), space)
-    torch.export.export(case.module, case.args, case.kwargs, dynamic_shapes=space["dynamic_shapes"])
-    assert SUGGESTED[name] in str(report.suggest())
-
-
 def test_a_program_from_a_file_is_the_same(tmp_path, unet):
     case, report = unet
     path = tmp_path / "unet.pt2"
@@ -192,25 +129,6 @@ def test_nested_arguments_are_named_by_the_way_into_them():
     torch.export.export(case.module, case.args, dynamic_shapes=shapes_of(suggestion))
     assert set(report.guards.env.shown.values()) == {"batch", "step", "total", "past"}
     assert report.guards.clauses[0].text in ("past + step == total", "step + past == total", "total == past + step")
-
-
-def test_an_operator_that_is_not_known_has_the_shape_that_torch_recorded():
-    report = checked(lambda x: torch.linalg.qr(x)[0] + 1, torch.randn(3, 5, 4), shapes=dynamic(3))
-    assert [u.op_type for u in report.unanalysed] == ["aten.linalg_qr"]
-    (shape,) = report.outputs.values()
-    assert len(shape) == 3
-    assert report.verdict is not sb.Verdict.ALWAYS
-
-
-def test_what_the_program_asserts_is_asked():
-    def function(x):
-        torch._check(x.shape[0] * 2 <= x.shape[1] + 4)
-        return x.sum()
-
-    report = checked(function, torch.zeros(3, 7), shapes=dynamic(2))
-    assert not report.guards.unread
-    accepts = report.guards.env.guard()
-    assert [accepts(args_0_dim_0=n, args_0_dim_1=m) for n, m in ((3, 2), (4, 3), (5, 6))] == [True, False, True]
 
 
 class Gathered(nn.Module):
@@ -292,44 +210,3 @@ def test_a_module_that_torch_does_not_export():
 
     with pytest.raises(sb.ModelError, match="torch does not export it"):
         sb.torch.check(Prints(), (torch.ones(3),))
-
-
-FUNCTIONS = {
-    "halves": (lambda x: x[:, : x.shape[1] // 2] + x[:, x.shape[1] // 2 :], (4, 6)),
-    "heads": (lambda x: x.reshape(x.shape[0], -1, 4).transpose(1, 2).flatten(1), (3, 8)),
-    "pool": (lambda x: torch.nn.functional.max_pool1d(x, 3, 2, 1, ceil_mode=True), (2, 3, 9)),
-    "average": (lambda x: torch.nn.functional.avg_pool1d(x, 2).mean(-1), (2, 3, 8)),
-    "padded": (lambda x: torch.nn.functional.pad(x, (2, 1), mode="reflect"), (2, 3, 8)),
-    "outer": (lambda x: (x[:, None] @ x[:, :, None]).squeeze(-1), (3, 4)),
-    "chunks": (lambda x: torch.cat(x.chunk(2, 1)[::-1], 1), (3, 8)),
-    "stacked": (lambda x: torch.stack([x, x * 2], 1).sum(0).expand(3, 2, -1), (3, 5)),
-    "einsum": (lambda x: torch.einsum("ij,kj->ik", x, x).tril(), (3, 5)),
-    "window": (lambda x: x.unfold(1, 3, 2).amax(-1), (3, 9)),
-    "repeated": (lambda x: x.repeat(2, 3)[1:-1, ::2], (3, 5)),
-    "scaled": (lambda x: torch.nn.functional.interpolate(x, scale_factor=1.5, mode="linear"), (2, 3, 8)),
-    "adaptive": (lambda x: torch.nn.functional.adaptive_avg_pool1d(x, 3).argmax(1), (2, 3, 8)),
-    "chosen": (lambda x: x.topk(3, 1)[0].cumsum(1), (2, 6)),
-    "counted": (lambda x: x + torch.arange(x.shape[1])[None, 1:].sum(), (2, 6)),
-}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_run_where_they_are_said_to(name):
-    """Each is run at all sizes from 1 to 7 of two axes, whatever the guards say, and all shapes are compared."""
-    function, shape = FUNCTIONS[name]
-    report = checked(function, torch.randn(shape), shapes=dynamic(len(shape)))
-    assert not report.unanalysed
-    names = [a.size.name for a in report._question.inputs.axes if a.is_dynamic]
-    arguments = Arguments(report.program, report._question.inputs)
-    for sizes in exhausted(names):
-        real, error = run(report.program, arguments.at(sizes))
-        at = {symbol(n): size for n, size in sizes.items()}
-        assert (real is not None) is holds_at(all_of(report._env.clauses), at), (sizes, error)
-        for value, found in (real or {}).items():
-            if report.shapes.get(value) is not None:
-                assert tuple(dims_at(report.shapes[value].dims, at)) == found, (value, sizes)
-
-
-def exhausted(names):
-    for point in itertools.product(range(1, 8), repeat=min(len(names), 2)):
-        yield {name: point[n] if n < len(point) else 5 for n, name in enumerate(reversed(names))}

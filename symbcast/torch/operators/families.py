@@ -4,6 +4,7 @@ from typing import Any
 
 from symbcast.torch.operators import (
     attention,
+    control,
     creation,
     elementwise,
     indices,
@@ -20,6 +21,7 @@ __all__ = [
     "OPERATORS",
     "attention",
     "by_tag",
+    "control",
     "creation",
     "elementwise",
     "indices",

@@ -144,20 +144,21 @@ def compared(call: TorchCall) -> Value:
 @operator("torch.sym_not", "operator.not_")
 def denied(call: TorchCall) -> Value:
     """A truth value turned round."""
-    found = _truth(call.given("0"))
+    found = truth_of(call.given("0"))
     return scalar(None if found is None else negate(found))
 
 
 @operator("operator.and_", "operator.or_")
 def joined(call: TorchCall) -> Value:
     """Two truth values, both or one of them."""
-    left, right = _truth(call.given("0")), _truth(call.given("1"))
+    left, right = truth_of(call.given("0")), truth_of(call.given("1"))
     if left is None or right is None:
         return scalar(None)
     return scalar((all_of if call.node.op_type.endswith("and_") else any_of)([left, right]))
 
 
-def _truth(value: object) -> Formula | None:
+def truth_of(value: object) -> Formula | None:
+    """Return the truth value that an argument is; None where it is not known."""
     return formula_of(value) if not isinstance(value, bool) else TRUE if value else FALSE
 
 
@@ -165,7 +166,7 @@ def _truth(value: object) -> Formula | None:
 def asserted(call: TorchCall) -> Value:
     """What the program asserts of its sizes when it runs."""
     value = call.given("self", "0")
-    found = _truth(value)
+    found = truth_of(value)
     if found is None:
         call.note("what it asserts was not looked at", is_about_data=element_of(value) is None)
     else:
