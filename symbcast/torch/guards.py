@@ -10,17 +10,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.symbols import symbol
 from symbcast.api.env import ShapeEnv
 from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import TRUE, Formula, all_of, at_most, dims_of
+from symbcast.logic.formulas import TRUE, Formula, all_of, at_most, dims_of, negate
 from symbcast.onnx.report.askers import Askers
 from symbcast.program.assumptions import Assumption
+from symbcast.program.premises import own_set
+from symbcast.solver.evaluation import holds_at
+from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.univariate import narrow
 from symbcast.torch.known_sizes import KnownSizes
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from symbcast.algebra.terms import Dim
+    from symbcast.solver.size_sets import SizeSet
     from symbcast.torch.graph import Node
 
 
@@ -104,9 +110,14 @@ class Guards:
         sizes = [env.named(name) for name in self._sizes]
         for size in sizes:
             env.assume(Assumption(at_most(self._min_size, size)))
-        for n, formula in self._needed(KnownSizes(sizes, self._min_size)):
+        for n, formula in self._asked:
             env.require(Assumption(formula), origin=str(n))
         return env
+
+    @cached_property
+    def _asked(self) -> list[tuple[int, Formula]]:
+        """The guards that are not seen to follow from others, plainly put, each with its place among all."""
+        return list(self._needed(KnownSizes(map(symbol, self._sizes), self._min_size)))
 
     def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
         """Yield the guards that are not seen to follow from those before, each with its place.
@@ -147,12 +158,33 @@ class Guards:
         return tuple(self._clause(c, namer, askers) for c in self.env.clauses)
 
     def _clause(self, formula: Formula, namer: Namer, askers: Askers) -> Clause:
+        places = self._asking_alone(formula) or self._asking(formula, askers)
+        guards = tuple(self.all[n] for n in places)
+        where = next((g.line for g in guards if g.line), "") or next(filter(None, map(self._where, guards)), "")
+        return Clause(namer.formula(formula), guards, where, formula)
+
+    def _asking_alone(self, formula: Formula) -> list[int]:
+        """Return the places of the guards about one size that fail where a clause about it is the only one to fail."""
+        size, *others = symbols_in(formula)
+        if others:
+            return []
+        about = [(n, f) for n, f in self._asked if [*symbols_in(f)] == [size]]
+        alike = [c for c in self.env.clauses if c is not formula and [*symbols_in(c)] == [size]]
+        members: SizeSet | None = own_set(size, self._min_size)
+        for clause in (*alike, negate(formula)):
+            members = None if members is None else narrow(members, clause)
+        failing = None if members is None else members.least()
+        return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
+
+    def _asking(self, formula: Formula, askers: Askers) -> list[int]:
+        """Return the places of the guards that say a clause, else of those that fail where it alone does."""
+        said = [n for n, f in self._asked if f == formula]
+        if said:
+            return said
         failing = self.env.counterexample(formula)
         names = {name: s for s, name in self.env.shown.items()}
         sizes = None if failing is None else {names[name]: n for name, n in failing.items()}
-        guards = tuple(self.all[int(op.origin)] for op in askers.of(formula, sizes) if op.origin)
-        where = next((g.line for g in guards if g.line), "") or next(filter(None, map(self._where, guards)), "")
-        return Clause(namer.formula(formula), guards, where, formula)
+        return [int(op.origin) for op in askers.of(formula, sizes) if op.origin]
 
     def _where(self, guard: Guard) -> str:
         """Return the node that first has a size which a guard is about."""
