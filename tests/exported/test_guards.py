@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
@@ -163,3 +165,39 @@ def test_without_torch_the_extra_is_named():
         pytest.skip("torch is installed")
     with pytest.raises(sb.MissingExtraError, match=r"symbcast\.torch needs the extra torch"):
         sb.torch.check("model.pt2")
+
+
+def terms(names):
+    """Return texts of arithmetic as torch writes it; divisors may be 0."""
+    size = st.sampled_from(names)
+    linear = st.builds("({}*{} + {})".format, st.integers(1, 4), size, st.integers(-3, 6))
+    quotient = st.builds("({} // {})".format, linear, st.integers(2, 8))
+    inner = st.one_of(size, linear, quotient, st.builds("max(1, {})".format, quotient))
+    return st.one_of(
+        inner,
+        st.builds("({} // {})".format, inner, st.one_of(quotient, size)),
+        st.builds("({} % {})".format, inner, st.one_of(quotient, st.integers(2, 8))),
+        st.builds("({}*{})".format, inner, inner),
+    )
+
+
+def comparisons(names):
+    operators = st.sampled_from(["==", "!=", "<=", "<", ">="])
+    right = st.one_of(st.integers(0, 9).map(str), terms(names))
+    return st.builds("{} {} {}".format, terms(names), operators, right)
+
+
+@given(st.lists(comparisons(["N"]), min_size=1, max_size=4), st.lists(comparisons(["N", "M"]), max_size=2))
+@example(["(N // 2) % (N // 8) == 0", "((1*N + 0) // 2) // (N // 8) == 4"], ["N*M != M + N"])
+@example(["N >= 3"], ["2 <= N*M - 2*M", "max(1, (N // 3))*max(1, M) != N*M"])
+def test_guards_are_put_together_exactly(about_one, about_two):
+    texts = [*about_one, *about_two]
+    reader = GuardReader({"N": symbol("N"), "M": symbol("M")})
+    found = Guards([Guard(text, reader.formula(text)) for text in texts], ["N", "M"], 1)
+    code = compile(" and ".join(f"({text})" for text in texts), "guards", "eval")
+    for n, m in itertools.product([*range(1, 26), 40, 64, 65, 127, 128, 200], [1, 2, 3, 7, 8, 24, 33]):
+        try:
+            accepted = bool(eval(code, {"N": n, "M": m}))
+        except ZeroDivisionError:
+            accepted = False
+        assert holds_at(found.formula, {symbol("N"): n, symbol("M"): m}) is accepted, (n, m)
