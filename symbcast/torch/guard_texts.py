@@ -12,23 +12,14 @@ from collections.abc import Mapping
 from functools import reduce
 from itertools import pairwise
 
+from symbcast.adapters.torch_expressions import OPERATIONS
 from symbcast.algebra.operations import operate
 from symbcast.algebra.terms import Dim, Kind, Term, constant, term
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 
 _OPERATIONS: dict[type[ast.operator], Kind] = {ast.FloorDiv: "//", ast.Div: "//", ast.Mod: "%"}
-_FUNCTIONS: dict[str, Kind] = {
-    "FloorDiv": "//",
-    "CleanDiv": "//",
-    "IntTrueDiv": "//",
-    "Mod": "%",
-    "PythonMod": "%",
-    "Max": "max",
-    "max": "max",
-    "Min": "min",
-    "min": "min",
-}
+_FUNCTIONS: dict[str, Kind] = {**OPERATIONS, "IntTrueDiv": "//", "max": "max", "min": "min"}
 _RELATIONS: dict[type[ast.cmpop], tuple[Operator, bool]] = {
     ast.Eq: ("==", False),
     ast.NotEq: ("!=", False),

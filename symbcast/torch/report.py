@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.symbols import Symbol
+from symbcast.api.guards import Guards as Sources
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ShownReport
@@ -15,12 +16,14 @@ from symbcast.torch.recorded_guards import guards_of
 from symbcast.torch.suggestions import Suggester, Suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symbcast.show.document import Document, Room
     from symbcast.torch.check_program import Question
     from symbcast.torch.refusals import Refusal
 
 
-class TorchReport(ShownReport):
+class TorchReport(Sources, ShownReport):
     """For which sizes the graph of a program runs, every shape in it, and what torch's guards make of that.
 
     ``condition``, ``findings`` and the like are about the graph; ``guards`` about what the program lets through.
@@ -76,19 +79,16 @@ class TorchReport(ShownReport):
         module = eager if eager is not None else self._module
         return Comparer(self.program, self._question.inputs, self.guards, self._env, module).comparison()
 
-    # Guards in other languages: of the graph's condition. ``guards.env`` has those of what the program accepts.
+    # What guards of the graph's condition are made of. ``guards.env`` has those of what the program accepts.
 
-    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
-        return self._env.to_python(name, with_assumptions=with_assumptions)
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size is called, in order."""
+        return self._env.shown
 
-    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
-        return self._env.to_cpp(name, with_assumptions=with_assumptions)
-
-    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
-        return self._env.to_smtlib(name, with_assumptions=with_assumptions)
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition of the graph; with the assumptions, all that holds where it runs."""
+        return self._env.guarded(with_assumptions)
 
     def assertions(self) -> str:
         """Return the graph's condition as lines of ``torch._check``, to paste at the beginning of ``forward``.
