@@ -122,6 +122,8 @@ class KnownSizes:
                 return any(map(self.implies, parts))
             case Comparison(operator, left, right):
                 sides = tuple(self._plain(term(d)) for d in (left, right))
+                if not all(side.is_total for side in sides):  # where one has no value, the guard does not hold
+                    return False
                 return _is_plain(operator, *sides) or _always(Comparison(operator, *(s.dim() for s in sides)))
             case _:
                 return False
@@ -132,6 +134,8 @@ class KnownSizes:
             case Comparison(operator, left, right):
                 sides = (self._simpler(term(d)).dim() for d in (left, right))
                 found = Comparison(operator, *self._divided(*sides))
+                if not all(self._plain(term(d)).is_total for d in (found.left, found.right)):
+                    return found
                 is_order = operator in ("<=", "<")
                 return self._without_positive_factor(found) if is_order else self._at_the_least(found)
             case AllOf(parts):
