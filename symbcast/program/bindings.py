@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
@@ -39,10 +39,7 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """
     names = {} if result.scope is None else result.scope.names
     sizes = read_sizes(names, given, named)
-    needed = [names[s] for s in symbols_of(d for operand in result.operands for d in operand.dims)]
-    missing = [name for name in dict.fromkeys(needed) if name not in sizes]
-    if missing:
-        raise missing_sizes(missing, "evaluate")
+    check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
 
@@ -88,10 +85,12 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
     return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
-def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
-    """Return the error that sizes were not given."""
-    example = ", ".join(f"{name!r}: 2" for name in missing)
-    return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
+def check_all_given(needed: Iterable[str], given: Mapping[str, int], call: str) -> None:
+    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it."""
+    missing = [name for name in dict.fromkeys(needed) if name not in given]
+    if missing:
+        example = {**given, **dict.fromkeys(missing, 2)}
+        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({example})")
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:

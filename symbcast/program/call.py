@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.terms import Dim, symbols_of
+from symbcast.algebra.terms import Dim
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.logic.formulas import FALSE, all_of, holds
@@ -88,13 +88,9 @@ class Call:
             if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
                 made._tier = JOINS
                 return made
-        from symbcast.program.assumptions import check_min_size, read_assumptions
-        from symbcast.program.links import check_links
         from symbcast.program.scope import Scope
 
-        held = [isinstance(s, Shape) for s in shapes]
-        scope = Scope(operands, held, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
-        check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)
+        scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
         return cls(found, scope.shapes, scope)
 
     @property
