@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from symbcast import jax as jax  # as onnx
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
+    from symbcast import torch as torch
     from symbcast.algebra.sympy_functions import Unknown, symbol
     from symbcast.api.cases import Case, Cases
     from symbcast.api.conditions import Condition
@@ -149,7 +150,7 @@ readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
 
     def __getattr__(name: str) -> object:
-        if name in ("adapters", "jax", "notebook", "onnx", "openvino"):
+        if name in ("adapters", "jax", "notebook", "onnx", "openvino", "torch"):
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:

@@ -2,12 +2,21 @@
 
 import os
 import signal
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 # Packages and files that tests hand to others: no tests of ours.
 collect_ignore = ["data"]
+if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
+    collect_ignore += [
+        "exported_models.py",
+        "exported_others.py",
+        "graph_runs.py",
+        "exported/record_guards.py",
+        "exported/run_models.py",
+    ]
 
 settings.register_profile(
     "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

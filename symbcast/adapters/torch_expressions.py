@@ -20,7 +20,7 @@ from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, 
 
 Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 
-_OPERATIONS: dict[str, Kind] = {
+OPERATIONS: dict[str, Kind] = {
     "FloorDiv": "//",
     "CleanDiv": "//",
     "PythonMod": "%",
@@ -28,6 +28,7 @@ _OPERATIONS: dict[str, Kind] = {
     "Max": "max",
     "Min": "min",
 }
+"""Torch's functions of sizes, by their names."""
 _ROUNDINGS = ("CeilToInt", "FloorToInt", "TruncToInt", "ceiling", "floor")
 _RELATIONS: dict[str, Operator] = {
     "Equality": "==",
@@ -48,8 +49,8 @@ def read_term(expr: Any, leaf: Leaf) -> Term:
         return _read_arithmetic(expr, leaf)
     if isinstance(expr, sympy.Pow) or kind == "PowByNatural":
         return _read_power(expr, leaf)
-    if kind in _OPERATIONS:
-        return operate(_OPERATIONS[kind], tuple(read_term(a, leaf) for a in expr.args))
+    if kind in OPERATIONS:
+        return operate(OPERATIONS[kind], tuple(read_term(a, leaf) for a in expr.args))
     if kind in _ROUNDINGS:
         return _read_rounding(kind, expr.args[0], leaf)
     if kind == "Identity":

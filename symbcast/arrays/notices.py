@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symbcast.characters import sizes_text
-from symbcast.report.outcomes import Kind, Notice, Outcome
+from symbcast.report.outcomes import Kind, Line, Notice, Outcome
 from symbcast.text.printing import shape_text
 from symbcast.verdicts import Verdict
 
@@ -30,7 +28,8 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
     for finding in report.findings:
         text = "\n".join(_lines(report, finding))
         operation = finding.operation or "check"
-        yield Notice(FAILS, level, report.name, operation, text, relative(finding.file), finding.line)  # type: ignore[arg-type]
+        line = Line.of(finding.file, finding.line) if finding.line else None
+        yield Notice(FAILS, level, report.name, operation, text, line)
     if report.verdict is Verdict.UNKNOWN:
         text = f"nothing is known of {report.name} when {report.unexplored}: {report.reason}"
         yield Notice(UNKNOWN, UNKNOWN.level, "", "", text)
@@ -45,9 +44,3 @@ def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
     if finding.counterexample:
         there = f" ({finding.sizes_there})" if finding.sizes_there else ""
         yield f"fails at {sizes_text(finding.counterexample)}{there}: {finding.error}"
-
-
-def relative(file: str) -> str:
-    """Return a file as it is named from the working folder, where it lies in that."""
-    path = Path(file)
-    return os.path.relpath(path) if file and path.is_relative_to(Path.cwd()) else file

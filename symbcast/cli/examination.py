@@ -99,14 +99,28 @@ def is_openvino(path: str) -> bool:
     return path.lower().endswith(".xml")
 
 
+def is_torch(path: str) -> bool:
+    """Return whether a file is an exported program of PyTorch, by its ending."""
+    return path.lower().endswith(".pt2")
+
+
+def extra_of(path: str) -> str:
+    """Return the extra that is needed for a file."""
+    return "openvino" if is_openvino(path) else "torch" if is_torch(path) else "onnx"
+
+
 def _front_end(job: Job) -> Callable[..., ShownReport]:
     """Return what answers about a model: the check of the format that it has."""
+    if extra_of(job.path) != "onnx" and (job.confirm or job.target is not None):
+        raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
     if is_openvino(job.path):
         from symbcast.openvino import check as check_openvino
 
-        if job.confirm or job.target is not None:
-            raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
         return partial(check_openvino, job.path)
+    if is_torch(job.path):
+        from symbcast.torch import check as check_torch
+
+        return partial(check_torch, job.path)
     from symbcast.onnx import check
 
     return partial(check, job.path, runtime=job.runtime)
@@ -144,9 +158,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
         found = _written(found, report, job, Path(job.target))
     match job.format:
         case "text":
-            from symbcast.onnx.report.document import document
-
-            return replace(found, document=document(report))
+            return replace(found, document=report._document())
         case "json":
             return replace(found, data=report.to_dict())
         case _:
@@ -163,6 +175,10 @@ def _names(job: Job) -> Names:
         from symbcast.openvino.inputs.sizes import names_in as names_in_openvino
 
         found = names_in_openvino(job.path, dict(job.shapes), dict(job.values))
+    elif is_torch(job.path):
+        from symbcast.torch.check_program import names_in as names_in_torch
+
+        found = names_in_torch(job.path, dict(job.shapes), dict(job.values))
     else:
         from symbcast.onnx.inputs.present import names_in
 

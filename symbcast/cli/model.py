@@ -49,12 +49,13 @@ def model(  # noqa: PLR0913 - each is an option
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which sizes of their inputs models of ONNX and OpenVINO run, and which node asks what.
+    """Say for which sizes of their inputs models of ONNX, OpenVINO and PyTorch run, and which node asks what.
 
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's.
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
+        .pt2 files PyTorch's.
         - reads one model from standard input; a file whose name begins with "-" goes behind --.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
@@ -89,7 +90,7 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
-    from symbcast.cli.examination import Job, is_openvino
+    from symbcast.cli.examination import Job, extra_of
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
@@ -109,7 +110,7 @@ def model(  # noqa: PLR0913 - each is an option
         # Workers elsewhere have other working directories.
         given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
         found = model_files(given)
-        _require(*dict.fromkeys("openvino" if is_openvino(f) else "onnx" for f in found))
+        _require(*dict.fromkeys(map(extra_of, found)))
         _require(*(["onnxruntime"] if confirm else []))
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""

@@ -22,7 +22,11 @@ def commands(outcome: Outcome) -> Iterator[str]:
             together.setdefault(notice.kind, []).append(notice)
         else:
             title = f"{notice.operator} {notice.operation}" if notice.operation else subject
-            yield command(_COMMANDS[notice.level], notice.file or outcome.source, title, notice.text, notice.line)
+            line = notice.line
+            if line is not None and outcome.source and PurePath(line.file).is_absolute():
+                line = None  # GitHub shows what it says of files of the repository, which paths from there name
+            file = outcome.source if line is None else line.file
+            yield command(_COMMANDS[notice.level], file, title, notice.text, 0 if line is None else line.number)
     for kind, notices in together.items():
         yield command(_COMMANDS[kind.level], outcome.source, kind.together, _named(notices))
 
@@ -34,7 +38,7 @@ def command(name: str, file: str, title: str, message: str, line: int = 0) -> st
     '::warning file=a%2Cb.onnx,title=Add%3A n::100%25%0Amore'
     """
     place = f"file={_property(PurePath(file).as_posix())}," if file else ""
-    place += f"line={line}," if line else ""
+    place += f"line={line}," if file and line else ""
     return f"::{name} {place}title={_property(title)}::{_data(message)}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.characters import listed, sizes_text
@@ -35,11 +36,24 @@ class Kind(NamedTuple):
     together: str = ""
 
 
+class Line(NamedTuple):
+    """A line of the user's code: a file, relative where it is under the working directory, and its number from 1 on."""
+
+    file: str
+    number: int
+
+    @staticmethod
+    def of(file: str, number: int) -> Line:
+        """Return a line of a file that may be named from the root."""
+        path, here = PurePath(file), Path.cwd()
+        return Line(str(path.relative_to(here) if path.is_relative_to(here) else path), number)
+
+
 class Notice(NamedTuple):
     """Something to be said of an operation, or of the whole where ``operation`` is empty.
 
     ``operator`` is what the operation is, such as ``"matmul"``; the first line of ``text`` says it all in short.
-    Where a line of code is to be named it is ``line`` of ``file``, else the file is that of the outcome.
+    ``line`` is where the operation comes from, where that is known.
     """
 
     kind: Kind
@@ -47,8 +61,7 @@ class Notice(NamedTuple):
     operation: str
     operator: str
     text: str
-    file: str = ""
-    line: int = 0
+    line: Line | None = None
 
 
 class Problem(NamedTuple):

@@ -1,7 +1,8 @@
 """SARIF 2.1.0, the format of static analysis: one run, a rule for each kind of notice, a result for each notice.
 
-What was checked is the artifact, and an operation in it the logical location. What could not be checked is a
-notification of the invocation.
+What was checked is the artifact, and an operation in it the logical location. Where the line of code is known that an
+operation comes from, that is the physical location, and the artifact the target of the analysis. What could not be
+checked is a notification of the invocation.
 """
 
 from __future__ import annotations
@@ -55,13 +56,12 @@ def _rule(kind: Kind) -> dict[str, Any]:
 def _results(outcome: Outcome, index: int | None, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
     for notice in outcome.notices:
         location: dict[str, Any] = {}
-        if index is not None:
-            location["physicalLocation"] = {"artifactLocation": {"uri": uri(outcome.source), "index": index}}
-        if notice.line:
-            location["physicalLocation"] = {
-                "artifactLocation": {"uri": uri(notice.file)},
-                "region": {"startLine": notice.line},
-            }
+        artifact = None if index is None else {"uri": uri(outcome.source), "index": index}
+        if notice.line is not None:
+            region = {"startLine": notice.line.number}
+            location["physicalLocation"] = {"artifactLocation": {"uri": uri(notice.line.file)}, "region": region}
+        elif artifact is not None:
+            location["physicalLocation"] = {"artifactLocation": artifact}
         if notice.operation:
             location["logicalLocations"] = [_operation(notice)]
         fingerprint = f"{notice.kind.id}:{notice.operation}:{notice.text.partition(chr(10))[0]}"
@@ -71,6 +71,7 @@ def _results(outcome: Outcome, index: int | None, kinds: Sequence[str]) -> Itera
             "level": notice.level,
             "message": {"text": notice.text},
             "locations": [location] if location else [],
+            **({"analysisTarget": artifact} if notice.line is not None and artifact is not None else {}),
             "partialFingerprints": {"node/v1": fingerprint},
         }
 

@@ -19,7 +19,8 @@ def messages(outcome: Outcome) -> Iterator[str]:
         yield f"{place}error: {visible(str(outcome.problem))}"
     for notice in outcome.notices:
         head, *evidence = notice.text.split("\n")
-        where = f"{visible(notice.file)}:{notice.line}: " if notice.line else place
+        line = None if outcome.source else notice.line
+        where = place if line is None else f"{visible(line.file)}:{line.number}: "
         yield f"{where}{notice.level}: {_subject(notice, outcome)}: {visible(head)}"
         yield from (f"    {visible(line)}" for line in evidence)
     if outcome.verdict and not outcome.notices:

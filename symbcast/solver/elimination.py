@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.algebra.bounds import exact_quotient
 from symbcast.algebra.operations import Substitution
 from symbcast.algebra.terms import Operation, Term, term
 from symbcast.errors import DimensionError
@@ -65,7 +66,7 @@ def _impossible(branch: list[Formula], shared: Shared) -> bool:
             symbol, value = solved
             shared[solved] = Substitution({symbol: value}, of_symbols=True)
         branch = _without(branch, *solved, shared[solved])
-    return _empty_alone(branch) or _impossible_modulo(branch)
+    return _empty_alone(branch) or _leaves_nothing_over(branch) or _impossible_modulo(branch)
 
 
 def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
@@ -108,6 +109,31 @@ def _empty_alone(branch: Iterable[Formula]) -> bool:
             except (NotPeriodicError, PeriodTooLongError):
                 continue
     return any(not members for members in found.values())
+
+
+def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
+    """Return whether something is to be left over of a division that comes out even, as equations say.
+
+    Where ``a*b == c*d``, nothing is left over of ``a*b`` divided by ``c``; where ``c`` is 0 the remainder has no value.
+    """
+    comparisons = [f for f in branch if isinstance(f, Comparison)]
+    equations = [term(f.left) - term(f.right) for f in comparisons if f.operator == "=="]
+    for found in comparisons:
+        left = found.left
+        if found.operator == "!=" and found.right == 0 and isinstance(left, Operation) and left.kind == "%":
+            dividend, divisor = left.args
+            others = (d for equation in equations for d in _rewritten(dividend, equation))
+            if any(exact_quotient((d.dim(),), (divisor.dim(),)) is not None for d in (dividend, *others)):
+                return True
+    return False
+
+
+def _rewritten(value: Term, equation: Term) -> Iterator[Term]:
+    """Yield what equals a term where another one is 0: without one monomial that the two share."""
+    for monomial, coefficient in equation.coefficients.items():
+        times, rest = divmod(value.coefficients.get(monomial, 0), coefficient)
+        if monomial and times and not rest:
+            yield value - equation.scaled(times)
 
 
 def _impossible_modulo(branch: Iterable[Formula]) -> bool:

@@ -239,11 +239,9 @@ def normal(segments: Iterable[Segment]) -> SizeSet:
         trimmed = segment.trimmed()
         if trimmed is None:
             continue
-        if merged:
-            joined = _merged(merged[-1], trimmed)
-            if joined:
-                merged[-1] = joined
-                continue
+        while merged and (joined := _merged(merged[-1], trimmed)) is not None:
+            merged.pop()
+            trimmed = joined
         merged.append(trimmed)
     return SizeSet(tuple(merged))
 

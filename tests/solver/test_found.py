@@ -161,3 +161,18 @@ def test_witness_and_condition_agree_whatever_a_symbol_is_assumed_to_be(kind):
     witness = result.witness()
     if witness is not None:
         assert result.condition.subs(p, witness["p"]) == sympy.true
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["B*S % n == 0", "m*n == B*S"], "Eq(B*S, m*n)"),
+        (["2*s % n == 0", "s == n"], "Eq(n, s)"),
+        (["B*S % n == 0", "m*n == B*S + 1"], "Eq(Mod(B*S, n), 0) & Eq(B*S + 1, m*n)"),
+    ],
+)
+def test_a_division_comes_out_even_where_an_equation_says_so(asked, told):
+    env = sb.ShapeEnv([f"{name} >= 1" for name in "BSmns"])
+    for condition in asked:
+        env.require(condition)
+    assert str(env.condition) == told

@@ -50,7 +50,7 @@ class ModelAnswer:
 
     @property
     def runtime(self) -> Asked:
-        """What is asked about: the ONNX documents (``"spec"``), ``"onnxruntime"``, or ``"openvino"``."""
+        """What is asked about: the ONNX documents (``"spec"``), ``"onnxruntime"``, ``"openvino"`` or ``"torch"``."""
         return self._checked.asker.runtime
 
     @property

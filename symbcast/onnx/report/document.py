@@ -114,7 +114,7 @@ def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
         yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
     else:
         yield field("and" if number else "runs when", _said(finding, namer), most=2)
-    yield field("asked by", _node(finding), most=2)
+    yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
     yield from _evidence(finding, namer)
 
 
@@ -198,6 +198,8 @@ def _assumed(report: ModelAnswer) -> list[str]:
         found.append("what ONNX Runtime does, where that is not what the documents say")
     if report.runtime == "openvino":
         found.append("what OpenVINO does on the CPU")
+    if report.runtime == "torch":
+        found.append("what PyTorch does on the CPU")
     return found
 
 

@@ -83,4 +83,5 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "fix": finding.fix,
         "origins": list(finding.origins),
         "is_about_data": finding.is_about_data,
+        **({"where": finding.where} if finding.where else {}),
     }

@@ -17,6 +17,7 @@ from symbcast.onnx.report.sequences import described
 from symbcast.onnx.report.sizes import completed
 from symbcast.report import findings as report
 from symbcast.report.failures import Sizes, dims_at
+from symbcast.report.outcomes import Line
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
 
@@ -45,12 +46,16 @@ class Finding(report.Finding):
         described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
         fix: What to do; empty where nothing was found.
         is_about_data: Whether it is about sizes that data decide.
+        where: The module and the line of code that the node comes from, in words, where the model says so.
+        line: The line of code, where the model says so.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
     described: tuple[str, ...] = ()
     fix: str = ""
     is_about_data: bool = False
+    where: str = ""
+    line: Line | None = None
 
     def words_of(self, position: int) -> str:
         """Return what an operand is in words where it is no tensor; empty where it is one."""
@@ -213,4 +218,6 @@ class _Reader:
             "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
             "described": tuple(described(v, self._namer.dim) for v in values),
             "shown": blamed.shown(),
+            "where": getattr(blamed.place.node, "where", ""),
+            "line": getattr(blamed.place.node, "line", None),
         }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from symbcast.guards import Guard
     from symbcast.onnx.report.confirmation import Confirmation
+    from symbcast.show.document import Document, Room
 
 
 class ShownReport(ModelAnswer):
@@ -28,10 +29,10 @@ class ShownReport(ModelAnswer):
 
     def explain(self) -> str:
         """Return the answer in words, so short that it fits on a screen."""
-        from symbcast.onnx.report.document import WIDTH, document
+        from symbcast.onnx.report.document import WIDTH
         from symbcast.show.text import render
 
-        return render(document(self), WIDTH)
+        return render(self._document(), WIDTH)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""
@@ -55,18 +56,22 @@ class ShownReport(ModelAnswer):
         return f"<{type(self).__name__} of {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.onnx.report.document import document
         from symbcast.show import html
         from symbcast.show.document import Room
 
-        return html.render(document(self, Room.PAGE))
+        return html.render(self._document(Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.onnx.report.document import document
         from symbcast.show import latex
         from symbcast.show.document import Room
 
-        return latex.render(document(self, Room.PAGE))
+        return latex.render(self._document(Room.PAGE))
+
+    def _document(self, room: Room | None = None) -> Document:
+        from symbcast.onnx.report.document import document
+        from symbcast.show.document import Room
+
+        return document(self, room or Room.SCREEN)
 
 
 class ModelReport(ShownReport):

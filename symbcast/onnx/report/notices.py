@@ -56,9 +56,10 @@ def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASK
     if finding.formula == FALSE and finding.reason:
         finding = replace(finding, words=finding.reason, reason="")
     said = [*lines(finding, required, [_operand(finding, n, namer) for n in finding.shown])]
-    text = "\n".join([*said, f"fix: {finding.fix}"] if finding.fix else said)
+    said += [f"from {finding.where}"] * bool(finding.where) + [f"fix: {finding.fix}"] * bool(finding.fix)
     kind = kind_of(finding, BROADCAST, UNDECIDED)
-    return Notice(kind, "note" if finding.is_about_data else level, finding.node, finding.op_type, text)
+    level = "note" if finding.is_about_data else level
+    return Notice(kind, level, finding.node, finding.op_type, "\n".join(said), finding.line)
 
 
 def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:

@@ -8,6 +8,7 @@ from symbcast.api.env import ShapeEnv
 from symbcast.logic.booleans import conjunction
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.onnx.requirements.projection import project
+from symbcast.onnx.requirements.quotients import without_whole_quotients
 from symbcast.program.assumptions import Assumption
 from symbcast.solver.budget import asked
 from symbcast.solver.normal_form import symbols_in
@@ -47,8 +48,9 @@ class Conditions:
 
     def _divided(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
         own = frozenset(self._asker.origins)
-        clauses = self._env.clauses
-        if not own or all(own.isdisjoint(symbols_in(c)) for c in clauses):
+        clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
+        is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
+        if is_plain and clauses == self._env.clauses:
             return self._env, ()
         assumed = [a.formula for a in self._env.assumptions]
         found = project(clauses, own, assumed, self._asker.cases)

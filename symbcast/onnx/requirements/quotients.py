@@ -6,14 +6,15 @@ A Reshape makes a size ``n // c`` where it asks that ``n`` be a multiple of ``c`
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import modulo
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.terms import Atom, Operation, Term, constant, term
-from symbcast.logic.formulas import Comparison, at_most
+from symbcast.logic.formulas import Comparison, Formula, at_most, equal
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -29,10 +30,13 @@ def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> C
     >>> quotient = floor_divide(N * T, 7)
     >>> cleared(equal(quotient, N), {quotient}, Bounds({N: 1}))
     Comparison('==', T, 7)
+    >>> quotient = floor_divide(2 * N, T)
+    >>> cleared(equal(quotient, 2), {quotient}, Bounds({T: 1}))
+    Comparison('==', N, T)
     """
     difference = term(found.left) - term(found.right)
     for quotient in [o for o in difference.operations() if o in whole]:
-        difference = _multiplied_out(difference, quotient)
+        difference = _multiplied_out(difference, quotient, bounds)
     shared = _common_factor(difference, bounds)
     by = gcd(*difference.coefficients.values())
     if not shared and by <= 1 and difference == term(found.left) - term(found.right):
@@ -42,6 +46,26 @@ def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> C
     positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
     negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
     return Comparison(found.operator, positive.dim(), negative.dim())
+
+
+def without_whole_quotients(
+    clauses: Sequence[Formula], whole: Container[Operation], bounds: Bounds
+) -> tuple[Formula, ...]:
+    """Return clauses without the quotients in ``whole``, and that those are whole, which goes with them otherwise."""
+    found: list[Formula] = []
+    for clause in clauses:
+        if not isinstance(clause, Comparison):
+            found.append(clause)
+            continue
+        used = [o.args for o in _quotients_of(clause) if o in whole]
+        found += [equal(modulo(above.dim(), below.dim()), 0) for above, below in used]
+        found.append(cleared(clause, whole, bounds) if used else clause)
+    return tuple(dict.fromkeys(found))
+
+
+def _quotients_of(found: Comparison) -> Iterator[Operation]:
+    for side in (found.left, found.right):
+        yield from (o for o in term(side).operations() if o.kind == "//")
 
 
 def quotient_asked_whole(found: Comparison) -> Operation | None:
@@ -90,16 +114,16 @@ def _without_quotients(value: Term) -> Term:
     return _without_quotients(constant(offset // -factor * by + by - 1) - inside)
 
 
-def _multiplied_out(difference: Term, quotient: Operation) -> Term:
-    """Return a difference times the divisor of a quotient, which stands in it only by itself."""
+def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Term:
+    """Return a difference times the divisor of a quotient, which is positive and stands in it only by itself."""
     dividend, divisor = quotient.args
-    if not (divisor.is_constant and divisor.constant > 0):
+    if not bounds.is_at_least(divisor.dim(), 1):
         return difference
     times = difference.coefficients.get((quotient,), 0)
     rest = difference - quotient.scaled(times)
     if not times or any(quotient in monomial for monomial in rest.coefficients):
         return difference
-    return rest.scaled(divisor.constant) + dividend.scaled(times)
+    return rest * divisor + dividend.scaled(times)
 
 
 def _common_factor(difference: Term, bounds: Bounds) -> list[Atom]:

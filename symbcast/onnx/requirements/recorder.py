@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 """What is asked about, of an ONNX model."""
-Asked: TypeAlias = "Runtime | Literal['openvino']"
+Asked: TypeAlias = "Runtime | Literal['openvino', 'torch']"
 """What is asked about, of any model."""
 
 

@@ -1,0 +1,26 @@
+"""Programs of PyTorch: for which sizes their graphs run, what their guards accept, and where the two differ."""
+
+from symbcast.onnx.report.findings import Finding
+from symbcast.onnx.walk import Unanalysed
+from symbcast.torch.check import check
+from symbcast.torch.comparison import Comparison, Disagreement
+from symbcast.torch.guards import Clause, Guard, Guards, Specialised
+from symbcast.torch.refusals import Refusal, read_error
+from symbcast.torch.report import TorchReport
+from symbcast.torch.suggestions import Suggestion
+
+__all__ = [
+    "Clause",
+    "Comparison",
+    "Disagreement",
+    "Finding",
+    "Guard",
+    "Guards",
+    "Refusal",
+    "Specialised",
+    "Suggestion",
+    "TorchReport",
+    "Unanalysed",
+    "check",
+    "read_error",
+]

@@ -1,0 +1,71 @@
+"""``symbcast.torch.check``: one question about an exported program, or a module that is to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from symbcast.errors import ShapeTypeError
+from symbcast.onnx.inputs.given import read_given
+from symbcast.program.assumptions import Assumptions
+from symbcast.torch.check_program import checked, question_of
+from symbcast.torch.export import exported, names_of
+from symbcast.torch.library import load
+from symbcast.torch.report import TorchReport
+
+if TYPE_CHECKING:
+    import torch
+
+    from symbcast.onnx.inputs.given import ContentsLike
+    from symbcast.shapes import ShapeLike
+
+
+def check(  # noqa: PLR0913 - each is something that is known, or asked
+    program: str | PathLike[str] | torch.export.ExportedProgram | torch.nn.Module,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    budget: float | None = None,
+) -> TorchReport:
+    """Say for which sizes the graph of a program of PyTorch runs, and what torch's guards make of that.
+
+    ``program`` is what ``torch.export.export`` returned, or a file of such, ``model.pt2``. Or it is a module: then it
+    is exported with ``args``, ``kwargs`` and ``dynamic_shapes``; where torch refuses these, all is left to torch
+    (``Dim.AUTO``), and ``report.refusal`` has what it said. Sizes are called as the `Dim` of their axis, and
+    ``<input>_dim_<axis>`` where there is none; ``dynamic_shapes`` names those of a program that was read from a file,
+    which has no names. ``values`` gives integers among the arguments; the others are as in `symbcast.onnx.check`. "It
+    runs" is what the graph does on the CPU.
+
+    Raises `ModelError` for what torch does not read or export, `BindingError` and `AssumptionError` as
+    `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
+
+    ```python
+    batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
+    report = symbcast.torch.check(net, (torch.zeros(3, 8),), dynamic_shapes={"x": {0: batch, 1: T}})
+    report.condition, report.guards.clauses, report.suggest(), report.compare()
+    ```
+    """
+    torch = load()
+    module, refusal = None, None
+    if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
+        module, program = program, None
+        program, refusal = exported(module, *_arguments(args, kwargs), dynamic_shapes, min_size)
+    called = "" if module is None else type(module).__name__
+    question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget, called=called)
+    return TorchReport(checked(question, read_given(bind, shapes, values, min_size)), question, module, refusal)
+
+
+def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return what a module is exported with; raises `ShapeTypeError` for a tensor in the place of a tuple of such."""
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise ShapeTypeError(args, "a tuple of arguments", "give args=(x,), a tuple, for one of them too")
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ShapeTypeError(kwargs, "a dictionary of arguments", 'give kwargs={"mask": mask}')
+    return args or (), kwargs or {}

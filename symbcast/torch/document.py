@@ -1,0 +1,48 @@
+"""The answer about an exported program as a document: that about its graph, and what its guards accept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from symbcast.characters import clipped
+from symbcast.onnx.report.document import document as document_of_model
+from symbcast.show.document import Document, Field, Room, code, field, fields, words
+
+if TYPE_CHECKING:
+    from symbcast.onnx.report.answer import ModelAnswer
+    from symbcast.torch.guards import Guards
+
+SHOWN = 6
+"""How many clauses of the guards are shown on a screen."""
+
+
+def document(report: ModelAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a program; ``refusal`` is what torch said of dimensions that it refused."""
+    made = document_of_model(report, room)
+    return replace(
+        made, blocks=(*made.blocks, fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000)))
+    )
+
+
+def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
+    """Yield what torch's guards ask, what it fixed, and why it did not export what it was asked to."""
+    clauses = guards.clauses
+    head = f"{len(guards)} guard{'s' * (len(guards) != 1)} of torch"
+    if clauses:
+        for n, clause in enumerate(clauses[:shown]):
+            where = words(f"from {clause.where}" if clause.where else "")
+            yield field("and" if n else "torch wants", code(clause.text), where, most=3)
+        more = len(clauses) - shown
+        text = f"{head}, which come{'s' * (len(guards) == 1)} to {len(clauses)} clause{'s' * (len(clauses) != 1)}"
+        yield field("that is", words(f"{text}; .guards.clauses has {more} more" if more > 0 else text), most=2)
+    else:
+        yield field("torch wants", words("nothing of sizes that are not fixed"), most=1)
+    fixed = [str(s) for s in guards.specialised if s.was_open]
+    yield field("torch fixed", words("; ".join(fixed)), most=2)
+    if refusal is not None:
+        said = "torch did not export it as it was asked to; .suggest() has what it accepts"
+        # What constraints are broken is said above already, by the guards of what it did export.
+        head = "" if "Constraints violated" in refusal else clipped(refusal.partition("\n")[0], 200)
+        yield field("refused", words(f"{said}. It said: {head}" if head else said), most=4)

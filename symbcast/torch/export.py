@@ -1,0 +1,99 @@
+"""The check of a module: it is exported, and where torch refuses that, left to torch, which then says what it asks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from symbcast.errors import ModelError
+from symbcast.torch.library import load
+from symbcast.torch.refusals import Refusal, read_error
+
+if TYPE_CHECKING:
+    from symbcast.torch.suggestions import Suggestion
+
+
+def exported(
+    module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, min_size: int
+) -> tuple[Any, Refusal | None]:
+    """Return a module as torch exports it; with what it said, where it refused the dimensions that it was given.
+
+    Raises `ModelError` where torch does not export it in either way, with what it said first.
+    """
+    try:
+        return _export(module, args, kwargs, dynamic_shapes), None
+    except Exception as error:
+        # Whatever the error is: torch also fails while it works out what to say of dimensions.
+        opened = left_open(dynamic_shapes)
+        if opened == dynamic_shapes:
+            raise _failed(module, error) from error
+        try:
+            return _export(module, args, kwargs, opened), read_error(error, min_size)
+        except Exception:
+            raise _failed(module, error) from error
+
+
+def _failed(module: Any, error: Exception) -> ModelError:
+    text = " ".join(str(error).split())[:400]
+    return ModelError(type(module).__name__, f"torch does not export it: {text}", "see torch.export.draft_export")
+
+
+def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+    with _quiet():
+        export = load("torch.export").export
+        return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep torch from writing down an error that is told of."""
+    log = logging.getLogger("torch")
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+def left_open(dynamic_shapes: Any) -> Any:
+    """Return dynamic shapes with `Dim.AUTO` in the place of each `Dim`, a range kept."""
+    dim = load("torch.export").Dim
+    if isinstance(dynamic_shapes, Mapping):
+        return {key: left_open(value) for key, value in dynamic_shapes.items()}
+    if isinstance(dynamic_shapes, (list, tuple)):
+        return type(dynamic_shapes)(map(left_open, dynamic_shapes))
+    return dim.AUTO if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
+
+
+def names_of(dynamic_shapes: Any) -> dict[str, str]:
+    """Return the names of `Dim` by what torch's guards call the axes that have them."""
+    return dict(_named(dynamic_shapes, "L")) if isinstance(dynamic_shapes, Mapping) else {}
+
+
+def _named(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, (Mapping, list, tuple)):
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, inner in pairs:
+            if isinstance(inner, (Mapping, list, tuple)):
+                yield from _named(inner, f"{place}[{key!r}]")
+            elif hasattr(inner, "__name__") and getattr(inner, "root", None) is None:
+                yield f"{place}.size()[{key}]", str(inner.__name__)
+
+
+def accepts(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> bool:
+    """Return whether torch exports a module with the dynamic shapes that are suggested."""
+    try:
+        _export(module, *example, shapes_of(suggestion))
+    except Exception:
+        return False
+    return True
+
+
+def shapes_of(suggestion: Suggestion) -> Any:
+    """Return what the text of a suggestion makes."""
+    space = {"Dim": load("torch.export").Dim}
+    exec("\n".join(suggestion.lines), space)
+    return eval(suggestion.shapes, space)

@@ -1,0 +1,252 @@
+"""The graph of an exported program as named values, in the order in which it is walked.
+
+The walk and the reports of `symbcast.onnx` ask for nodes with ``op_type``, ``input``, ``output`` and ``attribute``, and
+for graphs with ``node``, ``input`` and ``output``; those of torch have them here. Of a node with several outputs, the
+one in place ``n`` is called ``<node>.<n>``. Graphs that only change how gradients or element types are kept stand in
+the place of the node that calls them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from symbcast.report.outcomes import Line
+from symbcast.torch.library import load
+
+_INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
+"""Calls of inner graphs that leave sizes alone, and the place of the graph among their arguments."""
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
+
+_OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
+
+
+class Declared(NamedTuple):
+    """The name of an input or output of a graph."""
+
+    name: str
+
+
+class Source(NamedTuple):
+    """A line of the user's code."""
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def is_of_cell(self) -> bool:
+        """Whether it is of a notebook's cell: the files of such have names of no meaning, other ones each time."""
+        return "/ipykernel_" in self.file
+
+    def __str__(self) -> str:
+        return f"{self.line} of a cell" if self.is_of_cell else f"{self.file}:{self.line}"
+
+
+class Node:
+    """A node: ``fx`` is torch's own; ``names`` are those of the values in its graph."""
+
+    domain = ""
+    attribute: tuple[Any, ...] = ()
+
+    def __init__(
+        self, fx: Any, name: str, names: Mapping[Any, str], inner: Sequence[Inner] = (), caller: Any = None
+    ) -> None:
+        self.fx = fx
+        self._caller = caller
+        self.inner = tuple(inner)
+        """The graphs that it runs, such as branches."""
+        self.name = name
+        self.names = names
+        self.op_type = type_of(fx.target)
+        self.input = [names[n] for n in fx.all_input_nodes]
+        value = fx.meta.get("val")
+        count = len(value) if isinstance(value, (tuple, list)) else None
+        self.output = [name] if count is None else [f"{name}.{n}" for n in range(count)]
+
+    @property
+    def module(self) -> str:
+        """The path of the module that it belongs to, such as ``layer1.0.conv1``; empty for the outermost."""
+        stack = list((self.fx.meta.get("nn_module_stack") or {}).values())
+        return str(stack[-1][0]) if stack else ""
+
+    @cached_property
+    def source(self) -> Source | None:
+        """The innermost line that is not of torch's own code; None where torch has none."""
+        own = source_of(self.fx.meta.get("stack_trace") or "")
+        return own if own is not None or self._caller is None else source_of(self._caller.meta.get("stack_trace") or "")
+
+    @property
+    def line(self) -> Line | None:
+        """The line of a file of the user's that it comes from."""
+        source = self.source
+        if source is None or source.is_of_cell or is_of_torch(source.file):
+            return None
+        return Line.of(source.file, source.line)
+
+    @property
+    def where(self) -> str:
+        """Where it comes from, in words: the module and the line."""
+        parts = [f"module {self.module}" if self.module else "", f"line {self.source}" if self.source else ""]
+        return ", ".join(p for p in parts if p)
+
+
+class Inner:
+    """A graph that a node runs, such as a branch: its nodes, and the names of what it is given and returns."""
+
+    initializer: tuple[Any, ...] = ()
+    sparse_initializer: tuple[Any, ...] = ()
+    held: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+
+    def __init__(self, nodes: Sequence[Node], inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        self.node = nodes
+        self.input = [Declared(name) for name in inputs]
+        self.output = [Declared(name) for name in outputs]
+
+
+class Graph:
+    """The nodes of an exported program, each after those that it takes values from."""
+
+    initializer: tuple[Any, ...] = ()
+    sparse_initializer: tuple[Any, ...] = ()
+
+    def __init__(self, program: Any, inputs: Sequence[str]) -> None:
+        self.program = program
+        self.name = type(program).__name__
+        self.held: dict[str, tuple[int, ...]] = {}
+        """The tensors that the program holds, with their shapes."""
+        self._taken: set[str] = set()
+        self._result: Any = None
+        names: dict[Any, str] = {}
+        self.node = list(self._nodes(program.graph_module, names))
+        self.input = [Declared(name) for name in inputs]
+        self.output = [Declared(names[n]) for n in _user_outputs(program, self._result) if n in names]
+
+    def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[Node]:
+        """Yield the nodes of a graph that ``caller`` runs, if any; ``names`` takes in the names of its values."""
+        for fx in module.graph.nodes:
+            if fx.op == "placeholder" and fx in names:
+                continue
+            name = self._free(f"{around}{fx.name}")
+            if fx.op == "placeholder":
+                names[fx] = name if around else fx.name
+                self._hold(fx.name, fx.meta.get("val"))
+            elif fx.op == "get_attr":
+                names[fx] = name
+                self._hold(name, getattr(module, str(fx.target), None))
+            elif fx.op == "output":
+                self._result = fx.args[0]
+            elif type_of(fx.target) == "operator.getitem" and (one := self._item(fx, names)) is not None:
+                names[fx] = one
+            elif (inner := self._inner(module, fx)) is not None:
+                yield from self._inlined(fx, *inner, names)
+            else:
+                made = Node(fx, name, names, self._branches(module, fx, names), caller)
+                names[fx] = name
+                yield made
+
+    def _hold(self, name: str, value: Any) -> None:
+        shape = getattr(value, "shape", None)
+        if shape is not None and all(isinstance(d, int) for d in shape):
+            self.held[name] = tuple(shape)
+
+    def _item(self, fx: Any, names: Mapping[Any, str]) -> str | None:
+        """Return the name of an output of a node that has several."""
+        source, place = fx.args
+        found = self._results.get(source)
+        if found is not None:
+            return str(found[place])
+        value = source.meta.get("val")
+        many = isinstance(value, (tuple, list)) and isinstance(place, int)
+        return f"{names[source]}.{place % len(value)}" if many and source in names else None
+
+    @cached_property
+    def _results(self) -> dict[Any, list[str]]:
+        """What graphs returned that stand in the place of the nodes that call them."""
+        return {}
+
+    def _inner(self, module: Any, fx: Any) -> tuple[Any, Sequence[Any]] | None:
+        """Return the graph that stands in the place of the node that calls it, and what it is given."""
+        place = _INLINED.get(type_of(fx.target).removeprefix("higher_order."))
+        if place is None or len(fx.args) <= place:
+            return None
+        return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
+
+    def _branches(self, module: Any, fx: Any, names: Mapping[Any, str]) -> list[Inner]:
+        """Return the branches of a ``torch.cond``."""
+        if type_of(fx.target) != "higher_order.cond":
+            return []
+        return [self._inner_graph(getattr(module, str(g.target)), f"{names[g]}.", fx) for g in fx.args[1:3]]
+
+    def _inner_graph(self, module: Any, around: str, caller: Any) -> Inner:
+        names: dict[Any, str] = {}
+        kept, self._result = self._result, None
+        nodes = list(self._nodes(module, names, around, caller))
+        results, self._result = self._result, kept
+        return Inner(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in results])
+
+    def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[Node]:
+        own: dict[Any, str] = {}
+        for declared, value in zip(inner.graph.find_nodes(op="placeholder"), given, strict=False):
+            own[declared] = names[value]
+        kept, self._result = self._result, None
+        yield from self._nodes(inner, own, f"{fx.name}.")
+        results, self._result = self._result, kept
+        listed = list(results) if isinstance(results, (tuple, list)) else [results]
+        self._results[fx] = [own[r] for r in listed if r in own]
+        if len(self._results[fx]) == 1:
+            names[fx] = self._results[fx][0]
+
+    def _free(self, name: str) -> str:
+        free, number = name, 2
+        while free in self._taken:
+            free, number = f"{name}_{number}", number + 1
+        self._taken.add(free)
+        return free
+
+
+class Model(NamedTuple):
+    """A program as it is walked: its graph, and where ONNX would have them, functions and operator sets."""
+
+    graph: Graph
+    functions: Sequence[Any] = ()
+    opset_import: Sequence[Any] = ()
+
+
+def type_of(target: Any) -> str:
+    """Return what an operator is called, whatever its overload: ``aten.add``, ``operator.mul``, ``torch.sym_max``."""
+    packet = getattr(target, "overloadpacket", None)
+    if packet is not None:
+        return str(packet._qualified_op_name).replace("::", ".")
+    name = getattr(target, "__name__", None) or str(target)
+    module = getattr(target, "__module__", "") or ""
+    if getattr(target, "namespace", "") == "higher_order" or "higher_order" in module:
+        return f"higher_order.{name}"
+    return f"{module.lstrip('_')}.{name}"
+
+
+def source_of(trace: str) -> Source | None:
+    """Return the innermost line of a trace that is not of torch's own code; else the innermost one.
+
+    >>> source_of('File "/home/me/net.py", line 7, in forward')
+    Source(file='/home/me/net.py', line=7, text='')
+    """
+    found = [Source(m["file"], int(m["line"]), m["text"] or "") for m in _FRAME.finditer(trace) if m["file"][0] != "<"]
+    own = [s for s in found if not is_of_torch(s.file)]
+    return own[-1] if own else found[-1] if found else None
+
+
+def is_of_torch(file: str) -> bool:
+    """Return whether a file is of torch's own code, on whatever machine that was."""
+    return _OF_TORCH.search(file.replace("\\", "/")) is not None
+
+
+def _user_outputs(program: Any, result: Any) -> Iterator[Any]:
+    """Yield the nodes of the outputs that are returned to the user."""
+    fx = load("torch.fx")
+    for value, spec in zip(result, program.graph_signature.output_specs, strict=True):
+        if spec.kind.name == "USER_OUTPUT" and isinstance(value, fx.Node):
+            yield value

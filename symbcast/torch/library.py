@@ -1,0 +1,18 @@
+"""PyTorch, loaded where it is needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from symbcast.errors import MissingExtraError
+
+
+def load(module: str = "torch") -> Any:
+    """Return a module of torch; raise `MissingExtraError` where torch is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "torch":
+            raise
+        raise MissingExtraError("symbcast.torch", "torch") from error

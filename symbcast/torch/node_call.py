@@ -1,0 +1,185 @@
+"""One node of an exported program with what is known of its arguments: all that an operator needs to answer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.values.contents import Elements, Ratio, is_size
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.torch.library import load
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.logic.formulas import Formula
+    from symbcast.onnx.requirements.recorder import Place
+    from symbcast.onnx.values.contents import Element
+    from symbcast.onnx.walker import GraphScope, Walker
+
+    Recorded = Callable[[Any], "Dims | None"]
+
+INT64 = 7
+TO_THE_END = (1 << 63) - 1
+"""What torch writes for the end of an axis, wherever that is."""
+
+
+class TorchCall(NodeCall):
+    """A node with its arguments by the names that its schema has for them, whatever their order.
+
+    Integers, truth values and real numbers that the graph computes from sizes are tensors without axes here, whose one
+    element is known.
+    """
+
+    def __init__(self, place: Place, walk: Walker, scope: GraphScope, recorded: Recorded) -> None:
+        super().__init__(place, 0, walk, scope)
+        self._recorded = recorded
+        self._arguments: dict[str, Any] | None = None
+
+    # Arguments.
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by name, with values in the place of nodes; those of functions of Python by their places."""
+        if self._arguments is None:
+            self._arguments = {name: self._resolved(v) for name, v in _bound(self.node.fx).items()}
+        return self._arguments
+
+    def _resolved(self, argument: Any) -> Any:
+        if isinstance(argument, (list, tuple)):
+            return [self._resolved(a) for a in argument]
+        if argument in self.node.names if isinstance(argument, load("torch.fx").Node) else False:
+            return self.scope.find(self.node.names[argument])
+        return argument
+
+    def given(self, *names: str) -> Any:
+        """Return the argument of the first of some names that there is; None where there is none."""
+        return next((self.arguments[n] for n in names if self.arguments.get(n) is not None), None)
+
+    def dims(self, *names: str) -> Dims:
+        """Return the shape of a tensor; raises `UnknownShapeError` where it is not known."""
+        return shape_of(self.given(*names))
+
+    def value_of(self, name: str) -> Value:
+        """Return a tensor; raises `UnknownShapeError` where it is not known."""
+        found = self.given(name)
+        if not isinstance(found, Value):
+            raise UnknownShapeError
+        return found
+
+    def maybe_dims(self, name: str) -> Dims | None:
+        """Return the shape of a tensor that need not be given."""
+        found = self.given(name)
+        return None if found is None else shape_of(found)
+
+    def tensors(self, name: str) -> list[Dims]:
+        """Return the shapes of a list of tensors."""
+        return [shape_of(v) for v in self.given(name) or ()]
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """Return an integer that is a number."""
+        found = self.size(name, default)
+        if not isinstance(found, int):
+            self.give_up(f"{name} is not a number here")
+        return found
+
+    def numbers_of(self, *names: str) -> list[int] | None:
+        """Return a list of integers that are numbers, or one such integer as a list; None where none is given."""
+        found = self.given(*names)
+        if found is None:
+            return None
+        sizes = [size_of(v) for v in (found if isinstance(found, list) else [found])]
+        if not all(isinstance(s, int) for s in sizes):
+            self.give_up(f"{names[0]} is not a list of numbers here")
+        return [int(s) for s in sizes if isinstance(s, int)]
+
+    def size(self, name: str, default: Dim | None = None) -> Dim | None:
+        """Return an integer as a size; None where it is not known."""
+        found = self.given(name)
+        return default if found is None else size_of(found)
+
+    def sizes_of(self, name: str) -> list[Dim | None]:
+        """Return a list of integers as sizes, None where one is not known."""
+        return [size_of(v) for v in self.given(name) or ()]
+
+    def known_sizes(self, name: str) -> list[Dim]:
+        """Return a list of integers as sizes; raises `UnknownShapeError` where one is not known."""
+        found = self.sizes_of(name)
+        if any(d is None for d in found):
+            self.give_up(f"{name} is what data decide")
+        return [d for d in found if d is not None]
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """Return a truth value that is one."""
+        found = self.given(name)
+        return default if found is None else bool(found)
+
+    # Outputs.
+
+    def recorded(self) -> Sequence[Value]:
+        """Return the outputs as torch recorded their shapes, which hold where its guards do."""
+        value = self.node.fx.meta.get("val")
+        values = value if isinstance(value, (tuple, list)) else [value]
+        return [recorded_value(v, self._recorded) for v in values]
+
+
+def recorded_value(value: Any, read: Recorded) -> Value:
+    """Return a value as torch recorded it."""
+    torch = load()
+    if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
+        found = read((value,))
+        return scalar(None if found is None else found[0])
+    return Value(read(value.shape)) if isinstance(value, torch.Tensor) else Value(None)
+
+
+def scalar(element: Element) -> Value:
+    """Return an integer, real number or truth value that the graph computes."""
+    return Value((), INT64, None if element is None else Elements((element,)))
+
+
+def element_of(value: Any) -> Element:
+    """Return the number or truth value that an argument is; None where it is not known."""
+    if isinstance(value, Value):
+        return value.content.items[0] if isinstance(value.content, Elements) and not value.shape else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def size_of(value: Any) -> Dim | None:
+    """Return the integer that an argument is; None where it is not known."""
+    found = element_of(value)
+    return found if is_size(found) else None
+
+
+def formula_of(value: Any) -> Formula | None:
+    """Return the truth value that an argument is; None where it is not known."""
+    found = element_of(value)
+    return found if isinstance(found, FORMULA_KINDS) else None
+
+
+def ratio_of(value: Any) -> Ratio | None:
+    """Return the integer or real number that an argument is as a quotient; None where it is not known."""
+    found = element_of(value)
+    return found if isinstance(found, Ratio) else Ratio(found, 1) if is_size(found) else None
+
+
+def shape_of(value: Any) -> Dims:
+    """Return the shape of a value; raises `UnknownShapeError` where it is not known."""
+    if isinstance(value, Value):
+        if value.shape is None:
+            raise UnknownShapeError
+        return value.shape
+    if isinstance(value, (int, float, complex)):
+        return ()
+    raise UnknownShapeError
+
+
+def _bound(fx: Any) -> dict[str, Any]:
+    """Return the arguments of a node by name: those of its schema, or for a function of Python by their places."""
+    schema = getattr(fx.target, "_schema", None)
+    if schema is None:
+        return {**{str(n): a for n, a in enumerate(fx.args)}, **fx.kwargs}
+    found = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
+    found.update(zip((a.name for a in schema.arguments), fx.args, strict=False))
+    found.update(fx.kwargs)
+    return found

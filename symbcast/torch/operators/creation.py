@@ -1,0 +1,94 @@
+"""Tensors made of sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import ceil_divide, subtract
+from symbcast.logic.formulas import at_most
+from symbcast.onnx.values.value import Value
+from symbcast.torch.node_call import size_of
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.torch.node_call import TorchCall
+
+
+@operator(
+    "full",
+    "zeros",
+    "ones",
+    "empty",
+    "rand",
+    "randn",
+    "randint",
+    "new_full",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "empty_permuted",
+)
+def made(call: TorchCall) -> Value:
+    """A tensor of a shape."""
+    sizes = call.known_sizes("size")
+    for size in sizes:
+        call.is_size(size, "a size must not be negative")
+    return Value(tuple(sizes))
+
+
+@operator("empty_strided", "new_empty_strided")
+def strided(call: TorchCall) -> Value:
+    """A tensor of a shape, laid out in memory in some way."""
+    return Value(tuple(call.known_sizes("size")))
+
+
+@operator("scalar_tensor")
+def single(call: TorchCall) -> Value:
+    """A tensor without axes."""
+    return Value(())
+
+
+@operator("arange")
+def counted(call: TorchCall) -> Value:
+    """The integers from a start to before an end, in steps."""
+    start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
+    if start is None or end is None or not isinstance(step, int) or step == 0:
+        return next(iter(call.recorded()))
+    distance = subtract(end, start) if step > 0 else subtract(start, end)
+    call.require(at_most(0, distance), "the end must not lie before the start")
+    return Value((ceil_divide(distance, abs(step)),))
+
+
+@operator("linspace", "logspace", "hann_window", "hamming_window", "blackman_window")
+def spaced(call: TorchCall) -> Value:
+    """So many numbers."""
+    count = size_of(call.given("steps", "window_length"))
+    if count is None:
+        return next(iter(call.recorded()))
+    call.is_size(count, "a size must not be negative")
+    return Value((count,))
+
+
+@operator("eye")
+def unit(call: TorchCall) -> Value:
+    """A matrix with ones where row and column are the same."""
+    rows = call.size("n")
+    columns = call.size("m", rows)
+    return Value((rows, columns)) if rows is not None and columns is not None else next(iter(call.recorded()))
+
+
+@operator("one_hot")
+def one_hot(call: TorchCall) -> Value:
+    """Each class as a row with a one in its place."""
+    classes = call.size("num_classes")
+    if classes is None or classes == -1:
+        return next(iter(call.recorded()))
+    return Value((*call.dims("self"), classes))
+
+
+@operator("meshgrid")
+def mesh(call: TorchCall) -> list[Value]:
+    """Vectors, each laid out along an axis of its own; with the indexing ``xy`` the first two change places."""
+    sizes = [s[0] if s else 1 for s in call.tensors("tensors")]
+    found = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
+    return [Value(tuple(found))] * len(sizes)

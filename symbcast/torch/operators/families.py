@@ -1,0 +1,39 @@
+"""All operators: each family puts its own into the registry when it is imported."""
+
+from typing import Any
+
+from symbcast.torch.operators import (
+    attention,
+    control,
+    creation,
+    elementwise,
+    indices,
+    layout,
+    matrices,
+    parts,
+    reductions,
+    scalars,
+    windows,
+)
+from symbcast.torch.registry import OPERATORS, Operator
+
+__all__ = [
+    "OPERATORS",
+    "attention",
+    "by_tag",
+    "control",
+    "creation",
+    "elementwise",
+    "indices",
+    "layout",
+    "matrices",
+    "parts",
+    "reductions",
+    "scalars",
+    "windows",
+]
+
+
+def by_tag(target: Any) -> Operator | None:
+    """Return the operator for one that torch itself says works element by element; None for others."""
+    return elementwise.pointwise if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())) else None

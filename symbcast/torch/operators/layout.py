@@ -1,0 +1,305 @@
+"""The same elements in another shape or order, put together, taken apart, repeated or padded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.logic.formulas import Comparison, equal
+from symbcast.onnx.values.value import Value
+from symbcast.operators import joins, layout, padding
+from symbcast.operators.reshape import flatten, reshape
+from symbcast.torch.node_call import size_of
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.value import Dims
+    from symbcast.torch.node_call import TorchCall
+
+
+@operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
+def viewed(call: TorchCall) -> Value:
+    """The elements in the shape of ``size``, in which one -1 is worked out."""
+    if call.given("size", "shape") is None:  # view.dtype
+        return next(iter(call.recorded()))
+    target = call.known_sizes("size" if call.given("size") is not None else "shape")
+    return Value(reshaped(call, call.dims("self"), target))
+
+
+def reshaped(call: TorchCall, dims: Dims, target: list[Dim]) -> Dims:
+    """Return a shape of as many elements, in which one -1 is worked out."""
+    for size in target:
+        if size != -1:
+            call.is_size(size, "a size must not be negative")
+    return reshape(call, dims, [None if d == -1 else d for d in target])
+
+
+@operator("view_as", "reshape_as")
+def viewed_as(call: TorchCall) -> Value:
+    """The elements in the shape of another tensor."""
+    return Value(reshape(call, call.dims("self"), list(call.dims("other"))))
+
+
+@operator("flatten")
+def flattened(call: TorchCall) -> Value:
+    """Several axes in one."""
+    dims = call.dims("self")
+    if not dims:
+        return Value((1,))
+    first, last = (call.axis(call.number(n), len(dims)) for n in ("start_dim", "end_dim"))
+    return Value(flatten(dims, first, last + 1))
+
+
+@operator("unflatten")
+def unflattened(call: TorchCall) -> Value:
+    """One axis in several."""
+    dims = call.dims("self")
+    place = call.axis(call.number("dim"), len(dims))
+    found = reshaped(call, (dims[place],), call.known_sizes("sizes"))
+    return Value((*dims[:place], *found, *dims[place + 1 :]))
+
+
+@operator("permute", "permute_copy")
+def permuted(call: TorchCall) -> Value:
+    """The axes in another order."""
+    dims = call.dims("self")
+    order = [call.axis(a, len(dims)) for a in call.numbers_of("dims") or ()]
+    return Value(layout.transpose(call, dims, order))
+
+
+@operator("transpose", "swapaxes", "transpose_copy", "swapdims")
+def transposed(call: TorchCall) -> Value:
+    """Two axes change places."""
+    found = list(call.dims("self"))
+    if found:
+        names = ("dim0", "dim1") if call.given("dim0") is not None else ("axis0", "axis1")
+        first, second = (call.axis(call.number(n), len(found)) for n in names)
+        found[first], found[second] = found[second], found[first]
+    return Value(tuple(found))
+
+
+@operator("t", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
+def turned(call: TorchCall) -> Value:
+    """A matrix with its axes the other way round; of stacks the last two, but for ``numpy_T``."""
+    dims = call.dims("self")
+    if call.node.op_type == "aten.numpy_T" or len(dims) < 2:
+        return Value(dims[::-1])
+    return Value((*dims[:-2], dims[-1], dims[-2]))
+
+
+@operator("movedim", "moveaxis")
+def moved(call: TorchCall) -> Value:
+    """Axes at other places, the others in the order that they have."""
+    dims = call.dims("self")
+    sources = [call.axis(a, len(dims)) for a in call.numbers_of("source") or ()]
+    targets = [call.axis(a, len(dims)) for a in call.numbers_of("destination") or ()]
+    placed = dict(zip(targets, sources, strict=True))
+    others = iter(n for n in range(len(dims)) if n not in sources)
+    return Value(tuple(dims[placed[n] if n in placed else next(others)] for n in range(len(dims))))
+
+
+@operator("unsqueeze", "unsqueeze_copy")
+def unsqueezed(call: TorchCall) -> Value:
+    """An axis of size 1 put in."""
+    return Value(layout.unsqueeze(call, call.dims("self"), [call.number("dim")]))
+
+
+@operator("squeeze", "squeeze_copy")
+def squeezed(call: TorchCall) -> Value:
+    """Axes of size 1 taken out: those that torch saw to be 1, which must stay so, as the others must not be."""
+    dims = call.dims("self")
+    named = call.numbers_of("dim")
+    axes = {call.axis(a, len(dims)) for a in named} if named is not None and dims else set(range(len(dims)))
+    kept = len(call.node.fx.meta["val"].shape) if "val" in call.node.fx.meta else None
+    unsure = [n for n in sorted(axes) if not isinstance(dims[n], int)]
+    sure = {n for n in axes if dims[n] == 1}
+    gone = len(dims) - kept - len(sure) if kept is not None else 0
+    for n in unsure:
+        if gone == len(unsure):
+            call.equal(dims[n], 1, "the axis is 1 in the exported graph, which has it taken out")
+        elif gone == 0:
+            call.require(Comparison("!=", dims[n], 1), "the axis is not 1 in the exported graph, which keeps it")
+    if gone not in (0, len(unsure)):
+        call.note("which of its axes are 1 was not looked at")
+        return next(iter(call.recorded()))
+    out = sure | (set(unsure) if gone else set())
+    return Value(tuple(d for n, d in enumerate(dims) if n not in out))
+
+
+@operator("expand", "expand_copy", "broadcast_to", "expand_as")
+def expanded(call: TorchCall) -> Value:
+    """Axes of size 1 repeated, and axes put in before: -1 leaves a size as it is."""
+    dims = call.dims("self")
+    if call.given("other") is not None:
+        return Value(layout.expand(call, dims, call.dims("other")))
+    target = call.known_sizes("size")
+    new = len(target) - len(dims)
+    if new < 0:
+        call.refuse(f"a tensor of {len(dims)} axes must not be expanded to {len(target)}")
+    wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
+    return Value(layout.expand(call, dims, wanted))
+
+
+@operator("repeat")
+def repeated(call: TorchCall) -> Value:
+    """Each axis so many times, and axes put in before."""
+    dims, repeats = call.dims("self"), call.known_sizes("repeats")
+    if len(repeats) < len(dims):
+        call.refuse(f"there must be a number for each of the {len(dims)} axes")
+    return Value(layout.tile(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
+
+
+@operator("tile")
+def tiled(call: TorchCall) -> Value:
+    """Each axis so many times, axes put in before where one of the two has fewer."""
+    dims, repeats = call.dims("self"), call.known_sizes("dims")
+    rank = max(len(dims), len(repeats))
+    shape = (*((1,) * (rank - len(dims))), *dims)
+    return Value(layout.tile(call, shape, [*([1] * (rank - len(repeats))), *repeats]))
+
+
+@operator("repeat_interleave")
+def interleaved(call: TorchCall) -> Value:
+    """Each element of an axis so many times."""
+    dims, times = call.given("self"), call.size("repeats")
+    if dims is None or times is None or call.given("dim") is None:
+        return next(iter(call.recorded()))
+    shape = call.dims("self")
+    place = call.axis(call.number("dim"), len(shape))
+    return Value(tuple(multiply(d, times) if n == place else d for n, d in enumerate(shape)))
+
+
+@operator("cat", "concat", "concatenate")
+def concatenated(call: TorchCall) -> Value:
+    """Tensors one behind the other; those of the shape (0,) are passed over."""
+    shapes = call.tensors("tensors")
+    taken = [s for s in shapes if s != (0,)] or shapes[:1]
+    axis = call.number("dim", 0)
+    found = joins.concat(call, taken, axis)
+    if len(taken) < len(shapes) and len(taken[0]) == 1:
+        return Value(joins.concat(call, shapes, axis))
+    return Value(found)
+
+
+@operator("stack")
+def stacked(call: TorchCall) -> Value:
+    """Tensors of one shape along a new axis."""
+    return Value(joins.stack(call, call.tensors("tensors"), call.number("dim", 0)))
+
+
+@operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split")
+def split(call: TorchCall) -> list[Value]:
+    """Parts of an axis: of the sizes given, or all of one size and the last one of what is left."""
+    dims = call.dims("self")
+    place = call.axis(call.number("dim", 0), len(dims))
+    given = call.given("split_sizes", "split_size")
+    if isinstance(given, list):
+        parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
+        return _along(dims, place, joins.split_as(call, dims[place], parts))
+    each, count = size_of(given), len(call.node.output)
+    if each is None:
+        return list(call.recorded())
+    last = subtract(dims[place], multiply(each, count - 1))
+    reason = f"the exported graph has it in {count} parts"
+    call.at_most(0 if count == 1 else 1, last, reason)
+    call.at_most(last, each, reason)
+    return _along(dims, place, [*[each] * (count - 1), last])
+
+
+@operator("chunk", "unsafe_chunk")
+def chunked(call: TorchCall) -> list[Value]:
+    """So many parts of an axis of one size, the last one of what is left; fewer where there are too few elements."""
+    dims = call.dims("self")
+    place = call.axis(call.number("dim", 0), len(dims))
+    size, wanted, count = dims[place], call.number("chunks"), len(call.node.output)
+    each = ceil_divide(size, wanted)
+    last = subtract(size, multiply(each, count - 1))
+    call.at_most(1, last, f"the exported graph has it in {count} parts")
+    if count < wanted:
+        call.at_most(last, each, f"the exported graph has it in {count} parts")
+    return _along(dims, place, [*[each] * (count - 1), last])
+
+
+def _along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
+    return [Value((*dims[:place], d, *dims[place + 1 :])) for d in sizes]
+
+
+@operator("unbind", "unbind_copy")
+def unbound(call: TorchCall) -> list[Value]:
+    """Each element of an axis by itself."""
+    dims, count = call.dims("self"), len(call.node.output)
+    place = call.axis(call.number("dim", 0), len(dims))
+    call.equal(dims[place], count, f"the exported graph takes it apart into {count}")
+    return [Value((*dims[:place], *dims[place + 1 :]))] * count
+
+
+@operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def padded(call: TorchCall) -> Value:
+    """Elements put at the ends of the last axes, the last one first."""
+    return _padded(call, str(call.given("mode") or ("reflect" if "reflection" in call.node.op_type else "constant")))
+
+
+@operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
+def replicated(call: TorchCall) -> Value:
+    """Elements at the edge repeated."""
+    return _padded(call, "edge")
+
+
+def _padded(call: TorchCall, mode: str) -> Value:
+    dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
+    count = len(widths) // 2
+    if count > len(dims):
+        call.refuse(f"a tensor of {len(dims)} axes must not be padded on {count}")
+    modes = {"replicate": "edge", "circular": "wrap"}
+    ends = [(widths[2 * n], widths[2 * n + 1]) for n in reversed(range(count))]
+    first = len(dims) - count
+    places = [padding.Padding(d, *e) for d, e in zip(dims[first:], ends, strict=True)]
+    return Value((*dims[:first], *padding.pad(call, places, modes.get(mode, mode))))
+
+
+@operator("pixel_shuffle")
+def shuffled(call: TorchCall) -> Value:
+    """Blocks of the channels laid out in space."""
+    dims, block = call.dims("self"), call.number("upscale_factor")
+    return Value((*dims[:-3], *layout.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
+
+
+@operator("pixel_unshuffle")
+def unshuffled(call: TorchCall) -> Value:
+    """Blocks of space put into channels."""
+    dims, block = call.dims("self"), call.number("downscale_factor")
+    return Value((*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:]))
+
+
+@operator("channel_shuffle", "native_channel_shuffle")
+def channels_shuffled(call: TorchCall) -> Value:
+    """Channels in another order, in groups of one size."""
+    dims, groups = call.dims("self"), call.number("groups")
+    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
+    return Value(dims)
+
+
+@operator("unfold")
+def unfolded(call: TorchCall) -> Value:
+    """The windows along an axis, with their elements on a new one."""
+    dims = call.dims("self")
+    place = call.axis(call.number("dimension"), len(dims))
+    size, step = call.number("size"), call.number("step")
+    call.at_most(size, dims[place], "the window must fit into the axis")
+    count = add(floor_divide(subtract(dims[place], size), step), 1)
+    return Value((*dims[:place], count, *dims[place + 1 :], size))
+
+
+@operator("view_as_complex")
+def as_complex(call: TorchCall) -> Value:
+    """Pairs of real numbers as complex ones."""
+    dims = call.dims("self")
+    call.equal(dims[-1], 2, "the last axis must have a real and an imaginary part")
+    return Value(dims[:-1])
+
+
+@operator("view_as_real")
+def as_real(call: TorchCall) -> Value:
+    """Complex numbers as pairs of real ones."""
+    return Value((*call.dims("self"), 2))

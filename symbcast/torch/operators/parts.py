@@ -1,0 +1,102 @@
+"""Parts of axes: slices and single places, taken out or written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, maximum, minimum, multiply
+from symbcast.onnx.values.value import Value
+from symbcast.operators.slices import cut, from_front
+from symbcast.torch.node_call import TO_THE_END
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.value import Dims
+    from symbcast.torch.node_call import TorchCall
+
+
+@operator("slice", "slice_copy")
+def sliced(call: TorchCall) -> Value:
+    """A part of an axis, clamped as in Python."""
+    dims = call.dims("self")
+    found = _part(call, dims)
+    return next(iter(call.recorded())) if found is None else Value(found)
+
+
+def _part(call: TorchCall, dims: Dims) -> Dims | None:
+    place = call.axis(call.number("dim", 0), len(dims))
+    size, step = dims[place], call.number("step", 1)
+    start, end = call.size("start", 0), call.size("end", TO_THE_END)
+    if start is None or end is None:
+        return None
+    first = from_front(call, size, start)
+    last = size if end == TO_THE_END else from_front(call, size, end)
+    _, count = cut(call, size, (first, last, step))
+    return (*dims[:place], count, *dims[place + 1 :])
+
+
+@operator("narrow", "narrow_copy")
+def narrowed(call: TorchCall) -> Value:
+    """So many elements of an axis from a start on, all of which must be there."""
+    dims, start, length = call.dims("self"), call.size("start"), call.size("length")
+    if length is None or start is None:
+        return next(iter(call.recorded()))
+    place = call.axis(call.number("dim"), len(dims))
+    call.is_size(length, "a length must not be negative")
+    call.at_most(add(from_front(call, dims[place], start), length), dims[place], "the part must lie within the axis")
+    return Value((*dims[:place], length, *dims[place + 1 :]))
+
+
+@operator("select", "select_copy")
+def selected(call: TorchCall) -> Value:
+    """One place of an axis, which must be there."""
+    dims = call.dims("self")
+    place = call.axis(call.number("dim", 0), len(dims))
+    _within(call, call.size("index"), dims[place])
+    return Value((*dims[:place], *dims[place + 1 :]))
+
+
+def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
+    reason = "the index must be within the axis"
+    if index is None:
+        call.note("that the index is within the axis was not looked at", is_about_data=True)
+        return
+    call.at_most(multiply(-1, size), index, reason)
+    call.at_most(add(index, 1), size, reason)
+
+
+@operator("slice_scatter")
+def slice_written(call: TorchCall) -> Value:
+    """A part of an axis written; what is written is broadcast to it."""
+    dims = call.dims("self")
+    part = _part(call, dims)
+    if part is not None:
+        call.broadcast(call.dims("src"), part, rule="unidirectional")
+    return Value(dims)
+
+
+@operator("select_scatter")
+def place_written(call: TorchCall) -> Value:
+    """One place of an axis written."""
+    dims, written = call.dims("self"), call.dims("src")
+    place = call.axis(call.number("dim"), len(dims))
+    _within(call, call.size("index"), dims[place])
+    part = (*dims[:place], *dims[place + 1 :])
+    if len(written) != len(part):
+        call.refuse("what is written must have the axes of the place")
+    for found, size in zip(written, part, strict=True):
+        call.equal(found, size, "what is written must have the shape of the place")
+    return Value(dims)
+
+
+@operator("diagonal", "diagonal_copy")
+def diagonal(call: TorchCall) -> Value:
+    """The diagonal of two axes, as the last axis."""
+    dims, offset = call.dims("self"), call.number("offset", 0)
+    first, second = (call.axis(call.number(n), len(dims)) for n in ("dim1", "dim2"))
+    rows, columns = add(dims[first], min(offset, 0)), add(dims[second], -max(offset, 0))
+    length = minimum([rows, columns])
+    if not call.asker.is_positive([rows, columns]):
+        length = maximum([length, 0])
+    return Value((*(d for n, d in enumerate(dims) if n not in (first, second)), length))

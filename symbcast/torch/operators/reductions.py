@@ -1,0 +1,69 @@
+"""Axes that become 1, or go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.onnx.values.value import Value
+from symbcast.operators.reductions import reduce, search
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.torch.node_call import TorchCall
+
+
+@operator(
+    "sum",
+    "mean",
+    "prod",
+    "any",
+    "all",
+    "var",
+    "std",
+    "var_mean",
+    "std_mean",
+    "logsumexp",
+    "norm",
+    "linalg_vector_norm",
+    "count_nonzero",
+    "nansum",
+)
+def reduced(call: TorchCall) -> list[Value]:
+    """Nothing is asked of sizes: of no elements there is a sum, and a mean that is no number."""
+    dims, axes = call.dims("self"), call.numbers_of("dim")
+    found = reduce(call, dims, axes or None if dims else (), keepdims=call.flag("keepdim"))
+    return [Value(found)] * len(call.node.output)
+
+
+@operator("amax", "amin", "max", "min", "argmax", "argmin", "median", "mode", "aminmax", "kthvalue")
+def searched(call: TorchCall) -> list[Value]:
+    """The axes that are searched must not be empty; with two tensors they are broadcast."""
+    if call.given("other") is not None:
+        return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
+    dims, axes = call.dims("self"), call.numbers_of("dim")
+    named = [call.axis(a, len(dims)) for a in axes or ()] if dims else []
+    for axis in named or range(len(dims)):
+        if named or len(dims) == 1 or call.node.op_type not in ("aten.amax", "aten.amin"):
+            search(call, dims, axis, keepdims=True)
+    found = reduce(call, dims, named or None if dims else (), keepdims=call.flag("keepdim"))
+    return [Value(found)] * len(call.node.output)
+
+
+@operator("topk")
+def largest(call: TorchCall) -> list[Value]:
+    """The ``k`` largest elements along an axis, which must have as many."""
+    dims, k = call.dims("self"), call.size("k")
+    if k is None:
+        return list(call.recorded())
+    place = call.axis(call.number("dim", -1), len(dims))
+    call.is_size(k, "k must not be negative")
+    call.at_most(k, dims[place], "the axis must have k elements")
+    return [Value(tuple(k if n == place else d for n, d in enumerate(dims)))] * 2
+
+
+@operator("cdist", "_cdist_forward")
+def distances(call: TorchCall) -> Value:
+    """How far each row of one matrix is from each row of another one."""
+    left, right = call.dims("x1"), call.dims("x2")
+    call.equal(left[-1], right[-1], "the rows must be as long")
+    return Value((*call.broadcast(left[:-2], right[:-2]), left[-2], right[-2]))

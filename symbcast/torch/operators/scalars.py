@@ -1,0 +1,206 @@
+"""Integers, truth values and real numbers that the graph computes from sizes, and what it asserts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, maximum, minimum, modulo, multiply, subtract
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.onnx.values.contents import Ratio
+from symbcast.onnx.values.value import Value
+from symbcast.torch.node_call import element_of, formula_of, ratio_of, scalar, size_of
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.torch.node_call import TorchCall
+
+_MOST_BELOW = 64
+"""The largest denominator of a real number that sizes are multiplied by exactly."""
+
+
+def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
+    return size_of(call.given("0")), size_of(call.given("1"))
+
+
+def _offer(name: str, function: Callable[[Dim, Dim], Dim]) -> None:
+    @operator(f"operator.{name}")
+    def computed(call: TorchCall) -> Value:
+        left, right = _two(call)
+        if left is None or right is None:
+            return _as_recorded(call, name)
+        if name in ("floordiv", "mod"):
+            call.require(Comparison("!=", right, 0), "a divisor must not be 0")
+        return scalar(function(left, right))
+
+
+_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "floordiv": floor_divide,
+    "mod": modulo,
+}
+for _name, _function in _ARITHMETIC.items():
+    _offer(_name, _function)
+
+
+def _as_recorded(call: TorchCall, name: str) -> Value:
+    """Return a real number that is computed of others, where it is simple; else as torch recorded it."""
+    left, right = ratio_of(call.given("0")) or _fraction(call.given("0")), ratio_of(call.given("1"))
+    right = right or _fraction(call.given("1"))
+    if name == "mul" and left is not None and right is not None:
+        return scalar(Ratio(multiply(left.above, right.above), multiply(left.below, right.below)))
+    return next(iter(call.recorded()))
+
+
+def _fraction(value: object) -> Ratio | None:
+    if not isinstance(value, float):
+        return None
+    near = Fraction(value).limit_denominator(_MOST_BELOW)
+    return Ratio(near.numerator, near.denominator) if float(near) == value and near >= 0 else None
+
+
+@operator("operator.truediv")
+def divided(call: TorchCall) -> Value:
+    """An integer over another one is a real number."""
+    left, right = ratio_of(call.given("0")), ratio_of(call.given("1"))
+    if left is None or right is None:
+        return next(iter(call.recorded()))
+    call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
+    return scalar(Ratio(multiply(left.above, right.below), multiply(left.below, right.above)))
+
+
+@operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
+def rounded(call: TorchCall) -> Value:
+    """A real number, which is not negative where it is rounded towards zero, as an integer."""
+    found = ratio_of(call.given("0"))
+    is_up = call.node.op_type == "math.ceil"
+    if found is None or not call.asker.is_positive([found.below]):
+        return next(iter(call.recorded()))
+    return scalar((ceil_divide if is_up else floor_divide)(found.above, found.below))
+
+
+@operator("torch.sym_float", "builtins.float")
+def real(call: TorchCall) -> Value:
+    """An integer as a real number."""
+    return scalar(ratio_of(call.given("0")))
+
+
+@operator("operator.neg")
+def negative(call: TorchCall) -> Value:
+    """An integer below 0."""
+    found = size_of(call.given("0"))
+    return scalar(None if found is None else subtract(0, found))
+
+
+@operator("operator.pow", "torch.pow_by_natural")
+def power(call: TorchCall) -> Value:
+    """An integer times itself."""
+    base, exponent = _two(call)
+    if base is None or not isinstance(exponent, int) or not 0 <= exponent <= 8:
+        return next(iter(call.recorded()))
+    return scalar(multiply(*[base] * exponent))
+
+
+@operator("torch.sym_max", "torch.sym_min", "builtins.max", "builtins.min")
+def extremum(call: TorchCall) -> Value:
+    """The larger or smaller of two integers."""
+    left, right = _two(call)
+    if left is None or right is None:
+        return next(iter(call.recorded()))
+    return scalar((maximum if call.node.op_type.endswith("max") else minimum)([left, right]))
+
+
+@operator("torch.sym_sum")
+def total(call: TorchCall) -> Value:
+    """The sum of a list of integers."""
+    found = [size_of(v) for v in call.given("0") or ()]
+    return scalar(None if None in found else add(*(d for d in found if d is not None)))
+
+
+_RELATIONS: dict[str, tuple[Operator, bool]] = {
+    "eq": ("==", False),
+    "ne": ("!=", False),
+    "le": ("<=", False),
+    "lt": ("<", False),
+    "ge": ("<=", True),
+    "gt": ("<", True),
+}
+
+
+@operator(*(f"operator.{name}" for name in _RELATIONS))
+def compared(call: TorchCall) -> Value:
+    """A comparison of two integers is a truth value."""
+    left, right = _two(call)
+    if left is None or right is None:
+        return scalar(None)
+    relation, is_turned = _RELATIONS[call.node.op_type.rpartition(".")[2]]
+    return scalar(Comparison(relation, right, left) if is_turned else Comparison(relation, left, right))
+
+
+@operator("torch.sym_not", "operator.not_")
+def denied(call: TorchCall) -> Value:
+    """A truth value turned round."""
+    found = truth_of(call.given("0"))
+    return scalar(None if found is None else negate(found))
+
+
+@operator("operator.and_", "operator.or_")
+def joined(call: TorchCall) -> Value:
+    """Two truth values, both or one of them."""
+    left, right = truth_of(call.given("0")), truth_of(call.given("1"))
+    if left is None or right is None:
+        return scalar(None)
+    return scalar((all_of if call.node.op_type.endswith("and_") else any_of)([left, right]))
+
+
+def truth_of(value: object) -> Formula | None:
+    """Return the truth value that an argument is; None where it is not known."""
+    return formula_of(value) if not isinstance(value, bool) else TRUE if value else FALSE
+
+
+@operator("_assert_scalar", "torch._check", "_assert")
+def asserted(call: TorchCall) -> Value:
+    """What the program asserts of its sizes when it runs."""
+    value = call.given("self", "0")
+    found = truth_of(value)
+    if found is None:
+        call.note("what it asserts was not looked at", is_about_data=element_of(value) is None)
+    else:
+        call.require(found, "the program asserts it")
+    return Value(None)
+
+
+@operator("sym_constrain_range_for_size", "_check_is_size", "torch._check_is_size")
+def ranged(call: TorchCall) -> Value:
+    """A size that data decide lies between two numbers."""
+    size = call.size("size")
+    low, high = call.given("min"), call.given("max")
+    if size is not None:
+        if isinstance(low, int) and low > 0:
+            call.at_most(low, size, f"the program asserts that it is {low} at least")
+        if isinstance(high, int) and high < (1 << 62):
+            call.at_most(size, high, f"the program asserts that it is at most {high}")
+    return Value(None)
+
+
+@operator("sym_size")
+def size(call: TorchCall) -> Value:
+    """The size of an axis."""
+    dims = call.dims("self")
+    return scalar(dims[call.axis(call.number("dim"), len(dims))])
+
+
+@operator("sym_numel")
+def count(call: TorchCall) -> Value:
+    """The number of elements."""
+    return scalar(multiply(*call.dims("self")))
+
+
+@operator("item", "_local_scalar_dense", "sym_stride", "sym_storage_offset")
+def of_data(call: TorchCall) -> Value:
+    """An integer that data, or how a tensor lies in memory, decide."""
+    return next(iter(call.recorded()))

@@ -1,0 +1,213 @@
+"""Windows that slide along axes: convolutions, pools, and images scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.logic.formulas import at_most, equal
+from symbcast.onnx.values.value import Value
+from symbcast.operators.windows import (
+    Window,
+    conv,
+    convolved_channels,
+    fitting,
+    fitting_rounded_up,
+    groups_of,
+    pool,
+    transposed_channels,
+    transposed_length,
+)
+from symbcast.torch.node_call import ratio_of
+from symbcast.torch.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.values.value import Dims
+    from symbcast.torch.node_call import TorchCall
+
+_AXES = {"1d": 1, "2d": 2, "3d": 3}
+
+
+def _spread(values: Sequence[int] | None, count: int, default: int) -> list[int]:
+    """Return a number for each axis: the numbers given, the one given for all, or the default."""
+    found = list(values or [default])
+    return found * count if len(found) == 1 else found
+
+
+def _batched(dims: Dims, count: int) -> tuple[Dims, bool]:
+    """Return a shape with a batch put before, where it has none."""
+    return (dims, False) if len(dims) == count + 2 else ((1, *dims), True)
+
+
+@operator("conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+def convolved(call: TorchCall) -> Value:
+    """A convolution of data (N, C, ...) with weights (M, C / groups, ...); the batch need not be there."""
+    weights, groups = call.dims("weight"), call.number("groups", 1)
+    count = len(weights) - 2
+    dims, is_single = _batched(call.dims("input"), count)
+    if len(dims) != count + 2:
+        call.refuse(f"the input must have {count + 1} or {count + 2} axes")
+    groups_of(call, groups)
+    is_transposed = call.flag("transposed") or "transpose" in call.node.op_type
+    strides, dilations = (_spread(call.numbers_of(n), count, 1) for n in ("stride", "dilation"))
+    windows = [
+        Window(k, s, d, *ends)
+        for k, s, d, ends in zip(weights[2:], strides, dilations, _ends(call, weights, dilations), strict=True)
+    ]
+    found = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
+    bias = call.maybe_dims("bias")
+    if bias is not None:
+        call.equal(bias[0], found[1], "the bias must have one number for each output channel")
+    return Value(found[1:] if is_single else found)
+
+
+def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tuple[int, int]]:
+    """Return what is padded before and after each axis."""
+    given, count = call.given("padding"), len(weights) - 2
+    if given == "valid" or given is None:
+        return [(0, 0)] * count
+    if given == "same":
+        totals = [d * (k - 1) for d, k in zip(dilations, weights[2:], strict=True) if isinstance(k, int)]
+        return [(t // 2, t - t // 2) for t in totals]
+    return [(p, p) for p in _spread(call.numbers_of("padding"), count, 0)]
+
+
+def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
+    convolved_channels(call, dims, weights, call.number("groups", 1))
+    return conv(call, dims, weights, windows)
+
+
+def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
+    channels = transposed_channels(call, dims, weights, call.number("groups", 1))
+    extra = _spread(call.numbers_of("output_padding"), len(windows), 0)
+    sizes = [transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
+    for size in sizes:
+        call.at_most(1, size, "the output must not be empty")
+    return (dims[0], channels, *sizes)
+
+
+@operator(
+    *(f"{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES),
+    *(f"max_pool{n}_with_indices" for n in ("2d", "3d")),
+)
+def pooled(call: TorchCall) -> list[Value]:
+    """A pool of data (N, C, ...), the batch need not be there; the window must fit once."""
+    count = next(n for name, n in _AXES.items() if name in call.node.op_type)
+    dims, is_single = _batched(call.dims("self"), count)
+    if len(dims) != count + 2:
+        call.refuse(f"the input must have {count + 1} or {count + 2} axes")
+    kernel = _spread(call.numbers_of("kernel_size"), count, 1)
+    strides = _spread(call.numbers_of("stride"), count, 0) if call.given("stride") else kernel
+    padding, dilations = (
+        _spread(call.numbers_of(n), count, d) if n in call.arguments else [d] * count
+        for n, d in (("padding", 0), ("dilation", 1))
+    )
+    windows = [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
+    found = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
+    return [Value(found[1:] if is_single else found)] * len(call.node.output)
+
+
+@operator(
+    *(f"adaptive_{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES), *(f"_adaptive_avg_pool{n}" for n in _AXES)
+)
+def adapted(call: TorchCall) -> list[Value]:
+    """As many positions as are asked for, whatever the sizes, none of which may be 0 but the batch."""
+    count = next(n for name, n in _AXES.items() if name in call.node.op_type)
+    dims, wanted = call.dims("self"), call.sizes_of("output_size")
+    wanted = wanted * count if len(wanted) == 1 else wanted
+    kept = dims[len(dims) - count :]
+    for size in kept:
+        call.at_most(1, size, "the axis to pool must not be empty")
+    found = tuple(k if w is None else w for k, w in zip(kept, wanted, strict=True))
+    return [Value((*dims[: len(dims) - count], *found))] * len(call.node.output)
+
+
+@operator(
+    *(f"upsample_nearest{n}" for n in _AXES),
+    *(f"_upsample_nearest_exact{n}" for n in _AXES),
+    "upsample_linear1d",
+    "upsample_bilinear2d",
+    "upsample_trilinear3d",
+    "upsample_bicubic2d",
+    "_upsample_bilinear2d_aa",
+    "_upsample_bicubic2d_aa",
+)
+def scaled(call: TorchCall) -> Value:
+    """Axes made as long as is asked for, or so many times as long, rounded down; none may be empty."""
+    dims = call.dims("self" if call.given("self") is not None else "input")
+    count = next(n for name, n in _AXES.items() if name in call.node.op_type)
+    factors = call.given("scale_factors")
+    if call.given("output_size") is not None:
+        sizes: list[Dim] = call.known_sizes("output_size")
+    elif factors is not None:
+        sizes = [_times(call, d, f) for d, f in zip(dims[2:], factors, strict=True)]
+    else:
+        return next(iter(call.recorded()))
+    for size in (*dims[1:], *sizes):
+        call.at_most(1, size, "neither the input nor the output may be empty")
+    return Value((*dims[: len(dims) - count], *sizes))
+
+
+def _times(call: TorchCall, size: Dim, factor: object) -> Dim:
+    """Return a size times a factor, rounded down."""
+    if isinstance(factor, float):
+        near = Fraction(factor).limit_denominator(64)
+        if abs(float(near) - factor) > 1e-12 * abs(factor):
+            call.give_up(f"the factor {factor} is not a simple fraction")
+        return floor_divide(multiply(size, near.numerator), near.denominator)
+    found = ratio_of(factor)
+    if found is None:
+        call.give_up("the factor is not known")
+    return floor_divide(multiply(size, found.above), found.below)
+
+
+@operator("im2col")
+def columns(call: TorchCall) -> Value:
+    """The elements under a window as columns, one for each of its positions."""
+    dims, is_single = _batched(call.dims("self"), 2)
+    windows = _plain_windows(call)
+    positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
+    found = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
+    return Value(found[1:] if is_single else found)
+
+
+@operator("col2im")
+def from_columns(call: TorchCall) -> Value:
+    """Columns of a window's elements put together again."""
+    dims = call.dims("self")
+    is_single = len(dims) == 2
+    batch = (1, *dims) if is_single else dims
+    windows, sizes = _plain_windows(call), call.known_sizes("output_size")
+    block = multiply(*(w.kernel for w in windows))
+    call.require(equal(modulo(batch[1], block), 0), f"the channels must be a multiple of the {block} of the window")
+    positions = multiply(*(fitting(call, d, w) for d, w in zip(sizes, windows, strict=True)))
+    call.equal(batch[2], positions, "there must be a column for each position of the window")
+    found = (batch[0], floor_divide(batch[1], block), *sizes)
+    return Value(found[1:] if is_single else found)
+
+
+def _plain_windows(call: TorchCall) -> list[Window]:
+    names = (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0))
+    kernel, strides, dilations, padding = (_spread(call.numbers_of(n), 2, d) for n, d in names)
+    return [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
+
+
+@operator("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
+def sampled(call: TorchCall) -> Value:
+    """Elements at the places that a grid has; the image must not be empty."""
+    dims, grid = call.dims("input"), call.dims("grid")
+    call.equal(dims[0], grid[0], "the grid must have the batch of the input")
+    call.equal(grid[-1], len(dims) - 2, "the grid must have a coordinate for each axis of the input")
+    for size in dims[2:]:
+        call.require(at_most(1, size), "the input must not be empty")
+    return Value((*dims[:2], *grid[1:-1]))
+
+
+@operator("affine_grid_generator")
+def gridded(call: TorchCall) -> Value:
+    """A grid of coordinates for an output."""
+    size = call.known_sizes("size")
+    return Value((size[0], *size[2:], len(size) - 2))

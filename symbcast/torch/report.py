@@ -1,0 +1,125 @@
+"""The answer about an exported program, as users see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symbcast.algebra.symbols import Symbol
+from symbcast.api.guards import Guards as Sources
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.onnx.report.checked import Checked
+from symbcast.onnx.report.model_report import ShownReport
+from symbcast.torch.comparison import Comparer, Comparison
+from symbcast.torch.guards import Guards
+from symbcast.torch.recorded_guards import guards_of
+from symbcast.torch.suggestions import Suggester, Suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symbcast.show.document import Document, Room
+    from symbcast.torch.check_program import Question
+    from symbcast.torch.refusals import Refusal
+
+
+class TorchReport(Sources, ShownReport):
+    """For which sizes the graph of a program runs, every shape in it, and what torch's guards make of that.
+
+    ``condition``, ``findings`` and the like are about the graph; ``guards`` about what the program lets through.
+    ``refusal`` is what torch said where it refused to export a module as it was asked to, and left to itself did.
+    """
+
+    def __init__(
+        self, checked: Checked, question: Question, module: Any = None, refusal: Refusal | None = None
+    ) -> None:
+        super().__init__(checked)
+        self._question = question
+        self._module = module
+        self.refusal = refusal
+
+    @property
+    def program(self) -> Any:
+        """The exported program."""
+        return self._question.model.graph.program
+
+    @cached_property
+    def guards(self) -> Guards:
+        """What the program accepts: torch's guards as one minimal condition."""
+        values = self._checked.walk.top.values
+        nodes = [
+            (node, {d for o in node.output if o in values for d in values[o].shape or ()})
+            for node in self._question.model.graph.node
+        ]
+        return guards_of(self.program, self._question.inputs, nodes, self.min_size)
+
+    def suggest(self) -> Suggestion:
+        """Return the ``dynamic_shapes`` that torch accepts for what it exported, as text to paste.
+
+        Where the module is known, it is exported with them once, and axes that torch refuses even so are left to it.
+        """
+        suggester = Suggester(self._question.inputs, self.guards)
+        found = suggester.suggestion()
+        if self._module is None or self._accepts(found):
+            return found
+        everything = [a.source for a in self._question.inputs.axes]
+        return Suggester(self._question.inputs, self.guards, everything).suggestion()
+
+    def _accepts(self, suggestion: Suggestion) -> bool:
+        from symbcast.torch.export import accepts
+
+        return accepts(self._module, self.program.example_inputs, suggestion)
+
+    def compare(self, eager: Any = None) -> Comparison:
+        """Return where the guards disagree with the graph, and with the module where it is given or known.
+
+        At which sizes the guards let through what fails is decided exactly; whether the module runs what they refuse
+        is tried, at the smallest sizes that break a clause. The module is run on the CPU, without gradients.
+        """
+        module = eager if eager is not None else self._module
+        return Comparer(self.program, self._question.inputs, self.guards, self._env, module).comparison()
+
+    # What guards of the graph's condition are made of. ``guards.env`` has those of what the program accepts.
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size is called, in order."""
+        return self._env.shown
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition of the graph; with the assumptions, all that holds where it runs."""
+        return self._env.guarded(with_assumptions)
+
+    def assertions(self) -> str:
+        """Return the graph's condition as lines of ``torch._check``, to paste at the beginning of ``forward``.
+
+        A condition with alternatives makes torch take the one that holds at the example's sizes, and guard on it.
+        """
+        from symbcast.solver.compiler import formula_source
+
+        texts: dict[Symbol, str] = {}
+        for axis in self._question.inputs.axes:
+            if isinstance(axis.size, Symbol):
+                texts.setdefault(axis.size, axis.text)
+        own = {s: texts[s] for s in self._env.shown if s in texts}
+        lines = [f"torch._check({formula_source(spelled_out(c), own)})" for c in self._env.clauses]
+        return "\n".join(lines)
+
+    def _document(self, room: Room | None = None) -> Document:
+        from symbcast.show.document import Room
+        from symbcast.torch.document import document
+
+        return document(self, self.guards, None if self.refusal is None else self.refusal.text, room or Room.SCREEN)
+
+
+def spelled_out(formula: Formula) -> Formula:
+    """Return a formula with what must broadcast together as comparisons of pairs."""
+    match formula:
+        case Compatible() | Clashing():
+            return expand(formula)
+        case AllOf(parts):
+            return all_of(map(spelled_out, parts))
+        case AnyOf(parts):
+            return any_of(map(spelled_out, parts))
+        case _:
+            return formula

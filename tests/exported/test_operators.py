@@ -1,0 +1,112 @@
+"""Operators of exported graphs, held against torch at all small sizes, and what is not followed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import symbcast as sb
+from symbcast.algebra.symbols import symbol
+from symbcast.logic.formulas import all_of
+from symbcast.report.failures import dims_at
+from symbcast.solver.evaluation import holds_at
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch.export")
+from graph_runs import checked, dynamic, run  # noqa: E402
+from torch import nn  # noqa: E402
+
+from symbcast.torch.arguments import Arguments  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Chosen(nn.Module):
+    """Rows or columns of three, as data decide."""
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x.view(-1, 3).sum(0), lambda x: x.view(3, -1).sum(1), (x,))
+
+
+def test_branches_that_data_choose():
+    """Each branch asks the same, so that it is asked whatever data choose; lines are those of the call."""
+    program = torch.export.export(Chosen(), (torch.zeros(6, 6),), dynamic_shapes=dynamic(2))
+    report = sb.torch.check(program)
+    assert str(report.condition) == "Eq(Mod(x_dim_0*x_dim_1, 3), 0)" and not report.unanalysed
+    assert all("test_operators.py" in f.where for f in report.findings)
+
+
+def test_loops_are_said_not_to_be_looked_at():
+    from torch._higher_order_ops.scan import scan
+
+    def function(x):
+        return scan(lambda held, row: (held + row, held * row), torch.zeros(x.shape[1]), x)[1]
+
+    report = checked(function, torch.zeros(4, 3), shapes=dynamic(2))
+    assert [u.op_type for u in report.unanalysed] == ["higher_order.scan"]
+    assert "the body of the loop" in report.unanalysed[0].reason
+
+
+def test_an_operator_that_is_not_known_has_the_shape_that_torch_recorded():
+    report = checked(lambda x: torch.linalg.qr(x)[0] + 1, torch.randn(3, 5, 4), shapes=dynamic(3))
+    assert [u.op_type for u in report.unanalysed] == ["aten.linalg_qr"]
+    (shape,) = report.outputs.values()
+    assert len(shape) == 3
+    assert report.verdict is not sb.Verdict.ALWAYS
+
+
+def test_what_the_program_asserts_is_asked():
+    def function(x):
+        torch._check(x.shape[0] * 2 <= x.shape[1] + 4)
+        return x.sum()
+
+    report = checked(function, torch.zeros(3, 7), shapes=dynamic(2))
+    assert not report.guards.unread
+    accepts = report.guards.env.guard()
+    assert [accepts(args_0_dim_0=n, args_0_dim_1=m) for n, m in ((3, 2), (4, 3), (5, 6))] == [True, False, True]
+
+
+FUNCTIONS = {
+    "halves": (lambda x: x[:, : x.shape[1] // 2] + x[:, x.shape[1] // 2 :], (4, 6)),
+    "heads": (lambda x: x.reshape(x.shape[0], -1, 4).transpose(1, 2).flatten(1), (3, 8)),
+    "pool": (lambda x: torch.nn.functional.max_pool1d(x, 3, 2, 1, ceil_mode=True), (2, 3, 9)),
+    "average": (lambda x: torch.nn.functional.avg_pool1d(x, 2).mean(-1), (2, 3, 8)),
+    "padded": (lambda x: torch.nn.functional.pad(x, (2, 1), mode="reflect"), (2, 3, 8)),
+    "outer": (lambda x: (x[:, None] @ x[:, :, None]).squeeze(-1), (3, 4)),
+    "chunks": (lambda x: torch.cat(x.chunk(2, 1)[::-1], 1), (3, 8)),
+    "stacked": (lambda x: torch.stack([x, x * 2], 1).sum(0).expand(3, 2, -1), (3, 5)),
+    "einsum": (lambda x: torch.einsum("ij,kj->ik", x, x).tril(), (3, 5)),
+    "window": (lambda x: x.unfold(1, 3, 2).amax(-1), (3, 9)),
+    "repeated": (lambda x: x.repeat(2, 3)[1:-1, ::2], (3, 5)),
+    "scaled": (lambda x: torch.nn.functional.interpolate(x, scale_factor=1.5, mode="linear"), (2, 3, 8)),
+    "adaptive": (lambda x: torch.nn.functional.adaptive_avg_pool1d(x, 3).argmax(1), (2, 3, 8)),
+    "chosen": (lambda x: x.topk(3, 1)[0].cumsum(1), (2, 6)),
+    "branches": (
+        lambda x: torch.cond(x.shape[0] > 4, lambda x: x.view(-1, 3).sum(0), lambda x: x.view(3, -1).sum(1), (x,)),
+        (6, 6),
+    ),
+    "counted": (lambda x: x + torch.arange(x.shape[1])[None, 1:].sum(), (2, 6)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_run_where_they_are_said_to(name):
+    """Each is run at all sizes from 1 to 7 of two axes, whatever the guards say, and all shapes are compared."""
+    function, shape = FUNCTIONS[name]
+    report = checked(function, torch.randn(shape), shapes=dynamic(len(shape)))
+    assert not report.unanalysed
+    names = [a.size.name for a in report._question.inputs.axes if a.is_dynamic]
+    arguments = Arguments(report.program, report._question.inputs)
+    for sizes in exhausted(names):
+        real, error = run(report.program, arguments.at(sizes))
+        at = {symbol(n): size for n, size in sizes.items()}
+        assert (real is not None) is holds_at(all_of(report._env.clauses), at), (sizes, error)
+        for value, found in (real or {}).items():
+            if report.shapes.get(value) is not None:
+                assert tuple(dims_at(report.shapes[value].dims, at)) == found, (value, sizes)
+
+
+def exhausted(names):
+    for point in itertools.product(range(1, 8), repeat=min(len(names), 2)):
+        yield {name: point[n] if n < len(point) else 5 for n, name in enumerate(reversed(names))}
