@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from symbcast.characters import sizes_text
-from symbcast.report.outcomes import Kind, Line, Notice, Outcome
+from symbcast.report.outcomes import Kind, Level, Line, Notice, Outcome
 from symbcast.text.printing import shape_text
 from symbcast.verdicts import Verdict
 
@@ -24,7 +24,7 @@ def outcome_of(report: TraceAnswer) -> Outcome:
 
 
 def _notices(report: TraceAnswer) -> Iterator[Notice]:
-    level = "error" if report.verdict is Verdict.NEVER else "warning"
+    level: Level = "error" if report.verdict is Verdict.NEVER else "warning"
     for finding in report.findings:
         text = "\n".join(_lines(report, finding))
         operation = finding.operation or "check"
