@@ -35,7 +35,7 @@ class Case:
     Attributes:
         when: at which sizes, under the assumptions.
         value: what it returns, in its own structure, sizes as sympy expressions; None where it fails.
-        error: the kind of error that it fails with, and its message; empty where it returns.
+        error: the kind of error that it fails with, and its message at the smallest of them; empty where it returns.
         place: the line that fails.
     """
 
@@ -132,7 +132,15 @@ class PathsAnswer:
         for end in ends:
             found = self._region(end.is_same)
             if found != FALSE:
-                yield Case(Condition(found), end.value, end.error, end.place)
+                yield Case(Condition(found), end.value, self._error(end, found), end.place)
+
+    def _error(self, end: End, when: Formula) -> str:
+        """Return an error with the message that it has at the smallest sizes of a case: one line may raise several."""
+        if len({b.end.error for b in self.failing if end.is_same(b.end)}) < 2:
+            return end.error
+        sizes = Decision(self.knowledge, clauses(when)).witness()
+        branch = None if sizes is None else self.failing_at(sizes)
+        return end.error if branch is None else branch.end.error
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the run works; None where there are none that are known."""
@@ -215,6 +223,13 @@ class PathsAnswer:
                 taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
             found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
         return list(found.values())
+
+    def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
+        """Return the path that is taken at some sizes, where it fails."""
+        for branch in self.failing:
+            if branch.end.kind == "error" and all(holds_at(s.formula, sizes) for s in branch.steps):
+                return branch
+        return None
 
 
 def _failed(error: str, place: Place) -> End:

@@ -11,7 +11,6 @@ from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import FALSE, Formula
 from symbcast.report.failures import shape_at
 from symbcast.solver.counterexamples import breaking
-from symbcast.solver.evaluation import holds_at
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
         return
     for clause in decision.clauses:
         sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
-        branch = None if sizes is None else _taken(paths, sizes)
+        branch = None if sizes is None else paths.failing_at(sizes)
         if branch is not None or paths.complete:
             yield _finding(paths, clause, sizes, branch, namer)
 
@@ -98,11 +97,3 @@ def _finding(
         sizes_there="" if sizes is None else " beside ".join(shape_at(o, sizes) for o in operands),
         fix="" if clause == FALSE else f"call it only where {text}, or check that before",
     )
-
-
-def _taken(paths: PathsAnswer, sizes: Mapping[Symbol, int]) -> Branch | None:
-    """Return the path that is taken at some sizes, where it fails."""
-    for branch in paths.failing:
-        if branch.end.kind == "error" and all(holds_at(s.formula, sizes) for s in branch.steps):
-            return branch
-    return None

@@ -295,3 +295,12 @@ def test_a_cache_of_shapes_keeps_none_of_a_trace():
     assert report.complete
     assert report.paths == 1
     assert flat(np.ones((2, 3, 4))).shape == (2, 12)
+
+
+def test_a_case_has_the_message_of_what_fails_in_it():
+    def padded(x):
+        return np.pad(x, ((0, -len(x) % 8), (0, 0))).reshape(-1, 8, x.shape[1])  # the first asks that it be 0 or more
+
+    _, failing = sb.trace(padded, "H, W").cases
+    assert str(failing.when) == "W == 0"
+    assert failing.error == "ValueError: beside a -1 no size may be 0"
