@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
 
+from symbcast.algebra.sequences import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import symbols_of
 from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
+from symbcast.program.unrolling import sizes_at
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.terms import Dim
     from symbcast.program.call import Call
+    from symbcast.program.scope import Scope
 
 
 Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
@@ -38,6 +41,8 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     the assumptions exclude.
     """
     names = {} if result.scope is None else result.scope.names
+    if result.scope is not None and result.scope.unrolled is not None:
+        return _bind_open(result, result.scope, given, named)
     sizes = read_sizes(names, given, named)
     needed = [names[s] for s in symbols_of(d for operand in result.operands for d in operand.dims)]
     missing = [name for name in dict.fromkeys(needed) if name not in sizes]
@@ -45,6 +50,78 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
         raise missing_sizes(missing, "evaluate")
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
+
+
+def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
+    """Return operands of which some are of unknown rank, at the sizes of their sequences of axes and all others."""
+    axes, given, named = read_axes(scope.names, given, named)
+    plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
+    sizes = read_sizes(plain, given, named)
+    missing = {name: 2 for name in plain.values() if name not in sizes}
+    missing |= {s.name: (2, 2) for s in sequences_of(scope.names) if s not in axes}
+    if missing:
+        raise missing_sizes(missing, "evaluate")
+    for sequence, found in axes.items():
+        if any(size < scope.min_size for size in found):
+            raise BindingError(f"{sequence.name}={found} has a size below min_size", "see min_size")
+    told = sizes_at(scope.names, axes)
+    _check_assumptions(result, sizes | {scope.names[s]: size for s, size in told.items()})
+    values: dict[Any, int] = {**told, **{s: sizes[name] for s, name in plain.items()}}
+    whole = {**sizes, **{s.name: found for s, found in axes.items()}}
+    return Bound(_shapes_of_ranks(result, axes, values), whole)  # type: ignore[arg-type]
+
+
+def read_axes(
+    names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]
+) -> tuple[dict[AxisSequence, tuple[int, ...]], Sizes | None, dict[str, int]]:
+    """Return the sizes that are given of the axes of each sequence, and what else is given, by name and by keyword.
+
+    Raises `BindingError` for what is no shape.
+    """
+    sequences: dict[Any, AxisSequence] = {s.name: s for s in sequences_of(names)}
+    axes: dict[AxisSequence, tuple[int, ...]] = {}
+    others: list[dict[Any, Any]] = [{}, {}]
+    for other, part in zip(others, (given if isinstance(given, Mapping) else {}, named), strict=True):
+        for key, value in part.items():
+            sequence = sequences.get(key.removeprefix("*") if isinstance(key, str) else _name_of(key, names)[1:])
+            if sequence is None:
+                other[key] = value
+            elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+                hint = f"write {sequence.name}=(2, 3), or () for none"
+                raise BindingError(f"{sequence.name} is a sequence of axes, not one size", hint)
+            else:
+                axes[sequence] = tuple(read_size(f"{sequence.name}[{n}]", size) for n, size in enumerate(value))
+    return axes, (others[0] if given is None or isinstance(given, Mapping) else given), others[1]
+
+
+def _shapes_of_ranks(
+    result: Call, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
+) -> tuple[Shape, ...] | None:
+    """Return the operands where each sequence has some axes; None where a size is none there."""
+    from symbcast.solver.compiler import UndefinedError, predicate, value_function
+
+    symbols = tuple(values)
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values.values()):
+            return None
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        found = symbols_of((dim,))
+        at = {**values, **sizes_at(found, axes)}
+        return value_function(dim, found)(*(at[s] for s in found))
+
+    def sizes_in(dim: Dim) -> Iterable[int]:
+        if not is_sequence(dim):
+            return [size(dim)]
+        rank = max(len(axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
+        return [size(axis_of(dim, n)) for n in range(rank, 0, -1)]
+
+    try:
+        return tuple(shape_of(n for dim in operand.dims for n in sizes_in(dim)) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None
 
 
 def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> dict[str, int]:
@@ -88,9 +165,10 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
     return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
-def missing_sizes(missing: Sequence[str], call: str) -> BindingError:
-    """Return the error that sizes were not given."""
-    example = ", ".join(f"{name!r}: 2" for name in missing)
+def missing_sizes(missing: Sequence[str] | Mapping[str, object], call: str) -> BindingError:
+    """Return the error that sizes were not given; what could be written for them, where that is no 2."""
+    values = missing if isinstance(missing, Mapping) else dict.fromkeys(missing, 2)
+    example = ", ".join(f"{name!r}: {value}" for name, value in values.items())
     return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
 
 

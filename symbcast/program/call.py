@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
+from symbcast.algebra.sequences import rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
-from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, shape, shape_of
 from symbcast.solver.budget import asked
 from symbcast.solver.masks import Masks
+from symbcast.solver.normal_form import flattened
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -60,10 +63,16 @@ class Call:
     _decision: Decision | None = None
     _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
+    _open: tuple[Shape, ...] = ()
+    """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
         self._dims = tuple(s.dims for s in operands)
+        if any(map(is_open, operands)):
+            assert scope is not None
+            self._open = operands
+            self._unroll(scope)
         rule.check_shapes(self._dims)
         if scope is not None:
             self._tier = GENERAL
@@ -81,7 +90,7 @@ class Call:
         """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = find_rule(rule, attributes)
         operands = [s if type(s) is Shape else shape(s) for s in shapes]
-        if assume is NOTHING and min_size is ZERO:
+        if assume is NOTHING and min_size is ZERO and not any(map(is_open, operands)):
             made = cls(found, tuple(operands), None)
             if all(s.is_concrete for s in operands):
                 return made
@@ -97,9 +106,28 @@ class Call:
         check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)
         return cls(found, scope.shapes, scope)
 
+    def _unroll(self, scope: Scope) -> None:
+        """Lay operands of unknown rank as the rule does, and tell the axes of their sequences apart where it does."""
+        given = self._dims
+        self._dims = tuple(map(tuple, self.rule.expand(given)))
+        found = self.rule.emit_open(given)
+        sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+        unrolled = scope.unroll([*(c.requirement for c in found.constraints), *sizes])
+        constraints = [
+            Constraint(formula, c.origin, c.why, c.details)
+            for c in found.constraints
+            for formula in unrolled.formulas(c.requirement)
+        ]
+        self._emission = Emission(constraints, found.output)
+
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
+        return self._open or tuple(map(shape_of, self._dims))
+
+    @property
+    def laid(self) -> tuple[Shape, ...]:
+        """The operands as the rule lays them: one of unknown rank has an axis that stands for all that are unknown."""
         return tuple(map(shape_of, self._dims))
 
     @property
@@ -125,7 +153,8 @@ class Call:
         if tier == JOINS:
             return self.masks.verdict
         if tier == GENERAL:
-            return self._ask(lambda decision: decision.verdict)
+            found = self._ask(lambda decision: decision.verdict)
+            return found if not self._bound or found is Verdict.SOMETIMES else Verdict.UNKNOWN
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
 
     @property
@@ -152,8 +181,9 @@ class Call:
         return self._output is not None
 
     def _collapse(self) -> bool:
-        output = self._ask(lambda _: shape_of(map(self._output_dim, self.emission.output)))
-        self._output = output
+        output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
+        # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
+        self._output = any_shape_of(rolled(output) if self._open and self.rule.placement.has_base_rank else output)
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -186,6 +216,8 @@ class Call:
             return () if self.verdict is Verdict.ALWAYS else (FALSE,)
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
+        if self._bound and self.verdict is not Verdict.NEVER:
+            return tuple(flattened(c.requirement for c in self.rule.emit_open([s.dims for s in self._open]).constraints))
         return tuple(self._ask(lambda decision: decision.clauses))
 
     @property
@@ -193,6 +225,8 @@ class Call:
         """The conjuncts of the condition of which it was not decided whether the others imply them."""
         if self._tier != GENERAL:
             return ()
+        if self._bound:
+            return self.clauses
         return self._ask(lambda decision: tuple(c for c in decision.clauses if c in decision.unproven))
 
     @property
@@ -200,7 +234,16 @@ class Call:
         """Why the verdict is unknown or a clause is unproven; empty when nothing was left open."""
         if self._tier != GENERAL or self._stopped:
             return self._stopped
-        return self._ask(lambda decision: decision.reason) or self._stopped
+        return self._ask(lambda decision: decision.reason) or self._stopped or self._bound
+
+    @property
+    def _bound(self) -> str:
+        """Why the answer is about some ranks only; empty where it is about all."""
+        unrolled = None if self.scope is None else self.scope.unrolled
+        if unrolled is None or not unrolled.mixed:
+            return ""
+        name = next(iter(unrolled.depths)).text
+        return f"axes of {name} meet others of the same sequence: ranks were tried up to {unrolled.bound}"
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -308,8 +351,6 @@ class Call:
         """Return what makes every dimension of the operands a size."""
         if self._tier != GENERAL:
             return []
-        from symbcast.logic.definedness import definedness
-
         found: list[Constraint] = []
         for position, dims in enumerate(self._dims):
             for axis, dim in enumerate(dims):
@@ -317,7 +358,10 @@ class Call:
                     continue
                 origin = Origin("size", (position,), axis, len(dims))
                 found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
-        return found
+        unrolled = None if self.scope is None else self.scope.unrolled
+        if unrolled is None:
+            return found
+        return [Constraint(f, c.origin, SIZE) for c in found for f in unrolled.formulas(c.requirement)]
 
     def _output_dim(self, dim: Dim | Joined) -> Dim:
         members = dim if isinstance(dim, Joined) else (dim,)
@@ -345,4 +389,4 @@ class Call:
         if self._tier == JOINS:
             return {s.name: size for s, size in sizes.items()}
         assert self.scope is not None
-        return {name: sizes[s] for s, name in self.scope.names.items()}
+        return self.scope.named(sizes)

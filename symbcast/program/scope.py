@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.sequences import SequenceSymbol, mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
+from symbcast.errors import AssumptionError
+from symbcast.logic.formulas import Formula, dims_of
 from symbcast.program.assumptions import Assumption
 from symbcast.program.names import Names
 from symbcast.program.premises import knowledge
-from symbcast.shapes import Shape
+from symbcast.shapes import Shape, is_open
 from symbcast.solver.normal_form import symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.program.unrolling import Unrolled
 
 
 class Scope:
@@ -21,7 +28,7 @@ class Scope:
     holds it; the others were made for this question.
     """
 
-    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols")
+    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols", "unrolled")
 
     def __init__(
         self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
@@ -35,4 +42,35 @@ class Scope:
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)
-        self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+        self.unrolled: Unrolled | None = None
+        if not any(map(is_open, self.shapes)):
+            self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+
+    def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
+        """Tell the axes of the sequences apart, as far as formulas and assumptions do; what is known is of these."""
+        from symbcast.program.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        if any(mentions_rest(dim) for formula in assumed for dim in dims_of(formula)):
+            raise AssumptionError("an assumption speaks of each axis of a sequence", hint="name the axis: batch[-1]")
+        made = self.unrolled = Unrolled([*formulas, *assumed], sequences_of(self.symbols))
+        if self.min_size > 1:
+            made.ranked.update(made.depths)
+        self.symbols = tuple(made.symbols(self.symbols))
+        self.names = {s: self.names.get(s, s.name) for s in self.symbols}
+        known = [*self.assumptions, *map(Assumption, made.links(self.min_size))]
+        self.knowledge = knowledge(self.symbols, known, self.min_size)
+        return made
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in self.names.items()}
+        found: dict[str, Any] = {}
+        axes = self.unrolled.folded(sizes)
+        for s, name in self.names.items():
+            if isinstance(s, SequenceSymbol):
+                found.setdefault(s.sequence.name, axes[s.sequence])
+            else:
+                found[name] = sizes[s]
+        return found
