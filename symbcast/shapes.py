@@ -242,7 +242,7 @@ class OpenShape(Shape):
                 return _to_sympy()(dims[number])
         elif place.step in (None, 1):
             first, last = (0 if place.start is None else index(place.start)), place.stop
-            if 0 <= first and last is not None and 0 <= index(last) <= known:
+            if first >= 0 and last is not None and 0 <= index(last) <= known:
                 return tuple(map(_to_sympy(), dims[first:last]))
             if -(len(dims) - known) < first < 0 and (last is None or index(last) < 0):
                 return tuple(map(_to_sympy(), dims[first:last]))

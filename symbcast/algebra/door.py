@@ -100,7 +100,9 @@ def read_symbol(found: sympy.Symbol) -> Symbol:
     """Return the size that a sympy symbol stands for: one of our own, or the user's."""
     if isinstance(found, SympyUnknown):
         return Unknown(found.name, found.lower, found.upper, found.dummy_index)
-    sequence = sequence_symbol(found.name) if found.name[-1:] in _OF_SEQUENCES or found.name[:1] in _OF_SEQUENCES else None
+    sequence = (
+        sequence_symbol(found.name) if found.name[-1:] in _OF_SEQUENCES or found.name[:1] in _OF_SEQUENCES else None
+    )
     if sequence is not None:
         return sequence
     if not found.is_Dummy and found == sympy.Symbol(found.name, integer=True, nonnegative=True):

@@ -158,6 +158,7 @@ class Result(Call, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.api.expansion import Place, made_of
 
+        self.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
         place = Place.of(self.rule, [s.rank for s in self.operands], operand, axis)
@@ -174,6 +175,7 @@ class Result(Call, Guards):
         """
         from symbcast.exchange.stablehlo import stablehlo_source
 
+        self.check_ranks("to_stablehlo")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
         return stablehlo_source(self, name, element_type)
@@ -198,6 +200,7 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.surprises import surprises
 
+        self.check_ranks("surprises")
         return surprises(self)
 
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
@@ -213,6 +216,7 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.repairs import repairs
 
+        self.check_ranks("repairs")
         return repairs(self, limit)
 
     def cases(self, limit: int | None = None) -> Cases:
@@ -233,6 +237,7 @@ class Result(Call, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.questions.cases import cases_of_call
 
+        self.check_ranks("cases")
         return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:

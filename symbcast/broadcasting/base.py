@@ -19,9 +19,8 @@ from symbcast.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
 from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError
-from symbcast.logic.formulas import FALSE, Comparison, Formula, holds
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
 from symbcast.reasons import Reason, Remedy
-
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -212,9 +211,12 @@ class Rule(ABC):
         sequence has a size of its own there, which is 1 where it has no such axis: then nothing more is asked. So what
         is asked holds on all these axes, or fails on some, exactly where it holds on one, or fails there.
         """
-        emission = self.emit(self.expand(shapes))
-        asked = self.placement.rank_asks([_rank(s) for s in shapes])
-        ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if not _is_plain(formula)]
+        expanded = self.expand(shapes)
+        asked = [(_settled(f), why) for f, why in self.placement.rank_asks([_rank(s) for s in shapes])]
+        ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if formula != TRUE]
+        if any(c.requirement == FALSE for c in ranks):
+            return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
+        emission = self.emit(expanded)
         return Emission([*ranks, *emission.constraints], emission.output)
 
     def law_at(self, axis: int, law: Law) -> Law:
@@ -315,17 +317,15 @@ def _rank(shape: Dims) -> Dim:
     return len(shape) if sequence is None else add(len(shape) - 1, rank_of(sequence))
 
 
-def _is_plain(formula: Formula) -> bool:
-    """Return whether a comparison of ranks holds as it is written."""
-    match formula:
-        case Comparison("==" | "<=", left, right) if left == right:
-            return True
-        case Comparison(_, int(), int()):
-            return holds(formula)
-        case Comparison("<=", left, right):
-            least = term(subtract(right, left)).lower_bound
-            return least is not None and least >= 0
-    return False
+def _settled(formula: Formula) -> Formula:
+    """Return a comparison of ranks, or true or false where it is so whatever the ranks are."""
+    if not isinstance(formula, Comparison):
+        return formula
+    apart = subtract(formula.right, formula.left)
+    if isinstance(apart, int):
+        return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
+    least = term(apart).lower_bound
+    return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
 
 
 def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:

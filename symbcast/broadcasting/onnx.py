@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 from symbcast.broadcasting.base import Emission, Instead, Rule
 from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Law, Onto, OutputDim
 from symbcast.broadcasting.parameters import Kind, Parameter
-from symbcast.broadcasting.placement import AtRight, FromAxis, OntoRight, Placement, Places, Refusal, SameRank, expanded_at_right, run
+from symbcast.broadcasting.placement import (
+    AtRight,
+    FromAxis,
+    OntoRight,
+    Placement,
+    Places,
+    Refusal,
+    SameRank,
+    expanded_at_right,
+    run,
+)
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal

@@ -16,7 +16,6 @@ from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
 
-
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
@@ -244,7 +243,7 @@ class FromAxis(Placement):
         a, b = shapes
         if self.axis is None:
             return expanded_at_right(shapes, _known_rank(a))
-        return list(shapes) if 0 <= self.axis and not _reaches(a, b, self.axis + len(b)) else None
+        return list(shapes) if self.axis >= 0 and not _reaches(a, b, self.axis + len(b)) else None
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
         a, b = ranks

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
@@ -63,13 +64,16 @@ class Namer:
     def __init__(self, result: Call) -> None:
         names = {} if result.scope is None else result.scope.names
         self._renamed = _renamed(names)
+        told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
+        self.sizes = tuple(dict.fromkeys(told))
+        """What each size of the answer is called, and each sequence of axes."""
         self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
 
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
         """Return a namer for sizes that are called by the given names; sums have them in the order of their names."""
         made = Namer.__new__(Namer)
-        made._renamed, made._order = _renamed(names), {}
+        made._renamed, made._order, made.sizes = _renamed(names), {}, tuple(names.values())
         return made
 
     def dim(self, dim: Dim) -> str:

@@ -10,6 +10,7 @@ from symbcast.algebra.sequences import rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.errors import UnknownRankError
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
@@ -63,6 +64,7 @@ class Call:
     _decision: Decision | None = None
     _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
+    _laid_output: tuple[Dim, ...] | None = None
     _open: tuple[Shape, ...] = ()
     """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
 
@@ -126,6 +128,17 @@ class Call:
         return self._open or tuple(map(shape_of, self._dims))
 
     @property
+    def is_open(self) -> bool:
+        """Whether the rank of some operand is not known."""
+        return bool(self._open)
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        for operand in self._open:
+            if is_open(operand):
+                raise UnknownRankError(question, str(operand))
+
+    @property
     def laid(self) -> tuple[Shape, ...]:
         """The operands as the rule lays them: one of unknown rank has an axis that stands for all that are unknown."""
         return tuple(map(shape_of, self._dims))
@@ -180,8 +193,14 @@ class Call:
                 self._output = shape_of(found)
         return self._output is not None
 
+    @property
+    def laid_output(self) -> tuple[Dim, ...] | None:
+        """The output with a size for each axis of the operands as they are `laid`."""
+        shape = self.shape
+        return self._laid_output if self._open or shape is None else shape.dims
+
     def _collapse(self) -> bool:
-        output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
+        output = self._laid_output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
         self._output = any_shape_of(rolled(output) if self._open and self.rule.placement.has_base_rank else output)
         return True
@@ -217,7 +236,9 @@ class Call:
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
         if self._bound and self.verdict is not Verdict.NEVER:
-            return tuple(flattened(c.requirement for c in self.rule.emit_open([s.dims for s in self._open]).constraints))
+            return tuple(
+                flattened(c.requirement for c in self.rule.emit_open([s.dims for s in self._open]).constraints)
+            )
         return tuple(self._ask(lambda decision: decision.clauses))
 
     @property
@@ -270,7 +291,10 @@ class Call:
             return all_of(self.clauses)
         from symbcast.program.premises import assumed
 
-        return all_of([*assumed(self.shown, self.assumptions, self.scope.min_size), *self.clauses])
+        known = assumed(self.shown, self.assumptions, self.scope.min_size)
+        if self.scope.unrolled is not None:
+            known += self.scope.links
+        return all_of([*known, *self.clauses])
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

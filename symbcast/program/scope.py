@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.sequences import SequenceSymbol, mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
-from symbcast.errors import AssumptionError
+from symbcast.errors import AssumptionError, UnknownRankError
 from symbcast.logic.formulas import Formula, dims_of
 from symbcast.program.assumptions import Assumption
 from symbcast.program.names import Names
@@ -25,10 +25,11 @@ class Scope:
 
     ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
     stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
-    holds it; the others were made for this question.
+    holds it; the others were made for this question. Of shapes of unknown rank, `unroll` finds the symbols and the
+    knowledge; ``links`` is what is known of sizes by the ranks.
     """
 
-    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols", "unrolled")
+    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "shapes", "symbols", "unrolled")
 
     def __init__(
         self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
@@ -43,6 +44,7 @@ class Scope:
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)
         self.unrolled: Unrolled | None = None
+        self.links: tuple[Formula, ...] = ()
         if not any(map(is_open, self.shapes)):
             self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
 
@@ -53,13 +55,18 @@ class Scope:
         assumed = [a.formula for a in self.assumptions]
         if any(mentions_rest(dim) for formula in assumed for dim in dims_of(formula)):
             raise AssumptionError("an assumption speaks of each axis of a sequence", hint="name the axis: batch[-1]")
-        made = self.unrolled = Unrolled([*formulas, *assumed], sequences_of(self.symbols))
-        if self.min_size > 1:
-            made.ranked.update(made.depths)
+        made = self.unrolled = Unrolled([*formulas, *assumed], sequences_of(self.symbols), self.min_size)
         self.symbols = tuple(made.symbols(self.symbols))
         self.names = {s: self.names.get(s, s.name) for s in self.symbols}
-        known = [*self.assumptions, *map(Assumption, made.links(self.min_size))]
-        self.knowledge = knowledge(self.symbols, known, self.min_size)
+        self.symbols = (*self.symbols, *made.hidden)
+        self.links = tuple(made.links())
+        try:
+            self.knowledge = knowledge(self.symbols, [*self.assumptions, *map(Assumption, self.links)], self.min_size)
+        except AssumptionError:
+            if not made.mixed:
+                raise
+            # It may be the bound on the ranks that leaves nothing.
+            raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
         return made
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
@@ -73,4 +80,13 @@ class Scope:
                 found.setdefault(s.sequence.name, axes[s.sequence])
             else:
                 found[name] = sizes[s]
+        return found
+
+    def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
+        """Return the size of each symbol, of sizes by what they are called as `named` has them."""
+        found: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
+        if self.unrolled is not None:
+            from symbcast.program.unrolling import sizes_at
+
+            found.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
         return found

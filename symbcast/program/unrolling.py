@@ -7,12 +7,13 @@ about ``a[-3]`` does, it is unrolled: once for each of these axes, and once more
 **Theorem.** Let every sequence be cut where its own last axes end, and let all formulas in which sequences meet cut
 them at the same axis of the aligned shapes. Then the formulas that are unrolled hold, fail, or follow from each other
 at some ranks and sizes exactly if they do so at some sizes of the symbols. *Proof.* From ranks and sizes to symbols: a
-formula about the rests holds where it holds on all their axes, so on the first; and fails where it fails on some axis.
-Let the rests have their sizes on that axis, 1 where a sequence does not reach it. From symbols to ranks and sizes: let
-every rest have one axis of its size; and where `rank` is asked for, as many as that says, all of its size. On each axis
-the same sizes meet, or 1 in the place of some that do not reach so far. That 1 asks nothing: a join is defined without
-it, data of size 1 fits each target, and sequences that must be equal have one rank. So formulas hold on all axes if
-they do on the first, and fail on the first if they fail for the symbols.
+formula about the rests holds where it holds on all their axes, and fails where it fails on some. Take the sizes on that
+axis, or on any, as those of the rests; a sequence that does not reach it has the size 1 there. From symbols to ranks
+and sizes: let every rest have its size on one axis, at the place that `_COLUMN` says where that matters. Of the other
+axes that a rank asks for, let each have the size that the rests have that are not 1. That, and 1 where a sequence does
+not reach, asks nothing: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
+sequences that must be equal have one rank. So formulas hold on all axes if they do for the symbols, and fail on one if
+they fail for the symbols.
 
 Where formulas cut one sequence at two axes, as ``(*a, N)`` beside ``*a`` does, no formula about one axis speaks for
 all. Then ranks are looked at up to a bound: what holds or fails there does so, and nothing is said of the rest.
@@ -23,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add
 from symbcast.algebra.sequences import Axis, AxisSequence, Rank, Rest, SequenceSymbol
 from symbcast.algebra.symbols import Symbol
 from symbcast.logic.formulas import Formula, any_of, at_most, equal
@@ -42,7 +44,8 @@ class Unrolled:
     several axes: of these there is no rest.
     """
 
-    def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence]) -> None:
+    def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence], min_size: int) -> None:
+        self.min_size = min_size
         found = [list(symbols_in(f)) for f in formulas]
         self._cuts = _Cuts()
         self._least: dict[AxisSequence, int] = dict.fromkeys(sequences, 0)
@@ -61,6 +64,8 @@ class Unrolled:
             groups.setdefault(self._cuts.root(sequence)[0], []).append(sequence)
         self.mixed = frozenset(s for root, group in groups.items() if root in self._cuts.clashing for s in group)
         self.depths: dict[AxisSequence, int] = {}
+        if min_size > 1:
+            self.ranked.update(self._least)
         for group in groups.values():
             self._cut(group)
 
@@ -115,26 +120,45 @@ class Unrolled:
             rank = sizes.get(sequence.rank)
             if rank is None:
                 rank = depth + 1 if rest != 1 else max((n for n, size in enumerate(axes, 1) if size != 1), default=0)
+            if rest == 1 and rank > depth and sizes.get(_COLUMN, 0):
+                rest = self._size_beside(sequence, sizes)
             axes += [rest] * (rank - depth)
             found[sequence] = tuple(reversed(axes[:rank]))
         return found
 
-    def links(self, min_size: int) -> Iterator[Formula]:
-        """Yield what ranks say of sizes: an axis that is not there has the size 1, any other at least ``min_size``."""
+    def _size_beside(self, sequence: AxisSequence, sizes: Mapping[Symbol, int]) -> int:
+        """Return a size of the rests beside that of a sequence which does not reach so far."""
+        root = self._cuts.root(sequence)[0]
+        beside = (sizes.get(s.rest(depth), 1) for s, depth in self.depths.items() if self._cuts.root(s)[0] == root)
+        return next((size for size in beside if size != 1), self.min_size)
+
+    def links(self) -> Iterator[Formula]:
+        """Yield what ranks say of sizes: an axis that is not there has the size 1, any other is not below the least size."""
         for sequence, depth in self.depths.items():
-            if sequence in self.ranked:
-                if sequence in self.mixed:
-                    yield at_most(sequence.rank, depth)
-                for place in range(1, depth + 1):
-                    yield from _link(sequence.rank, place, sequence.axis(place), min_size)
-                if sequence not in self.mixed:
-                    yield from _link(sequence.rank, depth + 1, sequence.rest(depth), min_size)
+            if sequence not in self.ranked:
+                continue
+            rank, is_mixed = sequence.rank, sequence in self.mixed
+            if is_mixed:
+                yield at_most(rank, depth)
+            places: list[tuple[Dim, Dim]] = [(n, sequence.axis(n)) for n in range(1, depth + 1)]
+            if not is_mixed:
+                places.append((add(depth + 1, _COLUMN) if self.min_size > 1 else depth + 1, sequence.rest(depth)))
+            for place, size in places:
+                yield any_of((at_most(place, rank), equal(size, 1)))
+                if self.min_size > 1:
+                    yield any_of((at_most(add(rank, 1), place), at_most(self.min_size, size)))
+
+    @property
+    def hidden(self) -> list[Symbol]:
+        """Return the symbols that are no sizes and no ranks of a question."""
+        return [_COLUMN] if self.min_size > 1 else []
 
 
-def _link(rank: Dim, place: int, size: Dim, min_size: int) -> Iterator[Formula]:
-    yield any_of((at_most(place, rank), equal(size, 1)))
-    if min_size > 1:
-        yield any_of((at_most(rank, place - 1), at_most(min_size, size)))
+_COLUMN = AxisSequence("").rank
+"""How many axes lie between the last axes that are told apart and that on which rests have their sizes.
+
+A least size above 1 makes a difference between axes that are there and others, so that it matters which axis it is.
+"""
 
 
 class _Cuts:

@@ -233,7 +233,9 @@ def _check_limits(text: str) -> None:
 def _checked(term: PlacedDim) -> Dim:
     """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
     dim = term.dim
-    if mentions_rest(dim) and (not is_sequence(dim) or (ANY_RANK.rest() in symbols_of((dim,)) and dim != ANY_RANK.rest())):
+    if mentions_rest(dim) and (
+        not is_sequence(dim) or (ANY_RANK.rest() in symbols_of((dim,)) and dim != ANY_RANK.rest())
+    ):
         raise Fault(term.span, NO_SIZE, "'*name' by itself, or broadcast(*a, *b)")
     if not isinstance(dim, int) or 0 <= dim <= MAX_SIZE:
         return dim
