@@ -11,7 +11,7 @@ from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence
 from symbcast.algebra.sizes import MAX_SIZE, check_size
 from symbcast.algebra.symbols import Unknown, told_apart
 from symbcast.algebra.terms import Dim, symbols_of
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.text import parse_dim, parse_shape
 from symbcast.text.printing import shape_text
 
@@ -348,6 +348,13 @@ def any_shape_of(dims: Iterable[Dim]) -> Shape:
 def is_open(shape: Shape) -> bool:
     """Return whether the rank of a shape is not known."""
     return type(shape) is OpenShape
+
+
+def known_rank(shape: Shape, question: str) -> Shape:
+    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about."""
+    if type(shape) is OpenShape:
+        raise UnknownRankError(question, str(shape))
+    return shape
 
 
 def from_text(text: str, dialect: str | None = None) -> Shape:

@@ -15,7 +15,7 @@ from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.logic.formulas import Formula, equal
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape, shape_of
 from symbcast.solver.knowledge import ContradictionError, Knowledge
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.size_sets import ALL, SizeSet
@@ -74,7 +74,7 @@ class Settled:
 def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
     """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
     given = list(shapes)
-    operands = [shape(s) for s in given]
+    operands = [known_rank(shape(s), "the sizes of another framework") for s in given]
     held = [isinstance(s, Shape) for s in given]
     scope = Scope(operands, held, read_assumptions(assume), check_min_size(min_size))
     known = scope.knowledge

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from symbcast.algebra.arithmetic import add, maximum, replaced
 from symbcast.algebra.symbols import next_number
@@ -63,9 +63,11 @@ class SequenceSymbol(Symbol):
     sequence: AxisSequence
     place: int
 
-    def __new__(cls, sequence: AxisSequence, place: int = 0) -> Any:
+    def __new__(cls, sequence: AxisSequence, place: int = 0) -> Self:
         """Return the symbol of its kind for a sequence and a place."""
-        return interned((cls, sequence, place), lambda: _made(cls, sequence, place))
+        made = interned((cls, sequence, place), lambda: _made(cls, sequence, place))
+        assert isinstance(made, cls)
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.sequence, self.place)
@@ -77,8 +79,7 @@ class SequenceSymbol(Symbol):
 
     def of(self, sequence: AxisSequence) -> SequenceSymbol:
         """Return the same symbol of another sequence."""
-        made: SequenceSymbol = type(self)(sequence, self.place)
-        return made
+        return type(self)(sequence, self.place)
 
 
 class Axis(SequenceSymbol):
@@ -135,8 +136,7 @@ def sequence_symbol(text: str) -> SequenceSymbol | None:
     for form, kind in _FORMS:
         found = form.fullmatch(text)
         if found is not None and found[1][0] not in "'\"":
-            made: SequenceSymbol = kind(AxisSequence(found[1]), int(found[2] or 0))
-            return made
+            return kind(AxisSequence(found[1]), int(found[2] or 0))
     return None
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from symbcast.algebra.arithmetic import add, subtract
 from symbcast.algebra.sequences import is_sequence, rank_of
 from symbcast.algebra.terms import term
 from symbcast.broadcasting.constraints import Constraint, Origin
-from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
+from symbcast.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue, Parameter
-from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
+from symbcast.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
 from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
@@ -118,6 +119,11 @@ class Rule(ABC):
             names = ", ".join(self.operands)
             problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
             raise RuleArgumentError(self.name, problem, "give one shape for each")
+
+    def check_operands(self, shapes: Sequence[Dims]) -> None:
+        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
 
     def _check_number(self, count: int) -> None:
         """Raise `RuleArgumentError` for a number of operands that is not taken under the name asked for."""
@@ -222,6 +228,11 @@ class Rule(ABC):
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
         return law
+
+    @property
+    def has_base_rank(self) -> bool:
+        """Whether what comes out has the axes of one operand, all of which are there."""
+        return self.placement.has_base_rank
 
     def places(self, ranks: Sequence[int]) -> Places:
         """Return where the axes of operands of the given ranks lie."""

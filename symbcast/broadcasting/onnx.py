@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from symbcast.broadcasting.base import Emission, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Law, Onto, OutputDim
+from symbcast.broadcasting.laws import Ask, Column, Equal, Join, Law, Onto, OutputDim
 from symbcast.broadcasting.parameters import Kind, Parameter
 from symbcast.broadcasting.placement import (
     AtRight,
+    Dims,
     FromAxis,
     OntoRight,
     Placement,

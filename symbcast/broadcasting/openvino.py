@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import ClassVar
 
 from symbcast.broadcasting.base import Alias, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, JoinAtMost, Law, Onto, OutputDim
+from symbcast.broadcasting.laws import Ask, Column, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.broadcasting.placement import FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
+from symbcast.broadcasting.placement import Dims, FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import equal

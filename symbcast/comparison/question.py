@@ -13,7 +13,7 @@ from symbcast.program.assumptions import Assumptions, check_min_size, read_assum
 from symbcast.program.links import check_links
 from symbcast.program.premises import own_set
 from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.solver.evaluation import size_at
 from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
@@ -25,7 +25,7 @@ class Question:
     """Shapes, and what is assumed of their sizes."""
 
     def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
-        operands = [s if isinstance(s, Shape) else shape(s) for s in shapes]
+        operands = [known_rank(shape(s), "a comparison of rules") for s in shapes]
         held = [isinstance(s, Shape) for s in shapes]
         self.scope = scope = Scope(operands, held, read_assumptions(assume), check_min_size(min_size))
         check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)

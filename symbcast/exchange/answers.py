@@ -98,13 +98,14 @@ def result_to_dict(result: Call) -> ResultData:
         "clauses": [namer.formula(c) for c in clauses],
         "unproven": [namer.formula(c) for c in result.unproven],
         "reason": result.reason,
-        "witness": _sizes(result.witness()),
-        "counterexample": _sizes(result.counterexample()),
+        "witness": sizes_data(result.witness()),
+        "counterexample": sizes_data(result.counterexample()),
         "conflict": [_constraint(c, namer) for c in result.conflict],
     }
 
 
-def _sizes(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Return sizes by name, those of a sequence's axes as a list."""
     return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
 
 

@@ -57,7 +57,7 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     axes, given, named = read_axes(scope.names, given, named)
     plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
     sizes = read_sizes(plain, given, named)
-    missing = {name: 2 for name in plain.values() if name not in sizes}
+    missing: dict[str, object] = {name: 2 for name in plain.values() if name not in sizes}
     missing |= {s.name: (2, 2) for s in sequences_of(scope.names) if s not in axes}
     if missing:
         raise missing_sizes(missing, "evaluate")

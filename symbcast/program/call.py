@@ -10,12 +10,11 @@ from symbcast.algebra.sequences import rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
-from symbcast.errors import UnknownRankError
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, known_rank, shape, shape_of
 from symbcast.solver.budget import asked
 from symbcast.solver.masks import Masks
 from symbcast.solver.normal_form import flattened
@@ -135,8 +134,7 @@ class Call:
     def check_ranks(self, question: str) -> None:
         """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
         for operand in self._open:
-            if is_open(operand):
-                raise UnknownRankError(question, str(operand))
+            known_rank(operand, question)
 
     @property
     def laid(self) -> tuple[Shape, ...]:
@@ -202,7 +200,7 @@ class Call:
     def _collapse(self) -> bool:
         output = self._laid_output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        self._output = any_shape_of(rolled(output) if self._open and self.rule.placement.has_base_rank else output)
+        self._output = any_shape_of(rolled(output) if self._open and self.rule.has_base_rank else output)
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -261,10 +259,7 @@ class Call:
     def _bound(self) -> str:
         """Why the answer is about some ranks only; empty where it is about all."""
         unrolled = None if self.scope is None else self.scope.unrolled
-        if unrolled is None or not unrolled.mixed:
-            return ""
-        name = next(iter(unrolled.depths)).text
-        return f"axes of {name} meet others of the same sequence: ranks were tried up to {unrolled.bound}"
+        return "" if unrolled is None else unrolled.reason
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -140,7 +140,7 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
 
 
 def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
-    """Return whether operands broadcast at ranks and sizes; raise `BindingError` where these are against assumptions."""
+    """Return whether operands broadcast at sizes; raise `BindingError` where assumptions exclude these."""
     from symbcast.program.bindings import bind
     from symbcast.program.call import Call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.sequences import SequenceSymbol, mentions_rest, sequences_of
+from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import AssumptionError, UnknownRankError
@@ -73,14 +73,7 @@ class Scope:
         """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in self.names.items()}
-        found: dict[str, Any] = {}
-        axes = self.unrolled.folded(sizes)
-        for s, name in self.names.items():
-            if isinstance(s, SequenceSymbol):
-                found.setdefault(s.sequence.name, axes[s.sequence])
-            else:
-                found[name] = sizes[s]
-        return found
+        return self.unrolled.named(sizes, self.names)
 
     def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
         """Return the size of each symbol, of sizes by what they are called as `named` has them."""

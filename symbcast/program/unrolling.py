@@ -22,7 +22,7 @@ all. Then ranks are looked at up to a bound: what holds or fails there does so, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.sequences import Axis, AxisSequence, Rank, Rest, SequenceSymbol
@@ -107,9 +107,24 @@ class Unrolled:
         return [*ranks, *(sequence.axis(n) for n in range(1, depth + 1)), *rests]
 
     @property
-    def bound(self) -> int:
-        """The greatest rank that is looked at of sequences that are mixed."""
-        return min(self.depths[s] for s in self.mixed)
+    def reason(self) -> str:
+        """Why answers are about some ranks only; empty where they are about all."""
+        if not self.mixed:
+            return ""
+        name = next(s.text for s in self.depths if s in self.mixed)
+        bound = min(self.depths[s] for s in self.mixed)
+        return f"axes of {name} meet others of the same sequence: ranks were tried up to {bound}"
+
+    def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        found: dict[str, Any] = {}
+        axes = self.folded(sizes)
+        for s, name in names.items():
+            if isinstance(s, SequenceSymbol):
+                found.setdefault(s.sequence.name, axes[s.sequence])
+            else:
+                found[name] = sizes[s]
+        return found
 
     def folded(self, sizes: Mapping[Symbol, int]) -> dict[AxisSequence, tuple[int, ...]]:
         """Return the sizes of the axes of each sequence, of as few axes as the sizes of its symbols allow."""
@@ -133,7 +148,7 @@ class Unrolled:
         return next((size for size in beside if size != 1), self.min_size)
 
     def links(self) -> Iterator[Formula]:
-        """Yield what ranks say of sizes: an axis that is not there has the size 1, any other is not below the least size."""
+        """Yield what ranks say of sizes: 1 of an axis that is not there, at least the least size of any other."""
         for sequence, depth in self.depths.items():
             if sequence not in self.ranked:
                 continue

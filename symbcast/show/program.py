@@ -167,7 +167,7 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.solver.evaluation import holds_at
 
-    bound = {s: sizes[name] for s, name in env.shown.items()}
+    bound = env.symbol_sizes(sizes)
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:

@@ -47,12 +47,13 @@ class Template(NamedTuple, Generic[_Value]):
 
     def fresh(self) -> dict[Symbol, Symbol]:
         """Return a new unknown for each placeholder; those that the text labels are spoken of by these labels."""
-        made = {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
-        for held, unknown in made.items():
+        made: dict[Symbol, Symbol] = {}
+        for held, label, lower, upper in self.unknowns:
+            unknown = made[held] = Unknown(label, lower, upper)
             unknown.is_spoken = held.name != "?"
         if self.is_of_any_rank:
-            return {**made, ANY_RANK.rest(): AxisSequence.anonymous().rest()}
-        return {**made}
+            made[ANY_RANK.rest()] = AxisSequence.anonymous().rest()
+        return made
 
 
 def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
