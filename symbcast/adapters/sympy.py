@@ -55,7 +55,9 @@ def write(shape_like: ShapeLike, symbols: Mapping[sympy.Symbol, sympy.Symbol] | 
         shown = symbol_to_sympy(symbol)
         return put_in.get(shown, shown)
 
-    return tuple(fold(term(d), leaf, _operation, _total) for d in known_rank(shape(shape_like), "the sizes of sympy").dims)
+    return tuple(
+        fold(term(d), leaf, _operation, _total) for d in known_rank(shape(shape_like), "the sizes of sympy").dims
+    )
 
 
 def _total(parts: Sequence[tuple[int, list[sympy.Expr]]]) -> sympy.Expr:

@@ -223,7 +223,16 @@ class Rule(ABC):
         if any(c.requirement == FALSE for c in ranks):
             return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
         emission = self.emit(expanded)
-        return Emission([*ranks, *emission.constraints], emission.output)
+        places = self.places([len(s) for s in expanded])
+        axes = (
+            a for of, s in zip(places.of, expanded, strict=True) for a, d in zip(of, s, strict=True) if is_sequence(d)
+        )
+        sequence = next(axes, None)
+        sized = [
+            Constraint(c.requirement, c.origin._replace(sequence=sequence), c.why, c.details)
+            for c in emission.constraints
+        ]
+        return Emission([*ranks, *sized], emission.output)
 
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""

@@ -77,12 +77,7 @@ class Alignment:
 
     def axis_text(self, axis: int) -> str:
         """Return an axis named from the ends from which it can be counted."""
-        rank, sequence = self.places.rank, self.sequence
-        if sequence is None:
-            return axis_text(axis, rank)
-        if axis == sequence:
-            return f"each axis before axis {axis + 1 - rank}" if axis + 1 < rank else "each axis"
-        return f"axis {axis if axis < sequence else axis - rank}"
+        return axis_text(axis, self.places.rank, self.sequence)
 
     def axes_of(self, constraint: Constraint) -> list[int]:
         """Return the axes that a constraint of the result is about."""

@@ -45,12 +45,16 @@ def names_of_operands(rule: Rule | None, count: int) -> list[str]:
     return [names[n] if count <= len(names) else f"operand {n}" for n in range(count)]
 
 
-def axis_text(axis: int, rank: int) -> str:
-    """Return an axis named from both ends.
+def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
+    """Return an axis named from both ends, or from the one that is known; ``sequence`` stands for all that are not.
 
-    >>> axis_text(0, 2)
-    'axis 0 (-2)'
+    >>> axis_text(0, 2), axis_text(0, 2, 0), axis_text(1, 2, 0)
+    ('axis 0 (-2)', 'each axis before axis -1', 'axis -1')
     """
+    if sequence is not None and axis != sequence:
+        return f"axis {axis if axis < sequence else axis - rank}"
+    if sequence is not None:
+        return f"each axis before axis {axis + 1 - rank}" if axis + 1 < rank else "each axis"
     return f"axis {axis} ({axis - rank})"
 
 

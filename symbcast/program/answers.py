@@ -94,7 +94,9 @@ class Answers:
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
         if self._conflict is None:
-            self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge, self.view.needs)
+            self._conflict = (
+                () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge, self.view.needs)
+            )
         return self._conflict
 
     @property

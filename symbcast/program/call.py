@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import rolled
+from symbcast.algebra.sequences import Rest, is_sequence, mentions_rest, rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
@@ -200,7 +200,8 @@ class Call:
     def _collapse(self) -> bool:
         output = self._laid_output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        self._output = any_shape_of(rolled(output) if self._open and self.rule.has_base_rank else output)
+        output = rolled(output) if self._open and self.rule.has_base_rank else output
+        self._output = any_shape_of(d for d in output if not self._open or not self._is_empty(d))
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -386,7 +387,15 @@ class Call:
         members = dim if isinstance(dim, Joined) else (dim,)
         from symbcast.solver.outputs import collapse
 
-        return collapse(members, self.decision)
+        found = collapse(members, self.decision)
+        # Where each axis of a sequence has the size 1, it is a sequence still.
+        return join(members) if any(map(mentions_rest, members)) and not is_sequence(found) else found
+
+    def _is_empty(self, dim: Dim) -> bool:
+        """Return whether a sequence in the output is known to have no axes."""
+        rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
+        ranks = [(self.decision.fixed(s.sequence.rank), s.place) for s in rests if self.scope is not None]
+        return bool(rests) and all(isinstance(rank, int) and rank <= place for rank, place in ranks)
 
     def _clash(self) -> tuple[Constraint, ...]:
         if self._tier == SIZES:

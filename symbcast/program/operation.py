@@ -68,7 +68,7 @@ class Op(NamedTuple):
                 yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "equal":
             for constraint in emission_of(SAME, self.operands).constraints:
-                origin = Origin("equal", (0, 1), constraint.origin.axis, constraint.origin.rank, self.name)
+                origin = constraint.origin._replace(rule="equal", operation=self.name)
                 yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "require" and self.formula is not None:
             for clause in clauses(self.formula):

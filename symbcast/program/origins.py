@@ -34,7 +34,9 @@ def clash(trace: Trace, knowledge: Knowledge, needs: Needs) -> tuple[Op, ...]:
     return tuple(groups[n][0] for n in found)
 
 
-def clashing_clauses(ops: Sequence[Op], knowledge: Knowledge, needs: Needs) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
+def clashing_clauses(
+    ops: Sequence[Op], knowledge: Knowledge, needs: Needs
+) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
     """Return the fewest of the clauses that some operations ask which cannot hold together, by operation.
 
     ``ops`` are the fewest operations that cannot hold together, so that each of them asks one of these clauses.

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.sequences import rolled
+from symbcast.algebra.arithmetic import join
+from symbcast.algebra.sequences import is_sequence, mentions_rest, rolled
 from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula
@@ -104,7 +105,12 @@ class Trace:
             self.refused.append(op.number)
             return False
         self._sized.update(made)
-        if op.rule is not None and not any(map(is_open, op.operands)) and op.rule.is_join([s.dims for s in op.operands]) and output is not None:
+        if (
+            op.rule is not None
+            and not any(map(is_open, op.operands))
+            and op.rule.is_join([s.dims for s in op.operands])
+            and output is not None
+        ):
             self._remember(op.operands, output)
         return True
 
@@ -177,6 +183,9 @@ class Trace:
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
         """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
         members = column if isinstance(column, Joined) else (column,)
+        if any(map(mentions_rest, members)):
+            found = self.facts.join(members) if can_hold else join(members)
+            return found if is_sequence(found) else join(members)
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
             return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)

@@ -1,4 +1,4 @@
-"""What the solver sees of a program: the symbols of its sizes, what is known of them, and what operations ask of them."""
+"""What the solver sees of a program: the symbols of its sizes, what is known of them, and what operations ask."""
 
 from __future__ import annotations
 

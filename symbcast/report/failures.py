@@ -47,7 +47,7 @@ def located_reason(constraint: Constraint) -> str:
     origin = constraint.origin
     if origin.axis is None or not origin.rank:
         return constraint.reason
-    return f"on {axis_text(origin.axis, origin.rank)}, {constraint.reason}"
+    return f"on {axis_text(origin.axis, origin.rank, origin.sequence)}, {constraint.reason}"
 
 
 def dims_at(dims: Iterable[Dim], sizes: Sizes) -> list[int | None]:

@@ -117,7 +117,11 @@ def _asks(op: Op, namer: Namer) -> str:
     for constraint in op.constraints:
         if FALSE in flattened([constraint.requirement]):
             origin = constraint.origin
-            where = f"{axis_text(origin.axis, origin.rank)}: " if origin.axis is not None and origin.rank else ""
+            where = (
+                f"{axis_text(origin.axis, origin.rank, origin.sequence)}: "
+                if origin.axis is not None and origin.rank
+                else ""
+            )
             sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
             return f"what cannot be: {where}{f'{sizes}, and ' if sizes else ''}{constraint.reason}"
     return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
@@ -174,7 +178,11 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
         constraint = broken(op, bound)
         if constraint is not None:
             origin = constraint.origin
-            where = f", {axis_text(origin.axis, origin.rank)}" if origin.axis is not None and origin.rank else ""
+            where = (
+                f", {axis_text(origin.axis, origin.rank, origin.sequence)}"
+                if origin.axis is not None and origin.rank
+                else ""
+            )
             return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
     return "an operation is not valid"
 

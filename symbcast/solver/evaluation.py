@@ -43,7 +43,9 @@ class AxisSizes(dict[Any, int]):
 
     def instances(self, formula: Formula) -> Iterator[Formula]:
         """Yield what a formula asks of each axis that is there; a formula about no such axes as it is."""
-        rests = {s for dim in dims_of(formula) if not isinstance(dim, int) for s in dim.symbols() if isinstance(s, Rest)}
+        rests = {
+            s for dim in dims_of(formula) if not isinstance(dim, int) for s in dim.symbols() if isinstance(s, Rest)
+        }
         if not rests:
             yield formula
             return
