@@ -45,6 +45,8 @@ def broadcast(
 
     An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
     Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
+    The rank need not be known: ``..., 3`` and ``*batch, 3`` have any number of further axes, whose sizes are
+    ``batch[-1]``, ``batch[-2]`` and so on, 1 where there are no more.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -97,11 +99,13 @@ class Result(Call, Guards):
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
 
-        Names that are not Python identifiers go into the mapping. Raises `IncompatibleShapesError` where the rule
+        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises `IncompatibleShapesError` where the rule
         refuses, and `BindingError` for a size that is missing, unknown, not a size, or against the assumptions.
 
         >>> broadcast("N, 3", "M, 1").evaluate(N=4, M=1)
         (4, 3)
+        >>> broadcast("*batch, N", "2, 3").evaluate(batch=(5, 1), N=1)
+        (5, 2, 3)
         """
         from symbcast.program.bindings import bind
 

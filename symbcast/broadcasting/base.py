@@ -197,7 +197,10 @@ class Rule(ABC):
 
         Raises `RuleArgumentError` where the rule does not say what becomes of a sequence of axes.
         """
+        Rule.check_shapes(self, shapes)  # how many there are; what asks for ranks comes later
         opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
+        if not opened:
+            return list(shapes)
         found = self.placement.expand(shapes) if self.is_uniform else None
         base = self.placement.base([len(s) for s in shapes])
         if found is None:

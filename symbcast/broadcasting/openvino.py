@@ -100,6 +100,11 @@ class Explicit(Rule):
         law = self.law if ranks[0] == len(self.axes) else _ScalarAxis(self.axes[0])
         return self.placement, law
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether the rank of data tells nothing but how many axes there are."""
+        return self.flavour == "document" or len(self.axes) != 1
+
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as data has, in order, and within the target."""
         super().check_shapes(shapes)

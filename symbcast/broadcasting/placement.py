@@ -55,6 +55,9 @@ OUTSIDE = Reason(
 )
 
 
+AXES_OF_DATA = Reason("axes-of-data", "{name}'s rank {rank} must be {count}, the number of axes that are named")
+
+
 def run(start: int, length: int) -> tuple[int, ...]:
     """Return the axes from ``start`` on."""
     return tuple(range(start, start + length))
@@ -336,7 +339,18 @@ class OnAxes(Placement):
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         data, target = shapes
-        return None if _reaches(target, data, max(self.axes, default=-1) + 1) else list(shapes)
+        if _reaches(target, (), max(self.axes, default=-1) + 1):
+            return None
+        named = [data] if _place(data) is None else expanded_at_right([data], len(self.axes))
+        return None if named is None else [*named, target]
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (AXES_OF_DATA,)
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        details: dict[str, Detail] = {"name": self.operands[0], "rank": str(ranks[0]), "count": len(self.axes)}
+        yield equal(ranks[0], len(self.axes)), Refusal((0,), AXES_OF_DATA, details)
 
     def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
         data, target = ranks

@@ -70,8 +70,7 @@ class Call:
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
         self._dims = tuple(s.dims for s in operands)
-        if any(map(is_open, operands)):
-            assert scope is not None
+        if scope is not None and scope.sequences:
             self._open = operands
             self._unroll(scope)
         rule.check_shapes(self._dims)
@@ -113,7 +112,7 @@ class Call:
         self._dims = tuple(map(tuple, self.rule.expand(given)))
         found = self.rule.emit_open(given)
         sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
-        unrolled = scope.unroll([*(c.requirement for c in found.constraints), *sizes])
+        unrolled = scope.unrolled or scope.unroll([*(c.requirement for c in found.constraints), *sizes])
         constraints = [
             Constraint(formula, c.origin, c.why, c.details)
             for c in found.constraints
@@ -165,7 +164,9 @@ class Call:
             return self.masks.verdict
         if tier == GENERAL:
             found = self._ask(lambda decision: decision.verdict)
-            return found if not self._bound or found is Verdict.SOMETIMES else Verdict.UNKNOWN
+            if not self._bound or found is Verdict.SOMETIMES:
+                return found
+            return Verdict.NEVER if self._at_any_rank().impossible else Verdict.UNKNOWN
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
 
     @property
@@ -261,6 +262,15 @@ class Call:
         """Why the answer is about some ranks only; empty where it is about all."""
         unrolled = None if self.scope is None else self.scope.unrolled
         return "" if unrolled is None else unrolled.reason
+
+    def _at_any_rank(self) -> Decision:
+        """Return what holds where the answer is about some ranks only, of what is asked whatever the ranks are."""
+        from symbcast.solver.decision import Decision
+
+        assert self.scope is not None
+        asked = self.rule.emit_open([s.dims for s in self._open]).constraints
+        known, formulas = self.scope.at_any_rank(c.requirement for c in asked)
+        return Decision(known, formulas)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -387,7 +397,7 @@ class Call:
         members = dim if isinstance(dim, Joined) else (dim,)
         from symbcast.solver.outputs import collapse
 
-        found = collapse(members, self.decision)
+        found = collapse(members, self._at_any_rank() if self._bound else self.decision)
         # Where each axis of a sequence has the size 1, it is a sequence still.
         return join(members) if any(map(mentions_rest, members)) and not is_sequence(found) else found
 

@@ -13,11 +13,12 @@ from symbcast.logic.formulas import Formula, dims_of
 from symbcast.program.assumptions import Assumption
 from symbcast.program.names import Names
 from symbcast.program.premises import knowledge
-from symbcast.shapes import Shape, is_open
+from symbcast.shapes import Shape
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.program.unrolling import Unrolled
+    from symbcast.solver.knowledge import Knowledge
 
 
 class Scope:
@@ -29,7 +30,7 @@ class Scope:
     knowledge; ``links`` is what is known of sizes by the ranks.
     """
 
-    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "shapes", "symbols", "unrolled")
+    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
 
     def __init__(
         self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
@@ -45,7 +46,8 @@ class Scope:
         self.symbols = tuple(names.order)
         self.unrolled: Unrolled | None = None
         self.links: tuple[Formula, ...] = ()
-        if not any(map(is_open, self.shapes)):
+        self.sequences = sequences_of(self.symbols)
+        if not self.sequences:
             self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
 
     def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
@@ -55,7 +57,7 @@ class Scope:
         assumed = [a.formula for a in self.assumptions]
         if any(mentions_rest(dim) for formula in assumed for dim in dims_of(formula)):
             raise AssumptionError("an assumption speaks of each axis of a sequence", hint="name the axis: batch[-1]")
-        made = self.unrolled = Unrolled([*formulas, *assumed], sequences_of(self.symbols), self.min_size)
+        made = self.unrolled = Unrolled([*formulas, *assumed], self.sequences, self.min_size)
         self.symbols = tuple(made.symbols(self.symbols))
         self.names = {s: self.names.get(s, s.name) for s in self.symbols}
         self.symbols = (*self.symbols, *made.hidden)
@@ -68,6 +70,19 @@ class Scope:
             # It may be the bound on the ranks that leaves nothing.
             raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
         return made
+
+    def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
+        """Return what is known of sizes, and those formulas, which are not about all axes of a sequence at once.
+
+        So no bound on ranks is among them, even where one sequence lies under itself.
+        """
+        from symbcast.program.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
+        made = Unrolled([*asked, *assumed], self.sequences, self.min_size)
+        known = [*self.assumptions, *map(Assumption, made.links())]
+        return knowledge((*made.symbols(self.symbols), *made.hidden), known, self.min_size), asked
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""

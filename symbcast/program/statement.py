@@ -261,7 +261,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
 def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
     """Return the sizes of an answer, each with the symbol that its name means in a condition."""
     names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
-    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
+    return {s: s if isinstance(s, (Unknown, SequenceSymbol)) else symbol(name) for s, name in names.items()}
 
 
 def named_formula(formula: Formula, answer: Call | Program) -> Formula:
