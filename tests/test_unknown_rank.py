@@ -1,4 +1,4 @@
-"""Shapes of unknown rank: ``...`` and ``*batch``; brute force is in `properties/test_unknown_rank.py`."""
+"""Shapes of unknown rank: ``...`` and ``*batch``; brute force is in `properties/test_rank_laws.py`."""
 
 from __future__ import annotations
 
@@ -125,6 +125,7 @@ def test_a_sequence_beside_itself_is_tried_up_to_a_rank():
     result = sb.broadcast("*a, N", "*a")
     assert result.verdict is V.SOMETIMES
     assert result.to_dict()["condition"] == "compatible(*a, *a[:-1]) and (N == a[-1] or N == 1 or a[-1] == 1)"
+    assert str(result.shape) == "(broadcast(*a, *a[:-1]), broadcast(N, a[-1]))"
     assert "ranks were tried up to" in result.reason
     assert result.evaluate(result.witness()) is not None
     with pytest.raises(sb.IncompatibleShapesError):
@@ -146,7 +147,7 @@ def test_sizes_in_front_of_a_sequence_are_for_rules_that_count_from_there():
         (("2", "*b"), {"rule": "unidirectional", "keep": (0,)}),
         (("2", "*b"), {"rule": "explicit", "axes": (0,)}),
     ]:
-        with pytest.raises(sb.RuleArgumentError, match="rank of .* is not known"):
+        with pytest.raises(sb.RuleArgumentError, match=r"rank of .* is not known"):
             sb.broadcast(*shapes, **how)
 
 
@@ -231,6 +232,18 @@ def test_programs_take_shapes_of_unknown_rank():
     assert pickle.loads(pickle.dumps(env)).condition == env.condition
     assert "axis -3" in env.explain()
     assert env.report("text") and env.report("sarif") and env._repr_html_()
+
+
+def test_requirements_and_assumptions_of_programs_speak_of_ranks():
+    env = sb.ShapeEnv()
+    env.broadcast("*a, N", "3", origin="x")
+    env.require("rank(a) >= 2 and a[-1] == 4", origin="y")
+    assert env.witness() == {"a": (1, 4), "N": 1}
+    env.assume("rank(a) == 2")
+    assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
+    for question in (env.cases, env.to_cpp, lambda: env.expands("x", "A", -1), lambda: env.proves("N == 1")):
+        with pytest.raises(sb.UnknownRankError):
+            question()
 
 
 def test_a_program_refuses_what_cannot_hold_beside_the_rest():

@@ -99,8 +99,9 @@ class Result(Call, Guards):
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
 
-        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises `IncompatibleShapesError` where the rule
-        refuses, and `BindingError` for a size that is missing, unknown, not a size, or against the assumptions.
+        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises
+        `IncompatibleShapesError` where the rule refuses, and `BindingError` for a size that is missing, unknown, not a
+        size, or against the assumptions.
 
         >>> broadcast("N, 3", "M, 1").evaluate(N=4, M=1)
         (4, 3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.algebra.sizes import check_size
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.logic.formulas import all_of
 from symbcast.program.operation import Kind, Op
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
@@ -272,6 +272,11 @@ class Program:
     def shown(self) -> Mapping[Symbol, str]:
         """What each size, as it is within, is called."""
         return self._recording.shown
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        for sequence in sequences_of(self.shown):
+            raise UnknownRankError(question, sequence.rest().name)
 
     def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]:
         """Return sizes by symbol, of all by what they are called, as `witness` has them."""

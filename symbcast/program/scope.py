@@ -82,7 +82,8 @@ class Scope:
         asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
         made = Unrolled([*asked, *assumed], self.sequences, self.min_size)
         known = [*self.assumptions, *map(Assumption, made.links())]
-        return knowledge((*made.symbols(self.symbols), *made.hidden), known, self.min_size), asked
+        symbols = dict.fromkeys((*made.symbols(self.names), *made.hidden))
+        return knowledge(symbols, known, self.min_size), asked
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
