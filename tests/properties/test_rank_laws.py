@@ -156,3 +156,34 @@ def test_questions_of_unknown_rank_are_answered_as_all_their_expansions_are(shap
 
 def _named_in(result):
     return result.witness()
+
+
+@given(st.lists(_shapes, min_size=3, max_size=4), st.sampled_from([0, 0, 1, 2]), st.booleans())
+def test_programs_of_unknown_rank_are_answered_as_all_their_expansions_are(shapes, min_size, by_matmul):
+    texts = [f"({', '.join(s)},)" if s else "()" for s in shapes]
+    env = sb.ShapeEnv(min_size=min_size, on_conflict="record")
+    made = env.broadcast(texts[0], texts[1], origin="first")
+    for text in texts[2:]:
+        made = env.broadcast(made, text, origin="next")
+    if by_matmul:
+        env.matmul("*a, N, 2", "2, M", origin="product")
+        shapes = [*shapes, ["*a", "N", "M"]]
+    if not any("*" in d or "." in d for s in shapes for d in s):
+        return
+    verdict = env.verdict
+    event(f"program: {verdict.value}")
+    # What cannot hold gives unknown sizes of its own, which a guard would take.
+    guard = env.guard() if verdict in (V.ALWAYS, V.SOMETIMES) else None
+    valid = failed = 0
+    for sizes, concrete in islice(expansions(shapes), 1200):
+        if any(size < min_size for s in sizes.values() for size in (s if isinstance(s, tuple) else (s,))):
+            continue
+        wanted = RULES["numpy"](*(concrete[:-1] if by_matmul else concrete))
+        valid += wanted is not None
+        failed += wanted is None
+        if guard is not None:
+            assert guard(sizes) == (wanted is not None), (texts, sizes)
+    assert verdict is not V.ALWAYS or not failed
+    assert verdict is not V.NEVER or not valid
+    if verdict is V.SOMETIMES:
+        assert guard(env.witness()) and not guard(env.counterexample())
