@@ -1,6 +1,7 @@
 """Hypothesis profiles: quick and alike on every run; deep, drawn anew, with ``--hypothesis-profile=deep``."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,12 @@ settings.register_profile(
 )
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("ci")
+
+
+def pytest_configure():
+    """Hear Ctrl-C, and let what is started here hear it: a shell that puts tests in the background has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -161,25 +161,22 @@ def test_completion_says_where_it_cannot_write(tmp_path, monkeypatch, capsys):
 # Interrupts, and pipes that are closed.
 
 
-HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-"""Has a process hear interrupts, also where these tests are run where they are ignored."""
-COMMAND = f"import os, sys; {HEARD} os.execv(sys.executable, [sys.executable, '-m', 'symbcast', *sys.argv[1:]])"
-AS_COMMAND = f"""import sys; {HEARD} sys.argv[0] = 'symbcast'
+BEGUN = """import sys; sys.argv[0] = 'symbcast'
 import symbcast.interrupts; print('begun', flush=True)
 from symbcast.cli import main; main()"""
-"""The same, and tells when it has begun; before, Python itself is not up yet."""
+"""Runs the command, and tells when it has begun; before, Python itself is not up yet."""
 
 
-def started(code, *arguments):
+def started(*arguments):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    command = [sys.executable, "-c", code, *arguments]
+    command = [sys.executable, *arguments]
     return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
 
 
 @pytest.mark.parametrize("delay", [0, 0.05, 0.1, 0.2, 0.4])
 def test_an_interrupt_ends_the_command_quietly(delay):
-    process = started(AS_COMMAND, "check", "N**3 + M**3", "K**3", "--min-size", "2")
+    process = started("-c", BEGUN, "check", "N**3 + M**3", "K**3", "--min-size", "2")
     assert process.stdout.readline() == b"begun\n"
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
@@ -193,7 +190,7 @@ def test_an_interrupt_ends_processes_too(delay, folder, files):
     pytest.importorskip("onnx")
     for n in range(40):
         Path(f"folder/{n}.onnx").write_bytes(files["sometimes.onnx"])
-    process = started(COMMAND, "model", "folder", "-j", "2", "--output", "out")
+    process = started("-m", "symbcast", "model", "folder", "-j", "2", "--output", "out")
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
