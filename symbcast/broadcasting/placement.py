@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
-from symbcast.algebra.sequences import axis_of, is_sequence, without_last
+from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting.parameters import AttributeValue
+from symbcast.broadcasting.unknown_rank import expanded_at_right, known_rank, place_of, reaches
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
@@ -198,7 +199,7 @@ class OntoRight(Placement):
             yield _above("data", data, "the target", target)
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
-        return expanded_at_right(shapes, _known_rank(shapes[1]))
+        return expanded_at_right(shapes, known_rank(shapes[1]))
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
         data, target = ranks
@@ -245,8 +246,8 @@ class FromAxis(Placement):
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         a, b = shapes
         if self.axis is None:
-            return expanded_at_right(shapes, _known_rank(a))
-        return list(shapes) if self.axis >= 0 and not _reaches(a, b, self.axis + len(b)) else None
+            return expanded_at_right(shapes, known_rank(a))
+        return list(shapes) if self.axis >= 0 and not reaches(a, b, self.axis + len(b)) else None
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
         a, b = ranks
@@ -339,9 +340,9 @@ class OnAxes(Placement):
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         data, target = shapes
-        if _reaches(target, (), max(self.axes, default=-1) + 1):
+        if reaches(target, (), max(self.axes, default=-1) + 1):
             return None
-        named = [data] if _place(data) is None else expanded_at_right([data], len(self.axes))
+        named = [data] if place_of(data) is None else expanded_at_right([data], len(self.axes))
         return None if named is None else [*named, target]
 
     @property
@@ -361,47 +362,6 @@ class OnAxes(Placement):
 
 _MOST_AXES = 8
 """Other axes are suggested for targets of at most this rank: the ways to choose them grow with its factorial."""
-
-
-def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[Dims] | None:
-    """Return shapes that lie under each other at the right, those of unknown rank with all axes named that count.
-
-    These are as many as the longest of the known ends has. Before them, a sequence stands for its other axes, unless
-    no shape has more axes than ``limit``. A sequence with sizes before it is expanded no further: it lies under the
-    same sequence alone. None where it does not.
-    """
-    places = [_place(s) for s in shapes]
-    if any(places):
-        opened = [(p, len(s), s[p]) for p, s in zip(places, shapes, strict=True) if p is not None]
-        behind = opened[0][1] - opened[0][0] - 1
-        others = [len(s) for p, s in zip(places, shapes, strict=True) if p is None]
-        return list(shapes) if len(set(opened)) == 1 and max(others, default=0) <= behind else None
-    known = max(len(s) - (p is not None) for p, s in zip(places, shapes, strict=True))
-    reach = known if limit is None else limit
-    return [s if p is None else _expanded(s, reach, limit is None) for p, s in zip(places, shapes, strict=True)]
-
-
-def _expanded(shape: Dims, reach: int, is_kept: bool) -> Dims:
-    """Return a shape that begins with a sequence, so many of its axes named; the rest of it stands before them."""
-    sequence, *known = shape
-    named = max(0, reach - len(known))
-    axes = [axis_of(sequence, n) for n in range(named, 0, -1)]
-    return (*((without_last(sequence, named),) if is_kept else ()), *axes, *known)
-
-
-def _place(shape: Dims) -> int | None:
-    """Return where the sequence of a shape stands, None in one of known rank."""
-    return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
-
-
-def _known_rank(shape: Dims) -> int | None:
-    return len(shape) if _place(shape) is None else None
-
-
-def _reaches(base: Dims, other: Dims, count: int) -> bool:
-    """Return whether a sequence is among the first ``count`` axes of a base, or in the other shape."""
-    place = _place(base)
-    return _place(other) is not None or (place is not None and place < count)
 
 
 def _above(name: str, rank: Detail, base: str, base_rank: Detail) -> Refusal:
