@@ -104,6 +104,20 @@ def test_a_condition_in_sympy_can_be_assumed_again():
     assert sb.broadcast("*batch, N", "2, 3", assume=result.condition).verdict is V.ALWAYS
 
 
+def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
+    assert sb.broadcast("*a, N", "*b, M", assume=["*a == *b", "N == M"]).verdict is V.ALWAYS
+    result = sb.broadcast("*a, N", "*b, 2, M", assume="compatible(*a[:-1], *b)")
+    assert str(result.condition) == "(Eq(a[-1], 1) | Eq(a[-1], 2)) & (Eq(M, 1) | Eq(N, 1) | Eq(N, M))"
+    assert result.evaluate(a=(3, 2), b=(3,), N=1, M=4) == (3, 2, 4)
+    with pytest.raises(sb.BindingError, match="against the assumption"):
+        result.evaluate(a=(3, 2), b=(4,), N=1, M=4)
+    env = sb.ShapeEnv(assume="*a == *b")
+    env.broadcast("*a, 3", "*b, 3")
+    assert env.verdict is V.ALWAYS
+    with pytest.raises(sb.AssumptionError, match="is not so of axes that are not there"):
+        sb.broadcast("*a, N", "*b, M", assume="*a >= 2")
+
+
 def test_a_rank_that_is_assumed_ends_the_sequence():
     assert str(sb.broadcast("*a, N", "2, 3", assume="rank(a) == 1").shape) == "(2, 3)"
     assert str(sb.broadcast("*a, N", "*b", assume="rank(a) == 0").shape) == "(*b[:-1], broadcast(N, b[-1]))"

@@ -54,6 +54,8 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
 
 def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """Return operands of which some are of unknown rank, at the sizes of their sequences of axes and all others."""
+    from symbcast.solver.evaluation import AxisSizes, holds_at
+
     axes, given, named = read_axes(scope.names, given, named)
     plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
     sizes = read_sizes(plain, given, named)
@@ -64,10 +66,15 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     for sequence, found in axes.items():
         if any(size < scope.min_size for size in found):
             raise BindingError(f"{sequence.name}={found} has a size below min_size", "see min_size")
-    told = sizes_at(scope.names, axes)
-    _check_assumptions(result, sizes | {scope.names[s]: size for s, size in told.items()})
-    values: dict[Any, int] = {**told, **{s: sizes[name] for s, name in plain.items()}}
     whole = {**sizes, **{s.name: found for s, found in axes.items()}}
+    values: dict[Any, int] = {s: sizes[name] for s, name in plain.items()}
+    _check_bounds(scope, sizes)
+    at = AxisSizes(values, axes)
+    for assumption in result.assumptions:
+        if not holds_at(assumption.formula, at):
+            given = ", ".join(f"{name}={size}" for name, size in whole.items())
+            raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+    values.update(sizes_at(scope.names, axes))
     return Bound(_shapes_of_ranks(result, axes, values), whole)  # type: ignore[arg-type]
 
 
@@ -193,14 +200,11 @@ def read_size(name: str, value: object) -> int:
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.program.premises import own_set
     from symbcast.solver.compiler import predicate
     from symbcast.solver.normal_form import symbols_in
 
     names = result.scope.names
-    for symbol, name in names.items():
-        if name in sizes and sizes[name] not in own_set(symbol, result.scope.min_size):
-            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
+    _check_bounds(result.scope, sizes)
     for assumption in result.assumptions:
         symbols = tuple(symbols_in(assumption.formula))
         if any(names[s] not in sizes for s in symbols):
@@ -208,6 +212,15 @@ def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
         if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
             given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
             raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+
+
+def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
+    """Raise `BindingError` for a size that is none of those that its symbol can have by itself."""
+    from symbcast.program.premises import own_set
+
+    for symbol, name in scope.names.items():
+        if name in sizes and sizes[name] not in own_set(symbol, scope.min_size):
+            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
 
 
 def _shapes(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:

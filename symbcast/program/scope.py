@@ -55,15 +55,13 @@ class Scope:
         from symbcast.program.unrolling import Unrolled
 
         assumed = [a.formula for a in self.assumptions]
-        if any(mentions_rest(dim) for formula in assumed for dim in dims_of(formula)):
-            raise AssumptionError("an assumption speaks of each axis of a sequence", hint="name the axis: batch[-1]")
         made = self.unrolled = Unrolled([*formulas, *assumed], self.sequences, self.min_size)
         self.symbols = tuple(made.symbols(self.symbols))
         self.names = {s: self.names.get(s, s.name) for s in self.symbols}
         self.symbols = (*self.symbols, *made.hidden)
         self.links = tuple(made.links())
         try:
-            self.knowledge = knowledge(self.symbols, [*self.assumptions, *map(Assumption, self.links)], self.min_size)
+            self.knowledge = knowledge(self.symbols, made.known(self.assumptions), self.min_size)
         except AssumptionError:
             if not made.mixed:
                 raise
@@ -81,7 +79,7 @@ class Scope:
         assumed = [a.formula for a in self.assumptions]
         asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
         made = Unrolled([*asked, *assumed], self.sequences, self.min_size)
-        known = [*self.assumptions, *map(Assumption, made.links())]
+        known = made.known(self.assumptions)
         symbols = dict.fromkeys((*made.symbols(self.names), *made.hidden))
         return knowledge(symbols, known, self.min_size), asked
 

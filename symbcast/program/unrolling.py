@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.arithmetic import add
 from symbcast.algebra.sequences import Axis, AxisSequence, Rank, Rest, SequenceSymbol
 from symbcast.algebra.symbols import Symbol
-from symbcast.logic.formulas import Formula, any_of, at_most, equal
-from symbcast.solver.normal_form import put_in, symbols_in
+from symbcast.errors import AssumptionError
+from symbcast.logic.formulas import TRUE, Formula, any_of, at_most, equal
+from symbcast.program.assumptions import Assumption
+from symbcast.solver.normal_form import normal, put_in, symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -89,6 +91,15 @@ class Unrolled:
             yield put_in(formula, {s: self._axis(s.sequence, s.place + n) for s in rests})
         if self.mixed.isdisjoint(s.sequence for s in rests):
             yield put_in(formula, {s: s.sequence.rest(self.depths[s.sequence]) for s in rests})
+
+    def known(self, assumptions: Iterable[Assumption]) -> list[Assumption]:
+        """Return what is assumed, and what ranks say of sizes, in these symbols.
+
+        Raises `AssumptionError` for a relation of all axes of sequences that does not hold where all of these are 1,
+        as it would be for axes that are not there.
+        """
+        found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(_checked(a))]
+        return [*found, *map(Assumption, self.links())]
 
     def _axis(self, sequence: AxisSequence, place: int) -> Dim:
         return sequence.axis(place) if place <= self.depths[sequence] else 1
@@ -174,6 +185,15 @@ _COLUMN = AxisSequence("").rank
 
 A least size above 1 makes a difference between axes that are there and others, so that it matters which axis it is.
 """
+
+
+def _checked(assumption: Assumption) -> Formula:
+    formula = assumption.formula
+    rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
+    if rests and normal(put_in(formula, dict.fromkeys(rests, 1))) != TRUE:
+        hint = "name the axis, as batch[-1], or say how great the rank is"
+        raise AssumptionError(f"{assumption.text!r} is not so of axes that are not there", hint=hint)
+    return formula
 
 
 class _Cuts:

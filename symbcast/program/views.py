@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.sequences import sequences_of
 from symbcast.logic.formulas import Formula
-from symbcast.program.assumptions import Assumption
 from symbcast.program.needs import needs
 from symbcast.program.operation import Op
 from symbcast.program.premises import knowledge
@@ -30,8 +29,7 @@ class View:
         order = trace.names.order
         self.unrolled = unrolled
         self.symbols = tuple(order) if unrolled is None else (*unrolled.symbols(order), *unrolled.hidden)
-        links = () if unrolled is None else map(Assumption, unrolled.links())
-        self._assumptions = [*trace.assumptions, *links]
+        self._assumptions = trace.assumptions if unrolled is None else unrolled.known(trace.assumptions)
         self._min_size = trace.min_size
 
     @staticmethod
