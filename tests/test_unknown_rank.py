@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 import symbcast as sb
+from symbcast.report.json import json_schema
 
 V = sb.Verdict
 with (Path(__file__).parent / "data" / "unknown_rank.tsv").open(encoding="utf-8", newline="") as _file:
@@ -245,7 +246,10 @@ def test_programs_take_shapes_of_unknown_rank():
     assert sb.ShapeEnv.from_dict(json.loads(json.dumps(env.to_dict()))).condition == env.condition
     assert pickle.loads(pickle.dumps(env)).condition == env.condition
     assert "axis -3" in env.explain()
-    assert env.report("text") and env.report("sarif") and env._repr_html_()
+    assert env.report("text") and env.report("sarif") and env.report("github") and env._repr_html_()
+    schema = pytest.importorskip("jsonschema")
+    schema.validate(json.loads(env.report("json")), json_schema())
+    schema.validate(json.loads(json.dumps(env.to_dict())), env.json_schema())
 
 
 def test_requirements_and_assumptions_of_programs_speak_of_ranks():

@@ -17,10 +17,10 @@ from symbcast.broadcasting.placement import (
     Places,
     Refusal,
     SameRank,
-    expanded_at_right,
     run,
 )
 from symbcast.broadcasting.registry import rule
+from symbcast.broadcasting.unknown_rank import expanded_at_right
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, Reason, Remedy

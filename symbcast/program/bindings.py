@@ -72,8 +72,8 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     at = AxisSizes(values, axes)
     for assumption in result.assumptions:
         if not holds_at(assumption.formula, at):
-            given = ", ".join(f"{name}={size}" for name, size in whole.items())
-            raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+            told = ", ".join(f"{name}={size}" for name, size in whole.items())
+            raise BindingError(f"{told} is against the assumption {assumption.text}", "ask without assuming it")
     values.update(sizes_at(scope.names, axes))
     return Bound(_shapes_of_ranks(result, axes, values), whole)  # type: ignore[arg-type]
 

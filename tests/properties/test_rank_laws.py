@@ -35,7 +35,7 @@ _dims = st.lists(st.sampled_from(["N", "M", "N", 1, 2, 3, 0]), max_size=2)
 _sequences = st.sampled_from([[], ["*a"], ["*a"], ["*b"], ["..."]])
 _shapes = st.builds(lambda sequence, dims: [*sequence, *map(str, dims)], _sequences, _dims)
 _assumptions = st.sampled_from(
-    [(), (), (), "rank(a) >= 1", "rank(a) == 2", "a[-1] == 2", "a[-2] >= 2", "N >= 2", "rank(a) <= rank(b)"]
+    [(), (), (), "rank(a) >= 1", "rank(a) == 2", "a[-1] == 2", "a[-2] >= 2", "N >= 2", "rank(a) <= rank(b)", "*a == *b"]
 )
 
 
@@ -101,6 +101,9 @@ def _holds(assumption, sizes):
             return a[-1:] == (2,)
         case "a[-2] >= 2":
             return len(a) >= 2 and a[-2] >= 2
+        case "*a == *b":
+            padded = [(1,) * (3 - len(s)) + s for s in (a, b)]
+            return padded[0] == padded[1]
     return len(a) <= len(b)
 
 
@@ -113,7 +116,11 @@ def test_questions_of_unknown_rank_are_answered_as_all_their_expansions_are(shap
     shapes = shapes if name in ("numpy", "paddle") else shapes[:2]
     texts = [f"({', '.join(s)},)" if s else "()" for s in shapes]
     words = {w for s in shapes for w in s}
-    needed = {"N": "N" in assumption, "*a": "(a" in assumption or "a[" in assumption, "*b": "(b" in assumption}
+    needed = {
+        "N": "N" in assumption,
+        "*a": any(said in assumption for said in ("(a", "a[", "*a")),
+        "*b": any(said in assumption for said in ("(b", "*b")),
+    }
     assume = assumption if all(word in words for word, is_needed in needed.items() if is_needed) else ()
     try:
         result = sb.broadcast(*texts, rule=name, assume=assume, min_size=min_size, **attributes)
