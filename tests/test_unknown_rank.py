@@ -112,6 +112,8 @@ def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     assert result.evaluate(a=(3, 2), b=(3,), N=1, M=4) == (3, 2, 4)
     with pytest.raises(sb.BindingError, match="against the assumption"):
         result.evaluate(a=(3, 2), b=(4,), N=1, M=4)
+    with pytest.raises(sb.AssumptionError):
+        sb.broadcast("*a, N", "3", assume="rank(a) >= 1001")
     env = sb.ShapeEnv(assume="*a == *b")
     env.broadcast("*a, 3", "*b, 3")
     assert env.verdict is V.ALWAYS

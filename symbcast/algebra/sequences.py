@@ -18,6 +18,8 @@ from symbcast.algebra.symbols import next_number
 from symbcast.algebra.terms import Dim, Operation, Symbol, interned, made_symbol, symbols_of
 from symbcast.characters import quoted
 
+MAX_RANK = 1000
+"""The greatest number of axes that a sequence has, far beyond that of any tensor."""
 ANONYMOUS = re.compile(r"\.\.\.\w+")
 """What a sequence without a name is called: ``...0``, ``...a``."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import Rank
 from symbcast.characters import clipped, listed
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
@@ -199,6 +200,8 @@ def _known(result: Call, requirements: Sequence[Formula]) -> str:
             said.append(in_words(assumption.formula, namer))
             concerned.extend(s for s in symbols if s not in concerned)
     for s in concerned:
+        if isinstance(s, Rank):
+            continue  # no more than that there is some bound
         own = describe(s, own_set(s, result.scope.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import Rest, is_sequence, mentions_rest, rolled
+from symbcast.algebra.sequences import Rest, mentions_rest, rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
@@ -395,11 +395,12 @@ class Call:
 
     def _output_dim(self, dim: Dim | Joined) -> Dim:
         members = dim if isinstance(dim, Joined) else (dim,)
+        if any(map(mentions_rest, members)):
+            # That all sizes of one are those of another does not say that it has as many.
+            return join([m for m in members if not self._is_empty(m)] or members)
         from symbcast.solver.outputs import collapse
 
-        found = collapse(members, self._at_any_rank() if self._bound else self.decision)
-        # Where each axis of a sequence has the size 1, it is a sequence still.
-        return join(members) if any(map(mentions_rest, members)) and not is_sequence(found) else found
+        return collapse(members, self._at_any_rank() if self._bound else self.decision)
 
     def _is_empty(self, dim: Dim) -> bool:
         """Return whether a sequence in the output is known to have no axes."""

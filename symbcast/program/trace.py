@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import is_sequence, mentions_rest, rolled
+from symbcast.algebra.sequences import mentions_rest, rolled
 from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula
@@ -184,8 +184,7 @@ class Trace:
         """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
         members = column if isinstance(column, Joined) else (column,)
         if any(map(mentions_rest, members)):
-            found = self.facts.join(members) if can_hold else join(members)
-            return found if is_sequence(found) else join(members)
+            return join(members)  # as many axes as the longest has, whatever is known of their sizes
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
             return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)

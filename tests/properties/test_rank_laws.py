@@ -111,6 +111,11 @@ def _holds(assumption, sizes):
 @example([["*a", "N"], ["2", "3"]], ("numpy", {}), (), 0)
 @example([["*a", "N"], ["*b"]], ("unidirectional", {}), (), 2)
 @example([["*a", "N"], ["*a"]], ("numpy", {}), (), 0)
+@example([["N", "N"], [], ["*a"]], ("paddle", {"min_rank": 1}), "rank(a) == 2", 2)
+@example([["*a"], ["*b"]], ("paddle", {"min_rank": 1}), "rank(a) >= 1", 2)
+@example([["...", "N"], ["N", "N"]], ("none", {}), (), 1)
+@example([["*a", "1", "N"], ["*b", "M", "0"], ["*a", "2"]], ("paddle", {"min_rank": 1}), (), 2)
+@example([["*b", "0", "M"], ["*b"], ["*a"]], ("numpy", {}), "*a == *b", 1)
 def test_questions_of_unknown_rank_are_answered_as_all_their_expansions_are(shapes, rule, assumption, min_size):
     name, attributes = rule
     shapes = shapes if name in ("numpy", "paddle") else shapes[:2]
