@@ -204,6 +204,13 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return tuple(replaced(d, placed) for d in dims) if unknowns else dims
 
 
+def _joined(first: Shape, second: Shape) -> Shape:
+    """Return the sizes of two shapes one behind the other."""
+    if type(first) is type(second) is OpenShape:
+        raise ShapeTypeError(second, "a shape of known rank", "a shape has one sequence of axes ('...', '*name')")
+    return any_shape_of((*first.dims, *second.dims))
+
+
 _WHOLE = slice(None)
 
 
@@ -269,10 +276,10 @@ class OpenShape(Shape):
         return shape_text(self.dims)
 
     def __add__(self, other: Any) -> Any:
-        return from_dims((*self.dims, *(other.dims if isinstance(other, Shape) else other)))
+        return _joined(self, shape(other))
 
     def __radd__(self, other: Any) -> Any:
-        return from_dims((*other, *self.dims))
+        return _joined(shape(other), self)
 
     def _key(self) -> tuple[Any, ...]:
         dims = super()._key()

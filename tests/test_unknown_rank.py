@@ -62,8 +62,11 @@ def test_python_and_other_notations_say_it_too():
     assert sb.shape("tensor<*xf32>") == sb.shape("...")
     assert sb.shape(("*batch", "N")) == sb.shape("*batch N", dialect="jaxtyping") != sb.shape("*rest, N")
     assert sb.shape("*_ c", dialect="jaxtyping") == sb.shape("..., c")
-    with pytest.raises(sb.ShapeTypeError, match="one sequence of axes"):
-        sb.shape((..., ...))
+    batch, last = sb.shape("*batch"), (3,)
+    assert (batch + last, last + batch) == (sb.shape("*batch, 3"), sb.shape("3, *batch"))
+    for wrong in (lambda: sb.shape((..., ...)), lambda: sb.shape("*a") + sb.shape("*b")):
+        with pytest.raises(sb.ShapeTypeError, match="one sequence of axes"):
+            wrong()
 
 
 def test_one_name_is_a_size_or_a_sequence():
@@ -192,6 +195,8 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         lambda: result.expands("A", -1),
         lambda: sb.Condition(result),
         lambda: sb.Condition("rank(a) == 2"),
+        lambda: sb.equivalent(result, result),
+        lambda: result.implies("N == 1"),
         lambda: sb.solve("*a", out="2, 3"),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
