@@ -81,6 +81,13 @@ def _reduced(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
     return _emitted(find_operator("reduce", {"axes": tuple(axes), "keepdims": keepdims}), shapes[:1])
 
 
+def _moved(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
+    axes = call.axes("axes", 1, 13)
+    if axes is None:
+        raise UnknownShapeError
+    return _emitted(find_operator(call.node.op_type.lower(), {"axes": tuple(axes)}), shapes[:1])
+
+
 def _concat(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
     return _emitted(find_operator("concat", {"axis": call.integer("axis", 1)}), shapes)
 
@@ -104,4 +111,6 @@ _ENDS: dict[str, Ends] = {
     **{f"Reduce{name}": _reduced for name in _REDUCTIONS.split()},
     "MatMul": _matmul,
     "Concat": _concat,
+    "Squeeze": _moved,
+    "Unsqueeze": _moved,
 }

@@ -23,6 +23,8 @@ NODES = [
     helper.make_node("Greater", ["kept", "relu"], ["greater"]),
     helper.make_node("Where", ["greater", "relu", "x"], ["where"]),
     helper.make_node("Softmax", ["where"], ["softmax"]),
+    helper.make_node("Unsqueeze", ["relu", "last"], ["column"]),
+    helper.make_node("Squeeze", ["column", "last"], ["row"]),
     helper.make_node("Shape", ["x"], ["shape"]),
     helper.make_node("Size", ["x"], ["size"]),
 ]
@@ -36,6 +38,8 @@ KNOWN = {
     "greater": "(...0[:-2], broadcast(...0[-2], N), 3)",
     "where": "(...0[:-2], broadcast(...0[-2], N), 3)",
     "softmax": "(...0[:-2], broadcast(...0[-2], N), 3)",
+    "column": "(...0[:-2], broadcast(...0[-2], N), 3, 1)",
+    "row": "(...0[:-2], broadcast(...0[-2], N), 3)",
     "shape": "(shape_rank,)",
     "size": "()",
 }
