@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sequences import SequenceSymbol
+from symbcast.algebra.sequences import Rest, SequenceSymbol
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
@@ -90,6 +90,8 @@ class Namer:
         """Return a dimension as text, an unknown with its bounds."""
         if isinstance(dim, int):
             return str(dim)
+        if isinstance(dim, Rest):
+            return self.dim(dim)
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim), self._order)
         bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
