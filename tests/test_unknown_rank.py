@@ -120,8 +120,14 @@ def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     env = sb.ShapeEnv(assume="*a == *b")
     env.broadcast("*a, 3", "*b, 3")
     assert env.verdict is V.ALWAYS
-    with pytest.raises(sb.AssumptionError, match="is not so of axes that are not there"):
-        sb.broadcast("*a, N", "*b, M", assume="*a >= 2")
+    for how in ({"assume": "*a >= 2"}, {"assume": "*a == *b", "min_size": 2}):
+        with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+            sb.broadcast("*a, N", "*b, M", **how)
+    for say in (env.assume, env.require):
+        with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+            say("*a >= 2")
+    joined = sb.broadcast("*a", "*b", assume="compatible(*a, *b)", min_size=2)
+    assert joined.verdict is V.ALWAYS
 
 
 def test_a_rank_that_is_assumed_ends_the_sequence():

@@ -22,6 +22,7 @@ all. Then ranks are looked at up to a bound: what holds or fails there does so, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import add
@@ -98,7 +99,7 @@ class Unrolled:
         Raises `AssumptionError` for a relation of all axes of sequences that does not hold where all of these are 1,
         as it would be for axes that are not there.
         """
-        found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(_checked(a))]
+        found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(checked(a, self.min_size))]
         return [*found, *map(Assumption, self.links())]
 
     def _axis(self, sequence: AxisSequence, place: int) -> Dim:
@@ -187,12 +188,20 @@ A least size above 1 makes a difference between axes that are there and others, 
 """
 
 
-def _checked(assumption: Assumption) -> Formula:
+def checked(assumption: Assumption, min_size: int) -> Formula:
+    """Return what is assumed, or required.
+
+    Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none.
+    """
     formula = assumption.formula
     rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
-    if rests and normal(put_in(formula, dict.fromkeys(rests, 1))) != TRUE:
-        hint = "name the axis, as batch[-1], or say how great the rank is"
-        raise AssumptionError(f"{assumption.text!r} is not so of axes that are not there", hint=hint)
+    # Where axes may have the size 1, those before some can be of that size in all sequences alike.
+    missing = range(1, len(rests) + 1) if min_size > 1 else [len(rests)]
+    for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
+        ones: dict[Symbol, Dim] = {s: 1 if s in some else rests[0] for s in rests}
+        if normal(put_in(formula, ones)) != TRUE:
+            hint = "name the axis, as batch[-1], or say how great the rank is"
+            raise AssumptionError(f"{assumption.text!r} need not be so of axes that are not there", hint=hint)
     return formula
 
 

@@ -69,7 +69,7 @@ def _of_elements(report, wanted, found):
 def _of_shape(report, wanted, found):
     if wanted is None:
         return "same"
-    if found is None or found.rank is None:
+    if found is None or getattr(found, "rank", 0) is None:
         return "coarser"
     if len(found) != len(wanted):
         return "different"
