@@ -78,6 +78,13 @@ def test_labels_mean_the_same_in_a_relation():
     assert sb.broadcast("?a, 3", "?b, 3", assume="?a >= 2").implies("?a == ?b or ?b == 1")
 
 
+@pytest.mark.parametrize("other", ["N == M", None, 3, ("N", "M"), sb.Condition("N == M")])
+def test_equivalent_takes_answers(other):
+    for pair in ((sb.broadcast("N", "M"), other), (other, sb.ShapeEnv())):
+        with pytest.raises(sb.ShapeTypeError, match="is not an answer; pass what"):
+            sb.equivalent(*pair)
+
+
 def test_equivalent():
     assert sb.equivalent(sb.broadcast("N, 3", "M, 1"), sb.broadcast("M, 1", "N, 3"))
     assert sb.equivalent(sb.broadcast("N, 3", "M, 1"), sb.broadcast("N, 1", "M, 3"))
@@ -184,3 +191,13 @@ def test_axes_that_lie_on_one_axis_of_the_output():
     assert found.condition.equivalent("N == 1 or M == 1", assume=result.condition)
     with pytest.raises(sb.DimensionError, match="StableHLO lays each axis"):
         result.to_stablehlo()
+
+
+def test_an_operation_is_found_by_itself():
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M", origin="add")
+    env.broadcast("N", "K", origin="add")
+    with pytest.raises(sb.ShapeTypeError, match="several operations are called so: write the number"):
+        env.expands("add", 0, 0)
+    found = [env.expands(op, 1, 0).condition for op in env.operations]
+    assert list(map(str, found)) == ["N != 1 and M == 1", "N != 1 and K == 1"]

@@ -75,7 +75,12 @@ BAD_CALLS = [
         ["there is no rule 'nmpy'", "did you mean 'numpy'?", "The rules are numpy"],
     ),
     ({"rule": None}, sb.UnknownRuleError, ["there is no rule None"]),
-    ({"rule": "numpy", "axis": 1}, sb.RuleArgumentError, ["has no attribute 'axis'", "it takes no attributes"]),
+    (
+        {"rule": "numpy", "axis": 1},
+        sb.RuleArgumentError,
+        ["no attribute 'axis'; axis= is for pdpd and onnx-legacy"],
+    ),
+    ({"rule": "pdpd(axis=1)"}, sb.RuleArgumentError, ["given apart from its name", "write rule='pdpd' and axis=1"]),
     ({"rule": "pdpd", "axes": 1}, sb.RuleArgumentError, ["has no attribute 'axes'", "did you mean axis=?"]),
     ({"asume": "N >= 2"}, sb.RuleArgumentError, ["has no attribute 'asume'", "did you mean assume=?"]),
     ({"dialect": "einops"}, sb.RuleArgumentError, ["symbcast.shape(text, dialect=...)"]),
@@ -146,7 +151,7 @@ def test_an_assumption_is_about_sizes_that_the_shapes_reach():
 
 BAD_BINDINGS = [
     ({}, ["no size was given for N, M", "write evaluate({'N': 2, 'M': 2})"]),
-    ({"N": 1}, ["no size was given for M"]),
+    ({"N": 1}, ["no size was given for M", "write evaluate({'N': 1, 'M': 2})"]),
     ({"N": 1, "M": 1, "K": 1}, ["no size here is called 'K'", "the sizes are N, M"]),
     ({"N": 1, "MM": 1}, ["no size here is called 'MM'", "did you mean 'M'?"]),
     ({"N": -1, "M": 1}, ["N=-1 is not a size"]),
@@ -162,6 +167,23 @@ def test_bad_bindings(binding, pieces):
     with pytest.raises(sb.BindingError) as caught:
         sb.broadcast(*PAIR).evaluate(binding)
     check_message(caught.value, pieces)
+
+
+def test_sizes_that_are_missing_are_asked_for_beside_those_given():
+    result = sb.broadcast(*PAIR)
+    for call, ask in [("find", result.cases().find), ("holds", sb.Condition(result).holds), ("guard", result.guard())]:
+        with pytest.raises(sb.BindingError) as caught:
+            ask(N=3)
+        check_message(caught.value, ["no size was given for M", f"write {call}({{'N': 3, 'M': 2}})"])
+
+
+def test_sizes_of_a_guard_are_given_by_name():
+    guard = sb.broadcast(*PAIR).guard()
+    for sizes in ((2, 3), (2,), ([2, 3],), ({"N": 2}, 3)):
+        with pytest.raises(sb.BindingError) as caught:
+            guard(*sizes)
+        check_message(caught.value, ["sizes are given by name", "write guard(N=2, M=2)"])
+    assert guard.function(2, 3) is False
 
 
 def test_a_binding_against_the_assumptions():

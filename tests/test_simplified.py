@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
+from symbcast.algebra.symbols import symbol
 from symbcast.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, literals, negate
 from symbcast.solver.compiler import predicate
 from symbcast.solver.literals import canonical
@@ -99,6 +100,48 @@ def test_it_is_no_longer_than_what_was_given(text):
     assert depth(after.formula) <= 3
 
 
+def clauses_about(names):
+    """Return conjunctions of up to two clauses about some sizes, and disjunctions about them."""
+    sides = [*names, *names, *"012"]
+    literal = st.tuples(st.sampled_from(names), st.sampled_from(["==", "!=", "<=", "=="]), st.sampled_from(sides))
+    literal = literal.filter(lambda parts: parts[0] != parts[2]).map(" ".join)
+    clause = st.lists(literal, min_size=1, max_size=3).map(" or ".join).map("({})".format)
+    alternative = st.lists(literal, min_size=1, max_size=2).map(" and ".join).map("({})".format)
+    return st.tuples(st.lists(clause, max_size=2), st.lists(alternative, min_size=1, max_size=2))
+
+
+@st.composite
+def bridged(draw):
+    """Draw conditions that one disjunction alone ties together, as those where one rule accepts and another not."""
+    parts = [draw(clauses_about(names)) for names in ("ab", "cd")]
+    any_of_them = " or ".join(alternative for _, alternatives in parts for alternative in alternatives)
+    return " and ".join([*(clause for found, _ in parts for clause in found), f"({any_of_them})"])
+
+
+SMALL = list(itertools.product(range(6), repeat=4))
+
+
+@given(bridged())
+@example("(a == b or a == 1 or b == 1) and (c == d or c == 1 or d == 1) and (b != 1 and a != b or d != 1 and c != d)")
+@example("(a == b or a == 1) and (c == d) and (a == 0 and b == 1 or c != d)")
+def test_sizes_that_one_disjunction_ties_are_simplified_apart(text):
+    given_one = Condition(text)
+    after = given_one.simplified()
+    tests = [predicate(c.formula, tuple(map(symbol, "abcd"))) for c in (given_one, after)]
+    assert [sizes for sizes in SMALL if bool(tests[0](*sizes)) is not bool(tests[1](*sizes))] == []
+    assert equivalent(given_one.formula, after.formula)
+    assert after.simplified() == after
+    if after.verdict() is sb.Verdict.SOMETIMES:
+        for weaker in weakenings(after.formula):
+            assert not equivalent(after.formula, weaker), weaker
+
+
+def test_names_do_not_show():
+    text = "({0} == {1} or {0} == 1) and ({2} == {3} or {3} == 1) and ({0} != {1} or {2} != {3})"
+    said = [str(Condition(text.format(*names)).simplified()) for names in ("abcd", "zyxw", "dbca")]
+    assert said == [text.format(*names) for names in ("abcd", "zyxw", "dbca")]
+
+
 def test_the_shorter_of_conjunction_and_disjunction():
     cases = "a == 1 and b == 2 or a == 3 and b == 4 or a == 5 and b == 6"
     assert str(Condition(cases).simplified()) == "(a == 1 and b == 2) or (a == 3 and b == 4) or (a == 5 and b == 6)"
@@ -160,6 +203,8 @@ def test_in_any_order_of_the_cases(cases):
         ("a == b or a != b", "True"),
         ("a < b and b < a or a == c and a != c", "False"),
         ("a // b == 2 or b == 0", "b == 0 or a//b == 2"),
+        ("2*K - 6 == K or N == 3", "K == 6 or N == 3"),
+        ("64 == T and (b + 1 != 1 or c == 2)", "T == 64 and (b >= 1 or c == 2)"),
     ],
 )
 def test_how_it_reads(given_one, simple):

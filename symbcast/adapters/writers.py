@@ -13,7 +13,7 @@ from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
 from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.logic.formulas import Formula, equal
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.program.assumptions import Assumptions
 from symbcast.program.scope import Scope
 from symbcast.shapes import Shape, ShapeLike, known_rank, shape, shape_of
 from symbcast.solver.knowledge import ContradictionError, Knowledge
@@ -74,9 +74,9 @@ class Settled:
 def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
     """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
     given = list(shapes)
-    operands = [known_rank(shape(s), "the sizes of another framework") for s in given]
-    held = [isinstance(s, Shape) for s in given]
-    scope = Scope(operands, held, read_assumptions(assume), check_min_size(min_size))
+    # What is assumed may be of the sizes of other shapes too, which are told by themselves.
+    read = [known_rank(shape(s), "the sizes of another framework") for s in given]
+    scope = Scope.asked(given, read, assume, min_size, is_linked=False)
     known = scope.knowledge
     put_in = tuple(shape_of(replaced(d, known.values) for d in s.dims) for s in scope.shapes)
     present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))

@@ -47,10 +47,17 @@ class Cases(Division):
         return cpp_dispatch([c.formula for c in self], self.question.names, told(self), name)
 
     def to_dict(self) -> CasesData:
-        """Return the cases as plain data for JSON."""
+        """Return the cases as plain data for JSON, as `json_schema` describes it."""
         from symbcast.questions.case_texts import to_data
 
         return to_data(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.questions.schemas import json_schema
+
+        return json_schema("cases")
 
     def explain(self) -> str:
         """Return the cases as a table: guard, output, strides and an example of each."""

@@ -123,7 +123,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
     def _broadcast_named(self, operation: str | int | Op) -> Op:
         """Return the one broadcast that a caller means."""
-        found = [op for op in self.operations if operation in (op.name, op.number) or operation is op]
+        found = [op for op in self.operations if operation in (op.name, op.number, op)]
         if len(found) == 1 and found[0].kind == "broadcast":
             return found[0]
         hint = "several operations are called so: write the number" if len(found) > 1 else "write the origin of one"

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from symbcast.api.conditions import Condition
+from symbcast.characters import clipped
 from symbcast.errors import ShapeTypeError
-from symbcast.explanation.names import Namer, axis_text, names_of_operands
+from symbcast.explanation.names import Namer, axis_text, names_of_operands, rule_text
 from symbcast.explanation.words import in_words
 from symbcast.show import html, text
+from symbcast.show.call import answer_fields, verdict_words
 from symbcast.show.document import (
     NOTHING,
     Conjunction,
     Document,
     Field,
+    Part,
+    Row,
     Span,
+    Table,
     Tone,
     code,
     field,
@@ -24,10 +29,12 @@ from symbcast.show.document import (
     heading,
     words,
 )
+from symbcast.show.operands import TONES
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.broadcasting import Rule
+    from symbcast.program.call import Call
     from symbcast.program.expansion import Known, Stretch
 
 _SAID = {
@@ -134,6 +141,60 @@ class Expansion:
             field("StableHLO", words(_TOLD.get(self.known, "it may be told nothing"))),
             field("undecided", words(self.reason)),
         ]
+
+
+def all_expansions(result: Call) -> tuple[Expansion, ...]:
+    """Return of each operand of a valid broadcast whether it is stretched on each axis of the output."""
+    ranks = [s.rank for s in result.operands]
+    places = [
+        Place(operand, len(ranks), axis, rank)
+        for rank in (result.rule.places(ranks).rank,)
+        for operand in range(len(ranks))
+        for axis in range(rank)
+    ]
+    return tuple(expansion_at(result, place) for place in places)
+
+
+def expansion_at(result: Call, place: Place) -> Expansion:
+    """Return whether an operand of a valid broadcast is stretched on an axis."""
+    found = result.stretch(place.operand, place.axis)
+    return made_of(found, Condition.of_answer(found.formula, result), result.rule, place)
+
+
+def document(result: Call, expansions: Sequence[Expansion]) -> Document:
+    """Return the operands and axes as a table: stretched or not, and what StableHLO may be told.
+
+    >>> import symbcast
+    >>> result = symbcast.broadcast("n, 4", "2, 1")
+    >>> print(text.render(document(result, all_expansions(result))))
+    numpy: valid for some sizes
+    <BLANKLINE>
+      operand  axis    stretched    StableHLO
+      A        0 (-2)  when n == 1
+      A        1 (-1)  never        nonexpanding
+      B        0 (-2)  never        nonexpanding
+      B        1 (-1)  always       expanding
+    <BLANKLINE>
+    valid when   n is 1 or 2
+                 n == 1 or n == 2
+    """
+    heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
+    rows = [Row(e.operand, (Span(f"{e.axis} ({e.axis - e.rank})"), _when(e), Span(e.known))) for e in expansions]
+    told = [f for f in answer_fields(result) if f.label not in ("fails at", "works at")]
+    tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
+    return Document(
+        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))
+    )
+
+
+def _when(expansion: Expansion) -> Span:
+    match expansion.verdict:
+        case Verdict.SOMETIMES:
+            return Span(clipped(f"when {expansion.condition}", 80), True)
+        case Verdict.UNKNOWN:
+            return Span("not decided")
+        case verdict:
+            return Span(verdict.value)
 
 
 def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, operation: str = "") -> Expansion:

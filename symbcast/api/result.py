@@ -160,15 +160,12 @@ class Result(Call, Guards):
         >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
         A on axis 0 (-2): stretched when n == 1
         """
-        from symbcast.api.conditions import Condition
-        from symbcast.api.expansion import Place, made_of
+        from symbcast.api.expansion import Place, expansion_at
 
         self.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        place = Place.of(self.rule, [s.rank for s in self.operands], operand, axis)
-        found = self.stretch(place.operand, place.axis)
-        return made_of(found, Condition.of_answer(found.formula, self), self.rule, place)
+        return expansion_at(self, Place.of(self.rule, [s.rank for s in self.operands], operand, axis))
 
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
         """Return a StableHLO module whose function broadcasts operands to the output shape.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from symbcast.algebra.symbols import Unknown
 from symbcast.api.conditions import Condition
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 class Solution:
     """The sizes at which shapes broadcast to a wanted output.
+
+    It has no truth value: compare its ``verdict``.
 
     Attributes:
         ranks: The ranks of the second operand with which there are such sizes, where that operand was asked for.
@@ -82,10 +84,20 @@ class Solution:
     __str__ = explain
 
     def to_dict(self) -> SolutionData:
-        """Return the answer as plain data for JSON."""
+        """Return the answer as plain data for JSON, as `json_schema` describes it."""
         from symbcast.questions.solution_texts import to_data
 
         return to_data(self._call)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.questions.schemas import json_schema
+
+        return json_schema("solution")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a solution has no truth value: compare its .verdict")
 
     def __repr__(self) -> str:
         said = str(self.condition) if self.verdict is not Verdict.UNKNOWN else f"unknown ({self.reason})"
@@ -156,7 +168,7 @@ def broadcastable_to(
     first, found = known_rank(shape(target), "broadcastable_to"), find_rule(rule, attributes)
     solutions: dict[int, Call] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):
-        second = shape_of(Unknown(f"?{n}") for n in range(wanted))
+        second = shape_of(Unknown() for _ in range(wanted))
         try:
             call = Call.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
         except RuleArgumentError:

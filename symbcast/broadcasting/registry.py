@@ -8,7 +8,7 @@ when all rules are listed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from symbcast.broadcasting.base import Alias, Rule
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.characters import closest
-from symbcast.errors import RuleArgumentError, RuleDefinitionError, RulePluginError, RulePluginWarning, UnknownRuleError
+from symbcast.characters import closest, listed
+from symbcast.errors import (
+    RuleArgumentError,
+    RuleDefinitionError,
+    RulePluginError,
+    RulePluginWarning,
+    SymbcastError,
+    UnknownRuleError,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -240,10 +247,25 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
             example = {Kind.INTEGERS: "(0,)", Kind.WORD: "'...'"}.get(parameter.kind, "0")
             hint = f"write {parameter.name}={example} or the like"
             raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
+    _check_given(found, attributes)
     made = found(called=name, **attributes)
     if not attributes:
         _registry.made[name] = made
     return made
+
+
+def _check_given(rule: type[Rule], attributes: Iterable[str]) -> None:
+    """Raise `RuleArgumentError` for an attribute that other rules have, and this one has not."""
+    own = {p.name for p in rule.parameters}
+    for name in attributes:
+        takers = [] if name in own or closest(name, own) else takers_of(name)
+        if takers:
+            raise RuleArgumentError(rule.name, f"has no attribute {name!r}", f"{name}= is for {listed(takers)}")
+
+
+def takers_of(attribute: str) -> list[str]:
+    """Return the rules that have an attribute."""
+    return [info.name for info in listed_rules() if any(p.name == attribute for p in info.parameters)]
 
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
@@ -264,10 +286,15 @@ def is_own(name: str) -> bool:
     return found is not None and _is_own(found)
 
 
-def _unknown_rule(name: object) -> UnknownRuleError | RulePluginError:
+def _unknown_rule(name: object) -> SymbcastError:
     problem = next((p for p in _registry.problems if p.entry == name), None)
     if problem is not None:
         return problem
+    if isinstance(name, str) and "(" in name:
+        before, _, inside = name.partition("(")
+        if is_known(before.strip()):
+            hint = f"write rule={before.strip()!r} and {inside.rstrip(') ')}"
+            return RuleArgumentError(before.strip(), "its attributes are given apart from its name", hint)
     close = closest(name, _registry.names) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())

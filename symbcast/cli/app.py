@@ -18,6 +18,9 @@ from symbcast.cli.check import check_command
 from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
 from symbcast.cli.compare import compare
 from symbcast.cli.completion import install_command
+from symbcast.cli.entailment import EPILOGUES as ENTAILMENT_EPILOGUES
+from symbcast.cli.entailment import entailment_commands
+from symbcast.cli.files import is_there
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
 from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
@@ -56,8 +59,12 @@ def make_app(with_plugins: bool) -> App:
     )
     app.command(check_command(with_plugins), name="check", help_epilogue=CHECK_EPILOGUE)
     app.command(compare, help_epilogue=COMPARE_EPILOGUE)
-    for name, command in question_commands(with_plugins).items():
-        app.command(command, name=name, help_epilogue=EPILOGUES[name])
+    for commands, epilogues in (
+        (question_commands(with_plugins), EPILOGUES),
+        (entailment_commands(with_plugins), ENTAILMENT_EPILOGUES),
+    ):
+        for name, command in commands.items():
+            app.command(command, name=name, help_epilogue=epilogues[name])
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     app.command(install_command(app), name=_INSTALL)
@@ -93,9 +100,7 @@ def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
 
 
 def _is_file(argument: str) -> bool:
-    with suppress(OSError):  # a name that is too long
-        return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or Path(argument).exists()
-    return False
+    return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or is_there(argument)
 
 
 def _is_shape(argument: str) -> bool:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from symbcast.characters import clipped, closest, listed, visible
-from symbcast.cli.files import STDIN
+from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.statuses import UsageError
+from symbcast.errors import SymbcastError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
+_RELATION = re.compile(r"[<>=!]=|[<>]")
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
 _EXAMPLES = {
@@ -28,11 +30,12 @@ _EXAMPLES = {
     "--output": "out.onnx",
     "--results": "results.jsonl",
     "--rule": "numpy",
+    "--that": '"N == M"',
     "--shapes": '"x=N, 3, H, W"',
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-OF_SHAPES = ("check", "compare", "cases", "solve", "repair")
+OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
 TAKE_OTHERS = (*OF_SHAPES, "model")
 """The commands that take shapes or files."""
@@ -91,9 +94,29 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it once")
             options.append(name if option.is_switch else f"{name}={value}")
+    if "--assume" in {name for option in commands[command] for name in option.names}:
+        _check_no_relation(others)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
     return [*options, *(["--", *others] if others else [])]
+
+
+def _check_no_relation(others: Iterable[str]) -> None:
+    """Raise `UsageError` for an assumption that stands without its option, as a second one behind ``--assume`` does."""
+    for text in others:
+        if _RELATION.search(text) and _is_relation(text) and not is_there(text):
+            shown = _shown(text)
+            raise UsageError(f"{shown} is an assumption; write --assume {shown}: each has its own --assume")
+
+
+def _is_relation(text: str) -> bool:
+    """Return whether text is an assumption as a whole: a type of MLIR has angle brackets too."""
+    from symbcast.text import parse_formula
+
+    try:
+        return parse_formula(text) is not None
+    except SymbcastError:
+        return False
 
 
 def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:

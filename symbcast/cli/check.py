@@ -11,7 +11,8 @@ from symbcast.broadcasting.registry import listed_rules
 from symbcast.cli.files import STDIN, read_stdin
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
-from symbcast.cli.statuses import Exit, UsageError, check_min_size
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.program.assumptions import check_min_size
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
@@ -70,7 +71,7 @@ def check(  # noqa: PLR0913 - each is an option
 
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
-    check_min_size(min_size)
+    checked("--min-size", check_min_size, min_size)
     given = attributes_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)

@@ -8,7 +8,8 @@ from cyclopts import Parameter
 
 from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, show
-from symbcast.cli.statuses import Exit, UsageError, check_min_size
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.program.assumptions import check_min_size
 
 if TYPE_CHECKING:
     from symbcast.comparison import Order
@@ -53,14 +54,17 @@ def compare(  # noqa: PLR0913 - each is an option
         What exits with 1: rules that differ at some sizes, or two of which neither refines the other.
     """
     if rank is not None:
+        from symbcast.comparison.relation import check_rank
+
         if shapes or assume or min_size:
             raise UsageError("--rank is about all shapes: give it without shapes, --assume and --min-size")
         if rule is None or len(rule) != 2:
             raise UsageError("--rank compares two rules: symbcast compare --rule numpy --rule unidirectional --rank 3")
+        checked("--rank", check_rank, rank)
         return _status(_related(rule[0], rule[1], rank, format), fail_on)
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
-    check_min_size(min_size)
+    checked("--min-size", check_min_size, min_size)
     operands = read_shapes(shapes, is_blank_read=False)
     return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 
@@ -82,6 +86,8 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
     from symbcast.comparison.document import document
 
     found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
+    if len(rules) == 1:
+        raise UsageError(f"compare holds rules against each other: write --rule {rules[0]} and another --rule")
     if format == "json":
         print_json(found.to_dict())
     else:

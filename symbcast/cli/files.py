@@ -29,6 +29,14 @@ _BEGINNINGS = (
 _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
 
 
+def is_there(path: str) -> bool:
+    """Return whether there is a file, or a folder, of a name."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # the name is too long, or none
+        return False
+
+
 def read_stdin(limit: int = -1) -> bytes:
     """Return what comes in on standard input, so many bytes at most; raises `UsageError` where it cannot be read."""
     try:

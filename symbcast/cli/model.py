@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from symbcast.cli.files import STDIN, model_files, model_on_stdin, targets
+from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.outcomes import Names
-from symbcast.cli.statuses import Exit, UsageError, check_min_size
+from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.errors import MissingExtraError
+from symbcast.program.assumptions import check_min_size
 
 if TYPE_CHECKING:
     from symbcast.cli.examination import Job
@@ -96,7 +97,7 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file beside it, no --results, no --dask")
-    check_min_size(min_size)
+    checked("--min-size", check_min_size, min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
@@ -135,14 +136,8 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError("--results - : standard output is for the table; name a file")
     if results is not None and format != "text":
         raise UsageError(f"--results writes JSON itself, and only the table is told: leave out --format {format}")
-    if results is not None and not resume and _exists(results):
+    if results is not None and not resume and is_there(results):
         raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
-
-
-def _exists(path: str) -> bool:
-    with suppress(OSError):  # the name is too long, as is told when the file is opened
-        return Path(path).exists()
-    return False
 
 
 def _require(*extras: str) -> None:

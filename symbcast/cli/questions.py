@@ -11,7 +11,9 @@ from symbcast.broadcasting.registry import listed_rules
 from symbcast.cli.check import read_shapes
 from symbcast.cli.output import Format, print_json, print_text, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
-from symbcast.cli.statuses import Exit, UsageError, check_limit, check_min_size
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.program.assumptions import check_min_size
+from symbcast.program.limits import check_limit
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
@@ -67,8 +69,9 @@ def cases(  # noqa: PLR0913 - each is an option
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """
-    check_limit(limit)
-    found = _asked(shapes, rule, assume, min_size, attributes).cases(limit)
+    if limit is not None:
+        checked("--limit", check_limit, limit)
+    found = asked(shapes, rule, assume, min_size, attributes).cases(limit)
     if dispatch is not None:
         print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
     elif format == "json":
@@ -82,7 +85,7 @@ def cases(  # noqa: PLR0913 - each is an option
 
 def solve(
     *shapes: str,
-    out: str,
+    out: str | None = None,
     rule: str = "numpy",
     assume: Assumed = None,
     min_size: int = 0,
@@ -111,7 +114,9 @@ def solve(
     from symbcast.api.solutions import solve as ask
     from symbcast.verdicts import Verdict
 
-    check_min_size(min_size)
+    if out is None:
+        raise UsageError('give the output that is wanted: symbcast solve "?, 3" "N, 1" --out "5, 3"')
+    checked("--min-size", check_min_size, min_size)
     operands = _given(shapes)
     given = attributes_of(rule, attributes)
     found = ask(*operands, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
@@ -154,11 +159,13 @@ def repair(
     """
     from symbcast.verdicts import Verdict
 
-    check_limit(limit)
-    result = _asked(shapes, rule, assume, min_size, attributes)
+    checked("--limit", check_limit, limit)
+    result = asked(shapes, rule, assume, min_size, attributes)
     found = result.repairs(limit)
     if format == "json":
-        print_json({"repairs": [r.to_dict() for r in found], "surprises": [s.text for s in result.surprises]})
+        from symbcast.show.repairs import to_data
+
+        print_json(to_data(result, found))
     else:
         from symbcast.show.repairs import document
 
@@ -168,12 +175,13 @@ def repair(
     return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS
 
 
-def _asked(
+def asked(
     shapes: Sequence[str], rule: str, assume: list[str] | None, min_size: int, attributes: dict[str, Given]
 ) -> Result:
+    """Return the answer about shapes that a command is given; raise `UsageError` where there are none."""
     from symbcast.api.result import broadcast
 
-    check_min_size(min_size)
+    checked("--min-size", check_min_size, min_size)
     operands = _given(shapes)
     given = attributes_of(rule, attributes)
     return broadcast(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)

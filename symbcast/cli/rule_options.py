@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 from cyclopts import Parameter as CyclopsParameter
 
 from symbcast.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
-from symbcast.broadcasting.registry import is_known, listed_rules, parameters_of
+from symbcast.broadcasting.registry import is_known, parameters_of, takers_of
 from symbcast.characters import listed
 from symbcast.cli.statuses import UsageError
 from symbcast.errors import RuleArgumentError
@@ -104,8 +104,7 @@ def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[s
     """Raise `UsageError` for options that a rule does not take, or without those that it needs."""
     for name in given:
         if name not in own:
-            takers = [info.name for info in listed_rules() if any(p.name == name for p in info.parameters)]
-            raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers)}")
+            raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers_of(name))}")
     for name, parameter in own.items():
         if parameter.default is REQUIRED and name not in given:
             raise UsageError(f"rule {rule!r} needs {_flag(name)}; write {_flag(name)} {_example(parameter)}")

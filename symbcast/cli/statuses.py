@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
+from typing import TypeVar
+
+from symbcast.errors import DimensionError, ShapeTypeError
+
+T = TypeVar("T")
 
 
 class Exit(IntEnum):
@@ -20,13 +26,11 @@ class UsageError(Exception):
     """An argument that cannot be read."""
 
 
-def check_min_size(size: int) -> None:
-    """Raise `UsageError` for a least size that is none."""
-    if size < 0:
-        raise UsageError(f"--min-size {size}: a size is not negative; write 0 or more")
-
-
-def check_limit(limit: int | None) -> None:
-    """Raise `UsageError` for a limit that leaves no answer."""
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit {limit}: write how many are wanted at most, 1 or more")
+def checked(option: str, check: Callable[[T], object], value: T) -> T:
+    """Return the value of an option; raise `UsageError`, which names the option, where a check refuses the value."""
+    try:
+        check(value)
+    except (DimensionError, ShapeTypeError) as error:
+        said = f"{error.problem}; {error.hint}" if isinstance(error, DimensionError) else error.hint
+        raise UsageError(f"{option} {value}: {said}") from None
+    return value

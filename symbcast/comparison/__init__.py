@@ -3,7 +3,8 @@
 from symbcast.comparison.answers import RuleAnswer
 from symbcast.comparison.comparison import Comparison, compare
 from symbcast.comparison.outcomes import Example
-from symbcast.comparison.pairs import Order, Pair, Region
+from symbcast.comparison.pairs import Order, Pair
+from symbcast.comparison.regions import Region
 from symbcast.comparison.related import Separation
 from symbcast.comparison.relation import Relation, relation
 

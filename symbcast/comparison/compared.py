@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.broadcasting import Rule
 from symbcast.comparison.answers import RuleAnswer, answer_of
-from symbcast.comparison.outcomes import Outcomes
 from symbcast.comparison.pairs import Order, Pair
 from symbcast.comparison.question import Question
+from symbcast.comparison.regions import Regions
 from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import ShapeTypeError
 from symbcast.shapes import Shape
@@ -32,7 +32,7 @@ class Compared:
     def __init__(self, question: Question, rules: Iterable[Rule]) -> None:
         self._question = question
         self.answers: tuple[RuleAnswer, ...] = tuple(answer_of(rule, question) for rule in rules)
-        self._outcomes = Outcomes(question, self.answers)
+        self._regions = Regions(question, self.answers)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -57,7 +57,7 @@ class Compared:
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """Every two of the rules, in their order."""
-        return tuple(Pair(self._question, self._outcomes, a, b) for a, b in combinations(self.answers, 2))
+        return tuple(Pair(self._regions, a, b) for a, b in combinations(self.answers, 2))
 
     @cached_property
     def groups(self) -> tuple[tuple[RuleAnswer, ...], ...]:
@@ -80,7 +80,7 @@ class Compared:
         <Order.REFINES: 'refines'>
         """
         answers = [self._answer(rule) for rule in (first, second)]
-        return Pair(self._question, self._outcomes, *answers)
+        return Pair(self._regions, *answers)
 
     def _answer(self, rule: str | Rule) -> RuleAnswer:
         wanted = read_rule(rule)

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 from symbcast.broadcasting import REQUIRED, Rule
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.comparison import data
 from symbcast.comparison.compared import Compared
+from symbcast.comparison.data import ComparisonData, comparison_to_dict, json_schema
 from symbcast.comparison.document import document
 from symbcast.comparison.question import Question
 from symbcast.comparison.rule_texts import read_rule
@@ -34,7 +34,7 @@ def compare(
     >>> pair.order, pair.only_second.condition, pair.only_second.example.sizes
     (<Order.REFINES: 'refines'>, Condition('W == 1 and K != 1'), {'N': 1, 'C': 1, 'H': 1, 'W': 1, 'K': 2})
     """
-    if isinstance(rules, (str, Rule)):
+    if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
         raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
     found = [read_rule(rule) for rule in rules] or list(_without_attributes())
     return Comparison(Question(shapes, assume, min_size), found)
@@ -57,14 +57,14 @@ class Comparison(Compared):
         """Return the comparison in words: what each rule says, and of rules that differ where and how."""
         return text.render(document(self))
 
-    def to_dict(self) -> data.ComparisonData:
+    def to_dict(self) -> ComparisonData:
         """Return the comparison as data for JSON, as `json_schema` describes it."""
-        return data.comparison_to_dict(self)
+        return comparison_to_dict(self)
 
     @staticmethod
     def json_schema() -> dict[str, object]:
         """Return the JSON Schema (2020-12) of what `to_dict` returns."""
-        return data.json_schema()
+        return json_schema()
 
     def __str__(self) -> str:
         return self.explain()

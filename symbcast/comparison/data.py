@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from symbcast.comparison.answers import RuleAnswer
     from symbcast.comparison.compared import Compared
     from symbcast.comparison.outcomes import Example
-    from symbcast.comparison.pairs import Pair, Region
+    from symbcast.comparison.pairs import Pair
+    from symbcast.comparison.regions import Region
     from symbcast.comparison.related import Related
 
 FORMAT = "symbcast.comparison"

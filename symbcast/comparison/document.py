@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.characters import clipped, listed, sizes_text
 from symbcast.comparison.outcomes import Example
-from symbcast.comparison.pairs import Order, Pair, Region
+from symbcast.comparison.pairs import Order, Pair
+from symbcast.comparison.regions import Region
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
 from symbcast.show.call import VERDICTS
@@ -80,15 +81,15 @@ def document(comparison: Compared) -> Document:
     groups = comparison.groups
     shown = list(_differing(comparison))
     namer = Namer.of(comparison.names)
-    shapes = clipped(listed([namer.shape(s) for s in comparison.shapes]), 200)
+    shapes = clipped(listed([namer.shape(s) for s in comparison.shapes]), 200) or "no shapes"
     count = len(comparison.answers)
     title = heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
-    heads = ("rule", "output", "valid when")
+    heads = ("rule", "output", "valid when", "refused")
     rules = Records("what each rule says", heads, tuple(tuple(_said(group)) for group in groups))
     more = len(shown) - PAIRS_SHOWN
     blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
     if more > 0:
-        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs has them all"))]))
+        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON have them all"))]))
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
     return Document(title, _tone(shown), (*blocks, fields([field("assuming", code(assumed))])))
 
@@ -110,6 +111,8 @@ def _tone(pairs: Sequence[Pair]) -> Tone:
 
 
 def _summary(comparison: Compared, pairs: Sequence[Pair]) -> str:
+    if len(comparison.answers) == 1:
+        return "there is no other to compare it with"
     if not pairs:
         return "all say the same"
     if len(pairs) == 1 and len(comparison.answers) == 2:
@@ -144,9 +147,15 @@ def _pair_fields(pair: Pair) -> Iterator[Field]:
     yield field("the same", *_region(pair.agree, pair))
     yield field("laid apart", *_region(pair.apart, pair))
     yield field("different", *_region(pair.differ, pair))
-    yield field("one alone", *_region(pair.only_first, pair), lead=f"{first}: ")
-    yield field("one alone", *_region(pair.only_second, pair), lead=f"{second}: ")
+    yield field("one alone", *_alone(pair.only_first, pair, first))
+    yield field("one alone", *_alone(pair.only_second, pair, second))
     yield field("undecided", words(pair.reason))
+
+
+def _alone(region: Region, pair: Pair, rule: str) -> Iterator[Line]:
+    """Yield at which sizes only this rule accepts, and an example."""
+    for n, line in enumerate(_region(region, pair)):
+        yield line if n else (Span(rule, True), Span(": "), *line)
 
 
 def _region(region: Region, pair: Pair) -> Iterator[Line]:

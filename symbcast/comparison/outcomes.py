@@ -128,15 +128,14 @@ def moved(first: RuleAnswer, second: RuleAnswer) -> list[tuple[int, int]]:
 
 
 def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None], is_apart: Sequence[bool]) -> Standing:
-    counts: dict[Way, int] = dict.fromkeys(Way, 0)
-    found: dict[Way, int] = {}
-    for number, (a, b) in enumerate(zip(first, second, strict=True)):
-        if a is None:
-            way = Way.NEITHER if b is None else Way.ONLY_SECOND
-        elif b is None:
-            way = Way.ONLY_FIRST
-        else:
-            way = Way.DIFFER if a != b else Way.APART if is_apart[number] else Way.AGREE
-        counts[way] += 1
-        found.setdefault(way, number)
-    return Standing(counts, found, len(first))
+    ways = list(map(_way, first, second, is_apart))
+    counts = {way: ways.count(way) for way in Way}
+    return Standing(counts, {way: ways.index(way) for way, count in counts.items() if count}, len(ways))
+
+
+def _way(first: Sizes | None, second: Sizes | None, is_apart: bool) -> Way:
+    if first is None:
+        return Way.NEITHER if second is None else Way.ONLY_SECOND
+    if second is None:
+        return Way.ONLY_FIRST
+    return Way.DIFFER if first != second else Way.APART if is_apart else Way.AGREE

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.algebra.terms import symbols_of
 from symbcast.api.conditions import Condition
 from symbcast.logic.formulas import Formula
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.program.links import check_links
+from symbcast.program.assumptions import Assumptions
 from symbcast.program.premises import own_set
 from symbcast.program.scope import Scope
 from symbcast.shapes import Shape, ShapeLike, known_rank, shape
@@ -26,9 +24,7 @@ class Question:
 
     def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
         operands = [known_rank(shape(s), "a comparison of rules") for s in shapes]
-        held = [isinstance(s, Shape) for s in shapes]
-        self.scope = scope = Scope(operands, held, read_assumptions(assume), check_min_size(min_size))
-        check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)
+        self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:

@@ -8,12 +8,13 @@ from typing import NoReturn
 
 from symbcast.algebra.symbols import symbol
 from symbcast.broadcasting import Rule
-from symbcast.comparison import data
 from symbcast.comparison.answers import answer_of
+from symbcast.comparison.data import RelationData, relation_to_dict
 from symbcast.comparison.document import relation_document
-from symbcast.comparison.outcomes import Example, Outcomes
+from symbcast.comparison.outcomes import Example
 from symbcast.comparison.pairs import Order, Pair, order_of
 from symbcast.comparison.question import Question
+from symbcast.comparison.regions import Regions
 from symbcast.comparison.related import Related, Separation
 from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import ShapeTypeError
@@ -32,9 +33,9 @@ class Relation(Related):
         """Return the relation in words."""
         return text.render(relation_document(self))
 
-    def to_dict(self) -> data.RelationData:
+    def to_dict(self) -> RelationData:
         """Return the relation as data for JSON."""
-        return data.relation_to_dict(self)
+        return relation_to_dict(self)
 
     def __str__(self) -> str:
         return self.explain()
@@ -56,14 +57,13 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
     >>> found.order, str(found.separations[0])
     (<Order.REFINED_BY: 'refined by'>, '(1,) and (): the first gives (1,), the second refuses')
     """
-    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank <= HIGHEST:
-        raise ShapeTypeError(rank, "a highest rank", f"write a number from 0 to {HIGHEST}")
+    check_rank(rank)
     rules = read_rule(first), read_rule(second)
     found, open_reason = _Found(), ""
     for shapes in _shapes(rank):
         question = Question(shapes)
         answers = [answer_of(rule, question) for rule in rules]
-        pair = Pair(question, Outcomes(question, answers), *answers)
+        pair = Pair(Regions(question, answers), *answers)
         if pair.order is Order.UNKNOWN:
             open_reason = open_reason or pair.reason
         found.take(pair)
@@ -71,6 +71,13 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
             break
     order = Order.UNKNOWN if open_reason and found.order is not Order.NEITHER else found.order
     return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, found.telling, open_reason)
+
+
+def check_rank(rank: object) -> None:
+    """Raise `ShapeTypeError` for what is no rank up to which rules are compared."""
+    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank <= HIGHEST:
+        hint = f"write a highest rank from 0 to {HIGHEST}"
+        raise ShapeTypeError(rank, "a rank up to which rules are compared", hint)
 
 
 def _shapes(rank: int) -> Iterator[tuple[Shape, Shape]]:

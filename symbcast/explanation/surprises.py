@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from symbcast.program.call import Call
 
 SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]
+
+
+class SurpriseData(TypedDict):
+    """A surprise, see `Surprise`."""
+
+    kind: str
+    text: str
+    operands: list[int]
+    axis: int
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,16 @@ class Surprise:
     axis: int
     sizes: Mapping[str, int]
     when: Formula
+
+    def to_dict(self) -> SurpriseData:
+        """Return the surprise as plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "operands": list(self.operands),
+            "axis": self.axis,
+            "sizes": dict(self.sizes),
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -68,13 +88,7 @@ def outer_products(result: Call) -> Iterator[Surprise]:
     Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written.
     """
     ranks, placement = [s.rank for s in result.laid], result.rule.placement
-    if (
-        result.is_open
-        or len(set(ranks)) < 2
-        or not placement.is_at_right
-        or placement.base(ranks) is not None
-        or result.shape is None
-    ):
+    if result.is_open or len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None:
         return
     alignment, names, namer = Alignment(result), operand_names(result), Namer(result)
     rank = alignment.places.rank
@@ -86,7 +100,7 @@ def outer_products(result: Call) -> Iterator[Surprise]:
             continue
         happens = [different(d, 1) for d in (twice, _size(alignment, short, axis))]
         sizes = _sizes(result, happens)
-        if sizes is not None:
+        if sizes is not None and result.shape is not None:
             pair = tuple(sorted((long, short)))
             shown = " and ".join(f"{names[n]} {namer.shape(result.operands[n])}" for n in pair)
             text = f"{shown} make an outer product: {namer.dim(twice)} of both is on two axes of the output"

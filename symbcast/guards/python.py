@@ -15,7 +15,7 @@ from symbcast.errors import BindingError
 from symbcast.guards.clauses import condition_texts, guarded_clauses, operation_kinds
 from symbcast.guards.names import identifiers, tidy
 from symbcast.logic.formulas import AllOf, AnyOf, Formula
-from symbcast.program.bindings import missing_sizes, read_axes, read_sizes
+from symbcast.program.bindings import check_all_given, read_axes, read_sizes
 from symbcast.solver.compiler import PYTHON, formula_source
 from symbcast.solver.normal_form import symbols_in
 
@@ -154,10 +154,10 @@ def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapp
 
 
 class Guard:
-    """A condition as a function of sizes, by name, by symbol or in order.
+    """A condition as a function of sizes, by name or by symbol.
 
     ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
-    which checks nothing of what it is given. Two guards are equal where condition and names are.
+    which takes them in order and checks nothing. Two guards are equal where condition and names are.
     """
 
     __slots__ = ("_names", "_renamed", "condition", "function", "name", "names", "parameters", "source")
@@ -178,20 +178,23 @@ class Guard:
         exec(self.source, namespace)
         self.function: Callable[..., bool] = namespace[name]
 
-    def __call__(self, sizes: Mapping[Any, Any] | None = None, /, **named: Any) -> bool:
+    def __call__(self, sizes: Mapping[Any, Any] | None = None, /, *more: Any, **named: Any) -> bool:
         """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
 
-        Raises `BindingError` for a size that is missing, unknown, or not a size.
+        Raises `BindingError` for a size that is missing, unknown, or not a size, and for sizes without names.
         """
+        if more or not (sizes is None or isinstance(sizes, Mapping)):
+            example = ", ".join(f"{parameter}=2" for parameter in self.parameters)
+            raise BindingError(
+                "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
+            )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
         sequences = sequences_of(self.names)
         axes, sizes, renamed = read_axes(self.names, sizes, renamed) if sequences else ({}, sizes, renamed)
         names = {s: name for s, name in self.names.items() if not isinstance(s, SequenceSymbol)}
         found = read_sizes(names, sizes, renamed)
-        missing = [name for name in names.values() if name not in found]
-        missing += [sequence.name for sequence in sequences if sequence not in axes]
-        if missing:
-            raise missing_sizes(missing, self.name)
+        needed = {**dict.fromkeys(names.values(), 2), **{s.name: (2, 2) for s in sequences}}
+        check_all_given(needed, {**found, **{s.name: given for s, given in axes.items()}}, self.name)
         return self.function(*(axes[s] for s in sequences), *(found[name] for name in names.values()))
 
     def __eq__(self, other: object) -> bool:

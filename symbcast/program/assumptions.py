@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from symbcast.characters import visible
-from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FORMULA_KINDS, Formula
 from symbcast.text.printing import formula_text
@@ -93,4 +93,6 @@ def check_min_size(value: object) -> int:
 
     if isinstance(value, bool) or not isinstance(value, int):
         raise ShapeTypeError(value, "a least size", "write min_size=0 or min_size=1")
+    if value < 0:
+        raise DimensionError(value, "a size is not negative", "write 0 or more")
     return check_size(value)

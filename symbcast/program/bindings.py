@@ -44,10 +44,7 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     if result.scope is not None and result.scope.unrolled is not None:
         return _bind_open(result, result.scope, given, named)
     sizes = read_sizes(names, given, named)
-    needed = [names[s] for s in symbols_of(d for operand in result.operands for d in operand.dims)]
-    missing = [name for name in dict.fromkeys(needed) if name not in sizes]
-    if missing:
-        raise missing_sizes(missing, "evaluate")
+    check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
 
@@ -59,10 +56,8 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     axes, given, named = read_axes(scope.names, given, named)
     plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
     sizes = read_sizes(plain, given, named)
-    missing: dict[str, object] = {name: 2 for name in plain.values() if name not in sizes}
-    missing |= {s.name: (2, 2) for s in sequences_of(scope.names) if s not in axes}
-    if missing:
-        raise missing_sizes(missing, "evaluate")
+    needed = {**dict.fromkeys(plain.values(), 2), **{s.name: (2, 2) for s in sequences_of(scope.names)}}
+    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "evaluate")
     for sequence, found in axes.items():
         if any(size < scope.min_size for size in found):
             raise BindingError(f"{sequence.name}={found} has a size below min_size", "see min_size")
@@ -172,11 +167,15 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
     return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
-def missing_sizes(missing: Sequence[str] | Mapping[str, object], call: str) -> BindingError:
-    """Return the error that sizes were not given; what could be written for them, where that is no 2."""
-    values = missing if isinstance(missing, Mapping) else dict.fromkeys(missing, 2)
-    example = ", ".join(f"{name!r}: {value}" for name, value in values.items())
-    return BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({{{example}}})")
+def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
+    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it.
+
+    A mapping says what could be written for each, which else is 2.
+    """
+    wanted: Mapping[str, object] = needed if isinstance(needed, Mapping) else dict.fromkeys(needed, 2)
+    missing = {name: value for name, value in wanted.items() if name not in given}
+    if missing:
+        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({dict(given) | missing})")
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:

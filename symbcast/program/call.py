@@ -97,13 +97,9 @@ class Call:
             if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
                 made._tier = JOINS
                 return made
-        from symbcast.program.assumptions import check_min_size, read_assumptions
-        from symbcast.program.links import check_links
         from symbcast.program.scope import Scope
 
-        held = [isinstance(s, Shape) for s in shapes]
-        scope = Scope(operands, held, () if assume is NOTHING else read_assumptions(assume), check_min_size(min_size))
-        check_links(scope.assumptions, (s for shape_ in scope.shapes for s in symbols_of(shape_.dims)), scope.names)
+        scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
         return cls(found, scope.shapes, scope)
 
     def _unroll(self, scope: Scope) -> None:

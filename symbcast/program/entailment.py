@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.broadcasting.outputs import same_output
-from symbcast.errors import UndecidedError
+from symbcast.errors import ShapeTypeError, UndecidedError
 from symbcast.logic.formulas import Formula, all_of, negate
 from symbcast.program.assumptions import Assumption
 from symbcast.program.call import Call
@@ -31,20 +31,33 @@ def implies(answer: Answer, relation: ConditionLike) -> bool:
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-    known = list(map(Statement, _assumed(answer, named_sizes(answer))))
+    known = _known(answer)
     return _within(answer, lambda: Statement(answer).implies(relation, assume=known))
+
+
+def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
+    """Return the smallest valid sizes of an answer at which a relation does not hold; None where there are none.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    known = _known(answer)
+    return _within(answer, lambda: Statement(answer).counterexample(relation, assume=known))
 
 
 def equivalent(first: Answer, second: Answer) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
     That is asked of the sizes that the assumptions of both allow; names, and labels that a user gave to unknowns,
-    mean the same in both. Raises `UndecidedError` where it is beyond the limits, and `AssumptionError` where no sizes
-    meet the assumptions of both.
+    mean the same in both. Raises `UndecidedError` where it is beyond the limits, `AssumptionError` where no sizes
+    meet the assumptions of both, and `ShapeTypeError` for what is no answer.
 
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
     """
+    for answer in (first, second):
+        if not isinstance(answer, (Call, Program)):
+            hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
+            raise ShapeTypeError(answer, "an answer", hint)
     return _within(first, lambda: _within(second, lambda: _equivalent(first, second)))
 
 
@@ -84,6 +97,10 @@ def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     if scope is None:
         return []
     return [_put(formula, names) for formula in assumed(names, scope.assumptions, scope.min_size)]
+
+
+def _known(answer: Answer) -> list[Statement]:
+    return list(map(Statement, _assumed(answer, named_sizes(answer))))
 
 
 def _put(formula: Formula, names: Names) -> Formula:

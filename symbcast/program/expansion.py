@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.broadcasting import Rule
 from symbcast.broadcasting.laws import OutputDim
@@ -25,18 +26,34 @@ Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
 """What StableHLO may be told of an axis; nothing where it depends on the sizes, or was not decided."""
 
 
-class Stretch(NamedTuple):
+@dataclass(frozen=True)
+class Stretch:
     """How one operand lies on one output axis.
 
-    ``formula`` says at which of the valid sizes it is stretched: its size there is 1, and the output's is another.
-    ``known`` is ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
-    1, so that its only element stands for each of the output's. ``reason`` says why something was not decided.
+    Attributes:
+        verdict: Whether it is stretched there at the valid sizes: its size is 1, and the output's is another.
+        known: ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
+            1, so that its only element stands for each of the output's.
+        reason: Why something was not decided.
+        where: At which of the valid sizes it is stretched, as it is asked.
+        knowledge: What is known of the valid sizes.
     """
 
     verdict: Verdict
-    formula: Formula
     known: Known
-    reason: str = ""
+    reason: str
+    where: Formula
+    knowledge: Knowledge
+
+    @cached_property
+    def formula(self) -> Formula:
+        """At which of the valid sizes it is stretched, in which nothing is redundant."""
+        match self.verdict:
+            case Verdict.ALWAYS:
+                return TRUE
+            case Verdict.NEVER:
+                return FALSE
+        return simplified(self.where, self.knowledge)
 
 
 class ValidSizes:
@@ -53,6 +70,7 @@ class ValidSizes:
         self._min_size = min_size
         self._formulas = formulas
         self._decision = decision
+        self._found: dict[tuple[tuple[Dim, ...], OutputDim], Stretch] = {}
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -73,23 +91,27 @@ class ValidSizes:
 
         >>> from symbcast.algebra.symbols import symbol
         >>> N = symbol("N")
-        >>> ValidSizes([N], 2, [], None).stretched([1], N)
-        Stretch(verdict=<Verdict.ALWAYS: 'always'>, formula=AllOf(()), known='expanding', reason='')
+        >>> found = ValidSizes([N], 2, [], None).stretched([1], N)
+        >>> found.verdict, found.formula, found.known
+        (<Verdict.ALWAYS: 'always'>, AllOf(()), 'expanding')
         """
+        asked = tuple(sizes), output
+        if asked not in self._found:
+            self._found[asked] = self._stretched(*asked)
+        return self._found[asked]
+
+    def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> Stretch:
         known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]
         sames = [same_size(output, size) for size in known_sizes]
         ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]
         same, one = all_of(sames), all_of(ones)
         where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
-        if where == FALSE:
-            return Stretch(Verdict.NEVER, FALSE, "nonexpanding" if self._always(same) else "")
-        decision = Decision(self.knowledge, [where])
-        if decision.verdict is Verdict.NEVER:
-            return Stretch(Verdict.NEVER, FALSE, "nonexpanding" if self._always(same) else "")
+        decision = None if where == FALSE else Decision(self.knowledge, [where])
+        if decision is None or decision.verdict is Verdict.NEVER:
+            return Stretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.knowledge)
         known: Known = "expanding" if self._always(one) else ""
-        if decision.verdict is Verdict.ALWAYS:
-            return Stretch(Verdict.ALWAYS, TRUE, known)
-        return Stretch(decision.verdict, simplified(where, self.knowledge), known, decision.reason)
+        reason = "" if decision.verdict is Verdict.ALWAYS else decision.reason
+        return Stretch(decision.verdict, known, reason, where, self.knowledge)
 
     def _always(self, formula: Formula) -> bool:
         if formula in (TRUE, FALSE):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import AssumptionError, UnknownRankError
 from symbcast.logic.formulas import Formula, dims_of
-from symbcast.program.assumptions import Assumption
+from symbcast.program.assumptions import Assumption, check_min_size, read_assumptions
+from symbcast.program.links import check_links
 from symbcast.program.names import Names
 from symbcast.program.premises import knowledge
 from symbcast.shapes import Shape
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
+    from symbcast.program.assumptions import Assumptions
     from symbcast.program.unrolling import Unrolled
+    from symbcast.shapes import ShapeLike
     from symbcast.solver.knowledge import Knowledge
 
 
@@ -97,3 +100,17 @@ class Scope:
 
             found.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
         return found
+
+    @classmethod
+    def asked(
+        cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
+    ) -> Self:
+        """Return the scope of shapes as they were given, which are ``shapes``, and of what is assumed with them.
+
+        With ``is_linked``, raises `AssumptionError` for an assumption that is about no size of theirs.
+        """
+        held = [isinstance(s, Shape) for s in given]
+        made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size))
+        if is_linked:
+            check_links(made.assumptions, (s for found in made.shapes for s in symbols_of(found.dims)), made.names)
+        return made

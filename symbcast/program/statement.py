@@ -11,7 +11,7 @@ from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.program.bindings import Sizes, missing_sizes, read_sizes
+from symbcast.program.bindings import Sizes, check_all_given, read_sizes
 from symbcast.program.call import Call
 from symbcast.program.premises import assumed, own_set
 from symbcast.program.program import Program
@@ -168,6 +168,25 @@ class Statement:
             raise UndecidedError(decision.reason)
         return decision.verdict is Verdict.NEVER
 
+    def counterexample(
+        self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
+    ) -> dict[str, int] | None:
+        """Return the smallest sizes at which this condition and the assumptions hold, and ``other`` does not.
+
+        None where there are none: then this implies the other. Sizes that none of these mention are not told. Raises
+        `UndecidedError` where it is beyond the limits.
+
+        >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
+        {'N': 3, 'M': 1}
+        """
+        ours, theirs = self._together(other)
+        refuted = ours & ~theirs
+        decision = refuted._decision(assume, min_size)
+        if decision.verdict is Verdict.UNKNOWN:
+            raise UndecidedError(decision.reason)
+        found = decision.witness()
+        return None if found is None else {name: found[s] for s, name in refuted.shown.items() if s in found}
+
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
         ours, theirs = self._together(other)
@@ -197,9 +216,7 @@ class Statement:
         """
         names = self.shown
         found = read_sizes(names, sizes, named)
-        missing = [names[s] for s in self._symbols if names[s] not in found]
-        if missing:
-            raise missing_sizes(missing, "holds")
+        check_all_given([names[s] for s in self._symbols], found, "holds")
         return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
 
     def __eq__(self, other: object) -> bool:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.characters import clipped, cut, sizes_text
+from symbcast.explanation.evidence import conflict_lines
 from symbcast.explanation.names import Namer
+from symbcast.program.call import Call
 from symbcast.show.document import Dims, Document, Part, Room, Row, Sizes, Span, Table, Tone, code, field, fields, words
+from symbcast.show.program import conflict_lines as operations_of_conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symbcast.questions.cases import Case, Division
     from symbcast.questions.layouts import Layout
 
@@ -67,27 +72,56 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     """
     namer = Namer.of(cases.question.names)
     is_one = len(cases.question.broadcasts) == 1
-    heads = ("guard", "output", "strides", "example") if is_one else ("guard", "hints", "example")
-    rows = [Row("case", tuple(map(Span, heads)), Part.HEAD)]
-    rows += [Row(str(c.number), _cells(c, namer, is_one)) for c in cases[: SHOWN[room]]]
+    columns = [("guard", _guard), *_COLUMNS[is_one], ("example", _example)]
+    if any(c.hints for c in cases):
+        columns.insert(1, ("hints", _hints))
+    rows = [Row("case", tuple(Span(head) for head, _ in columns), Part.HEAD)]
+    rows += [Row(str(c.number), tuple(cell(c, namer) for _, cell in columns)) for c in cases[: SHOWN[room]]]
     count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
     is_fewer = cases.is_complete and 0 < len(cases) < cases.naive < _COUNTED
     naive = f"; of sizes of which nothing is known there would be {cases.naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
-    left = "" if cases.is_complete else "there may be other cases: .rest is the condition that these leave"
-    block = fields([field("and", words(more), words(left)), field("together", code(str(cases.condition)))])
-    table = (Table("cases", tuple(rows), align="l" * len(heads)),) if len(cases) else ()
+    left = "" if cases.is_complete else "there may be others; a higher limit tells more"
+    told = [field("and", words(more), words(left)), field("together", code(str(cases.condition)))]
+    block = fields(told if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
+    table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()
     return Document(words(f"{count}{naive}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
 
 
-def _cells(case: Case, namer: Namer, is_one: bool) -> tuple[Span, ...]:
-    guard, sizes = Span(clipped(str(case.guard), _WIDEST), True), case.witness()
-    example = Span(sizes_text(sizes), True, math=Sizes(sizes))
-    if not is_one:
-        return guard, Span(", ".join(map(str, case.hints))), example
-    output = Span(cut(namer.shape(case.shape), _WIDEST), True, math=Dims(case.shape.dims))
-    strides = Span(cut(", ".join(map(namer.shape, case.strides)), _WIDEST), True)
-    return guard, output, strides, example
+def _guard(case: Case, _: Namer) -> Span:
+    return Span(clipped(str(case.guard), _WIDEST), True)
+
+
+def _hints(case: Case, _: Namer) -> Span:
+    return Span(", ".join(map(str, case.hints)))
+
+
+def _output(case: Case, namer: Namer) -> Span:
+    return Span(cut(namer.shape(case.shape), _WIDEST), True, math=Dims(case.shape.dims))
+
+
+def _strides(case: Case, namer: Namer) -> Span:
+    return Span(cut(", ".join(map(namer.shape, case.strides)), _WIDEST), True)
+
+
+def _example(case: Case, _: Namer) -> Span:
+    sizes = case.witness()
+    return Span(sizes_text(sizes), True, math=Sizes(sizes))
+
+
+_COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
+    True: [("output", _output), ("strides", _strides)],
+    False: [],
+}
+"""What is told of each case of one broadcast, and of a program's."""
+
+
+def _clashes(cases: Division, namer: Namer) -> list[str]:
+    """Return why there are no cases: what clashes."""
+    subject = cases.question.subject
+    if isinstance(subject, Call):
+        return conflict_lines(subject)
+    return operations_of_conflict(subject.conflict, namer)
 
 
 def to_data(cases: Division) -> CasesData:

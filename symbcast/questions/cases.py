@@ -11,7 +11,7 @@ from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.characters import sizes_text
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
-from symbcast.program.bindings import read_sizes, unknown_name
+from symbcast.program.bindings import check_all_given, read_sizes, unknown_name
 from symbcast.program.call import Call
 from symbcast.program.limits import check_limit
 from symbcast.program.premises import knowledge
@@ -20,6 +20,7 @@ from symbcast.program.statement import Statement
 from symbcast.questions.choices import Column
 from symbcast.questions.layouts import Broadcast, Layout, broadcast_of, joins_in
 from symbcast.questions.partition import Partition, Parts
+from symbcast.solver.compiler import predicate
 from symbcast.solver.knowledge import Knowledge
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
@@ -40,6 +41,7 @@ class Question:
     """What is divided into cases.
 
     Attributes:
+        subject: The broadcast, or the program.
         names: What each size is called.
         broadcasts: The broadcasts, in order.
         partition: The sizes at which all of them are valid.
@@ -48,11 +50,13 @@ class Question:
 
     def __init__(
         self,
+        subject: Call | Program,
         condition: Statement,
         names: Mapping[Symbol, str],
         broadcasts: Sequence[Broadcast],
         partition: Partition,
     ) -> None:
+        self.subject = subject
         self.condition = condition
         self.names = dict(names)
         self.broadcasts = tuple(broadcasts)
@@ -95,6 +99,11 @@ class Case:
     def formula(self) -> Formula:
         """The guard as a formula over the sizes of the question."""
         return all_of(self._parts.clauses)
+
+    def holds(self, sizes: Mapping[Symbol, int]) -> bool:
+        """Return whether the guard holds at sizes that it speaks of."""
+        symbols = tuple(symbols_in(self.formula))
+        return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
 
     @cached_property
     def layouts(self) -> tuple[Layout, ...]:
@@ -171,8 +180,15 @@ class Division(Sequence[Case]):
         return self.condition & ~self.question.statement(any_of(c.formula for c in self))
 
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
-        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none."""
-        return next((case for case in self if case.guard.holds(sizes, **named)), None)
+        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none.
+
+        Raises `BindingError` for a size that tells cases apart and is missing, that is unknown, or that is no size.
+        """
+        names = self.question.names
+        found = read_sizes(names, sizes, named)
+        telling = dict.fromkeys(s for case in self for s in symbols_in(case.formula))
+        check_all_given([names[s] for s in names if s in telling], found, "find")
+        return next((case for case in self if case.holds({s: found[names[s]] for s in telling})), None)
 
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"
@@ -191,7 +207,7 @@ def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | 
     dims = [d for s in call.operands for d in s.dims]
     columns = [*joins_in(dims), *broadcast.columns()]
     partition = Partition(known, columns, [c.requirement for c in call.constraints])
-    return _cases(kind, Question(condition, names, [broadcast], partition), (), limit)
+    return _cases(kind, Question(call, condition, names, [broadcast], partition), (), limit)
 
 
 def cases_of_program(
@@ -211,7 +227,7 @@ def cases_of_program(
         if op.rule is not None and op.output is not None:
             broadcasts.append(broadcast_of(op.name, op.rule, op.operands, op.output))
             columns += joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
-    question = Question(condition, program.shown, broadcasts, Partition(known, columns, required))
+    question = Question(program, condition, program.shown, broadcasts, Partition(known, columns, required))
     return _cases(kind, question, hints, limit)
 
 
@@ -223,7 +239,7 @@ def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int 
     hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):
-            found = hinted.setdefault(parts.clauses, (parts, []))
+            found = hinted.setdefault(parts.key, (parts, []))
             found[1].append(place)
     first = sorted(hinted.values(), key=lambda found: -len(found[1]))
     chosen = [(parts, tuple(places)) for parts, places in first[:most]]
@@ -231,7 +247,7 @@ def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int 
     if len(chosen) < most:
         known = set(hinted)
         parts_found, all_found = partition.parts(most + len(chosen))
-        others = [parts for parts in parts_found if parts.clauses not in known]
+        others = [parts for parts in parts_found if parts.key not in known]
         is_complete = all_found and len(chosen) + len(others) <= most
         chosen += [(parts, ()) for parts in others[: most - len(chosen)]]
     made = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import UndecidedError
@@ -23,11 +23,29 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-class Part(NamedTuple):
-    """What was chosen of the columns that some sizes tie together, and what then holds of these sizes."""
+class Part:
+    """What was chosen of the columns that some sizes tie together, and what then holds of these sizes.
 
-    choice: Choice
-    decision: Decision
+    ``required`` are the requirements that no column says.
+    """
+
+    def __init__(self, choice: Choice, known: Knowledge, required: Sequence[Formula]) -> None:
+        self.choice = choice
+        self.symbols = known.symbols
+        self._known = known
+        self._required = required
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What holds of the sizes."""
+        return Decision(self._known, [*self.choice.literals, *self._required])
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there are such sizes; raise `UndecidedError` where that stays open."""
+        if self.decision.satisfiable is None:
+            raise UndecidedError(self.decision.reason)
+        return not self.decision.impossible
 
 
 class Parts:
@@ -38,6 +56,11 @@ class Parts:
         self._knowledge = knowledge
         self._choice = Choice.together([Choice.given(knowledge.values), *(p.choice for p in parts)])
         self._resolved: dict[Dim, Dim] = {}
+
+    @property
+    def key(self) -> tuple[Formula, ...]:
+        """What was chosen, which no other part has."""
+        return tuple(literal for part in self._parts for literal in part.choice.literals)
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -51,15 +74,15 @@ class Parts:
         found = self._resolved.get(dim)
         if found is None:
             found = self._choice.resolve(dim)
-            for decision in {id(d): d for s in symbols_of((found,)) if (d := self._about.get(s)) is not None}.values():
-                found = decision.fixed(found)
+            for part in {id(p): p for s in symbols_of((found,)) if (p := self._about.get(s)) is not None}.values():
+                found = part.decision.fixed(found)
             self._resolved[dim] = found
         return found
 
     @cached_property
-    def _about(self) -> dict[Symbol, Decision]:
-        """What holds of each size."""
-        return {s: part.decision for part in self._parts for s in part.decision.knowledge.symbols}
+    def _about(self) -> dict[Symbol, Part]:
+        """The part of each size."""
+        return {s: part for part in self._parts for s in part.symbols}
 
     def witness(self) -> dict[Symbol, int]:
         """Return the smallest sizes of the part; raise `UndecidedError` where none were found."""
@@ -116,7 +139,7 @@ class Partition:
         """Return the parts, at most ``limit`` of them, that some sizes of a region lie in."""
         narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
         found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
-        return list({parts.clauses: parts for parts in found if parts is not None}.values())
+        return list({parts.key: parts for parts in found if parts is not None}.values())
 
     @cached_property
     def _groups(self) -> list[_Group]:
@@ -167,10 +190,12 @@ class _Group:
             if choice is None:
                 stack.pop()
             elif len(stack) <= len(self.columns):
-                if is_plain or self._decided(choice, self.requirements) is not None:
+                if is_plain or Part(choice, self._known, self.requirements).is_possible:
                     stack.append(choices(self.columns[len(stack) - 1], choice))
-            elif (decision := self._decided_whole(choice)) is not None:
-                yield Part(choice, decision)
+            else:
+                part = self._part(choice)
+                if is_plain or part.is_possible:
+                    yield part
 
     def part_at(self, sizes: Mapping[Symbol, int]) -> Part | None:
         """Return the part that some sizes lie in; None where these do not meet what is required."""
@@ -183,8 +208,8 @@ class _Group:
             choice = next(found, None) or _REFUSED
             if choice is _REFUSED:
                 return None
-        decision = self._decided_whole(choice)
-        return None if decision is None else Part(choice, decision)
+        part = self._part(choice)
+        return part if part.is_possible else None
 
     def _is_plain(self) -> bool:
         """Return whether choices by themselves tell what can be: nothing else is known of the names and numbers."""
@@ -204,18 +229,9 @@ class _Group:
         known.weights.update((s, weights[s]) for s in known.weights)
         return known
 
-    def _decided_whole(self, choice: Choice) -> Decision | None:
+    def _part(self, choice: Choice) -> Part:
         """Return what holds where all was chosen: no joins are left then."""
-        return self._decided(choice, [with_dims(r, choice.resolve) for r in self.requirements])
-
-    def _decided(self, choice: Choice, required: Sequence[Formula]) -> Decision | None:
-        """Return what holds where a choice and the requirements do; None where nothing can."""
-        decision = Decision(self._known, [*choice.literals, *required])
-        if decision.impossible:
-            return None
-        if any(part.satisfiable is None for part in decision.parts):
-            raise UndecidedError(decision.reason)
-        return decision
+        return Part(choice, self._known, [with_dims(r, choice.resolve) for r in self.requirements])
 
 
 _REFUSED = Choice()

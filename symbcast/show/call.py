@@ -120,7 +120,7 @@ def _condition(result: Call) -> Iterator[Line]:
     if len(texts) > 1:
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
     if len(clauses) > CLAUSES_SHOWN:
-        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition has them all")
+        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON have them all")
     yield from ((Span(text, math=NOTHING),) for text in texts)
     # Of a clause there are some characters at least: more clauses than these are not seen.
     shown = clauses[:LONGEST]

@@ -30,7 +30,7 @@ _ABOVE = f"border-top:1px solid {RULE}"
 _FIELD_LABEL = f"padding:2px 16px 2px 0;text-align:left;vertical-align:top;white-space:nowrap;{_FAINT}"
 _FIELD_BODY = "padding:2px 0;text-align:left;vertical-align:top;white-space:normal;overflow-wrap:anywhere"
 _RECORD = (
-    "padding:4px 18px 4px 0;text-align:left;vertical-align:top;white-space:normal;min-width:9em"
+    "padding:4px 18px 4px 0;text-align:left;vertical-align:top;white-space:normal;min-width:7em"
     f";border-bottom:1px solid {RULE}"
 )
 _ROW_LABEL = "padding:1px 12px 1px 0;text-align:left;vertical-align:baseline;white-space:nowrap"

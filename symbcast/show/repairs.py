@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.characters import clipped
 from symbcast.explanation.names import Namer, rule_text
@@ -15,9 +15,12 @@ from symbcast.show.operands import TONES, operand_table
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.explanation.repairs import Repair
+    from symbcast.explanation.repairs import Repair, RepairData
+    from symbcast.explanation.surprises import SurpriseData
     from symbcast.program.call import Call
 
+VERSION = 1
+"""The version of the data: it grows when a key changes its meaning or goes."""
 _LABELS = {"numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX"}
 
 
@@ -47,6 +50,20 @@ def document(result: Call, repairs: Sequence[Repair]) -> Document:
     """
     title = heading(rule_text(result.rule), verdict_words(result))
     return Document(title, TONES[result.verdict], (operand_table(result), fields(_fields(result, repairs))))
+
+
+class RepairsData(TypedDict):
+    """The repairs of a broadcast, and what it does at valid sizes that was surely not meant."""
+
+    version: int
+    repairs: list[RepairData]
+    surprises: list[SurpriseData]
+
+
+def to_data(result: Call, repairs: Sequence[Repair]) -> RepairsData:
+    """Return repairs and surprises as data that `json.dumps` takes."""
+    told = [s.to_dict() for s in surprises(result)]
+    return {"version": VERSION, "repairs": [r.to_dict() for r in repairs], "surprises": told}
 
 
 def _fields(result: Call, repairs: Sequence[Repair]) -> Iterator[Field]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.solver.normal_form import symbols_in
 
@@ -45,3 +45,40 @@ class Ties:
         for symbol in self.parent:
             found.setdefault(self.find(symbol), []).append(symbol)
         return list(found.items())
+
+
+class Group(NamedTuple):
+    """Symbols that nothing ties to others, and what is said of them.
+
+    ``others`` is what is assumed of several of them at once, ``alternatives`` are formulas of which some may fail.
+    """
+
+    symbols: tuple[Symbol, ...]
+    formulas: list[Formula]
+    others: list[Formula]
+    alternatives: list[Formula]
+
+
+def groups(
+    symbols: Iterable[Symbol],
+    formulas: Sequence[Formula],
+    others: Sequence[Formula] = (),
+    alternatives: Sequence[Formula] = (),
+) -> list[Group]:
+    """Return the groups of some symbols of which formulas or alternatives, none of them without symbols, say something.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.logic.formulas import different, equal
+    >>> a, b, c = map(symbol, "abc")
+    >>> [group.symbols for group in groups([a, b, c], [equal(a, b)], alternatives=[different(a, 1), different(c, 1)])]
+    [(a, b), (c,)]
+    """
+    ties = Ties(symbols)
+    for found in (formulas, others, alternatives):
+        ties.tie(found)
+    about, assumed, any_about = ties.sorted(formulas), ties.sorted(others), ties.sorted(alternatives)
+    return [
+        Group(tuple(members), about.get(first, []), assumed.get(first, []), any_about.get(first, []))
+        for first, members in ties.all()
+        if first in about or first in any_about
+    ]

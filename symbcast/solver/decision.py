@@ -56,12 +56,17 @@ class Decision:
         self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
+    def satisfiable(self) -> bool | None:
+        """Whether the constraints can hold; None where that was not decided."""
+        if self.impossible:
+            return False
+        return None if any(part.satisfiable is None for part in self.parts) else True
+
+    @property
     def verdict(self) -> Verdict:
         """Whether the constraints hold always, sometimes or never, as far as that was decided."""
-        if self.impossible:
-            return Verdict.NEVER
-        if any(part.satisfiable is None for part in self.parts):
-            return Verdict.UNKNOWN
+        if not self.satisfiable:
+            return Verdict.NEVER if self.impossible else Verdict.UNKNOWN
         if any(part.violable for part in self.parts):
             return Verdict.SOMETIMES
         return Verdict.UNKNOWN if any(part.violable is None for part in self.parts) else Verdict.ALWAYS

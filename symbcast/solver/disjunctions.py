@@ -7,7 +7,7 @@ were; and that nothing in it is redundant is shown by points at which the formul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +34,7 @@ from symbcast.solver.evaluation import holds_at
 from symbcast.solver.grids import Grid, complete_axes
 from symbcast.solver.literals import canonical
 from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import SizeSet
+from symbcast.solver.size_sets import ALL, SizeSet
 from symbcast.solver.two_level import FEW_LITERALS, LITERAL_COST, Cube, Table, cover
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ class Cases:
         for holding, cubes in ((True, self.on_cubes), (False, self.off_cubes)):
             for cube in (cubes or ())[:_DIRECTED]:
                 self._grow(cube, holding, found)
-        return self._assumed(found)
+        return self._assumed(self._inside(found))
 
     def _grow(self, cube: Cube, holding: bool, found: dict[tuple[int, ...], None]) -> None:
         """Leave out the literals of a cube without which no point was found outside; keep the points that were."""
@@ -363,10 +363,16 @@ class Cases:
         return found
 
     def _assumed(self, points: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        tests = [predicate(a, self.symbols) for a in self.assumptions]
-        domains = [self.domains[s] for s in self.symbols]
-        inside = (p for p in points if all(size in d for size, d in zip(p, domains, strict=True)))
-        return [p for p in inside if all(test(*p) for test in tests)]
+        """Return the points at which the assumptions hold, of sizes that are in their domains."""
+        if not self.assumptions:
+            return list(points)
+        holds = predicate(all_of(self.assumptions), self.symbols)
+        return [p for p in points if holds(*p)]
+
+    def _inside(self, points: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+        """Yield the points whose sizes are in their domains."""
+        bounded = [(n, d) for n, s in enumerate(self.symbols) if (d := self.domains[s]) is not ALL]
+        return (p for p in points if all(p[n] in d for n, d in bounded))
 
     def _pools(self) -> list[list[int]]:
         near: dict[Symbol, dict[int, None]] = {s: {} for s in self.symbols}

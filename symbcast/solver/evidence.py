@@ -29,13 +29,17 @@ _FEW_SYMBOLS = 8
 
 
 class Evidence:
-    """Smallest sizes: by branch and bound, where its steps do not suffice by z3."""
+    """Smallest sizes: by branch and bound, where its steps do not suffice by z3.
+
+    ``reason`` says why those that were found may not be the smallest.
+    """
 
     def __init__(self, questions: Questions, weights: Mapping[Symbol, int]) -> None:
         self.questions = questions
         self.symbols = questions.symbols
         self.domains = questions.domains
         self.weights = weights
+        self.reason = ""
 
     def satisfying(self, clauses: Sequence[Formula]) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and at which all clauses hold."""
@@ -98,11 +102,11 @@ class Evidence:
         if len(symbols) <= _FEW_SYMBOLS:
             found, is_least = self._by_levels(symbols, wanted)
             if not is_least:
-                self.questions.leave_open(wanted)
+                self.reason = self.reason or self.questions.why_open(wanted)
             if found is not None:
                 return found
         else:
-            self.questions.leave_open(wanted)
+            self.reason = self.reason or self.questions.why_open(wanted)
         known = [*self._sampled(symbols, wanted), *([sizes] if right else [])]
         return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
 

@@ -8,6 +8,8 @@ leave out too; that pass is made over what is left.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from symbcast.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
 from symbcast.solver.evaluation import holds_at
@@ -82,33 +84,58 @@ class _Filter:
         return mask
 
 
+class Reduced(NamedTuple):
+    """The clauses that are left, those of them that may be redundant, and whether they can fail; None if undecided."""
+
+    clauses: list[Formula]
+    unproven: set[Formula]
+    violable: bool | None
+
+
 class Reduction:
-    """The clauses that are left, whether they can hold and fail, and those that may be redundant."""
+    """Clauses, whether they can hold and fail; and, worked out when asked for, which are left, which may be redundant.
+
+    Attributes:
+        satisfiable: Whether the clauses can hold; None if undecided.
+    """
 
     def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
-        self.unproven: set[Formula] = set()
-        self._near, self.clauses = filtered(questions, given, needed)
+        self._near, self._clauses = filtered(questions, given, needed)
         self._tally = (-1, 0, 0)
         self.satisfiable = self._can_hold()
-        self.violable: bool | None = None if self.clauses else False
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the clauses can fail; None if undecided. Often a sample shows it, and they need not be reduced."""
+        return True if self._is_shown_to_fail() else self.result.violable
+
+    @cached_property
+    def result(self) -> Reduced:
+        """What is left of the clauses, and what is known of these."""
+        unproven: set[Formula] = set()
+        violable: bool | None = None if self._clauses else False
         if self.satisfiable:
             self._sharpen()
-            self._thin_out()
-        if self.violable is None:
-            self.violable = self._can_fail()
+            unproven, is_needed = self._thin_out()
+            violable = True if is_needed else violable
+        if violable is None:
+            violable = self._can_fail()
+        return Reduced(list(self._clauses), unproven, violable)
 
     def _can_hold(self) -> bool | None:
         samples = self.questions.samples
         mask = samples.everywhere
-        for clause in self.clauses:
+        for clause in self._clauses:
             mask &= samples.mask(clause)
         return self._possible((), mask)
 
     def _can_fail(self) -> bool | None:
+        return self.questions.possible([any_of(map(negate, self._clauses))], int(self._is_shown_to_fail()))
+
+    def _is_shown_to_fail(self) -> bool:
         samples = self.questions.samples
-        broken = any(samples.breaks(clause, samples.everywhere) for clause in self.clauses)
-        return self.questions.possible([any_of(map(negate, self.clauses))], int(broken))
+        return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
 
     def _possible(self, extra: Sequence[Formula], shown: int, without: Formula | None = None) -> bool | None:
         """Return whether more can hold beside the clauses, or all of them but one; ``shown`` are samples at which."""
@@ -118,23 +145,23 @@ class Reduction:
             return False
         answer = self._near.possible(extra, without) if self._near is not None else None
         if answer is None:
-            return self.questions.ask([*(c for c in self.clauses if c is not without), *extra])
+            return self.questions.ask([*(c for c in self._clauses if c is not without), *extra])
         return answer
 
     def _sharpen(self) -> None:
         """Take out literals that cannot hold where no other of their clause does."""
         sharp: set[Formula] = set()
-        while not sharp.issuperset(self.clauses):
-            for position, clause in reversed(list(enumerate(self.clauses))):
+        while not sharp.issuperset(self._clauses):
+            for position, clause in reversed(list(enumerate(self._clauses))):
                 if clause in sharp:
                     continue
                 sharpened = self._sharpened(clause)
                 if sharpened is not clause:
-                    self.clauses[position] = sharpened
+                    self._clauses[position] = sharpened
                     self._changed(clause, clauses(sharpened))
                 if not isinstance(sharpened, AllOf):  # else its conjuncts are clauses of their own from now on
                     sharp.add(sharpened)
-            self.clauses = list(dict.fromkeys(c for clause in self.clauses for c in clauses(clause)))
+            self._clauses = list(dict.fromkeys(c for clause in self._clauses for c in clauses(clause)))
             self._tally = (-1, 0, 0)
 
     def _sharpened(self, clause: Formula) -> Formula:
@@ -151,18 +178,21 @@ class Reduction:
                 kept = rest
         return clause if len(kept) == len(literals(clause)) else any_of(kept)
 
-    def _thin_out(self) -> None:
-        """Take out clauses that the others imply."""
-        for clause in list(reversed(self.clauses)):
+    def _thin_out(self) -> tuple[set[Formula], bool]:
+        """Take out clauses that the others imply; return those that they may imply, and whether some can fail."""
+        unproven: set[Formula] = set()
+        is_needed = False
+        for clause in list(reversed(self._clauses)):
             shown = self._others_open(clause) & ~self.questions.samples.mask(clause)
             needed = self._possible([negate(clause)], shown, clause)
             if needed is False:
-                self.clauses = [c for c in self.clauses if c is not clause]
+                self._clauses = [c for c in self._clauses if c is not clause]
                 self._changed(clause, ())
             elif needed is None:
-                self.unproven.add(clause)
+                unproven.add(clause)
             else:
-                self.violable = True
+                is_needed = True
+        return unproven, is_needed
 
     def _changed(self, clause: Formula, others: Sequence[Formula]) -> None:
         self._tally = (-1, 0, 0)
@@ -174,7 +204,7 @@ class Reduction:
         samples = self.questions.samples
         if self._tally[0] != len(samples.points):
             once = twice = 0
-            for other in self.clauses:
+            for other in self._clauses:
                 closed = ~samples.open_mask(other)
                 twice |= once & closed
                 once |= closed

@@ -92,7 +92,11 @@ class Renamed:
         self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
         self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
         self.satisfiable = like.group.satisfiable
-        self.violable = like.group.violable
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether it can fail; None if undecided."""
+        return self.like.group.violable
 
     @cached_property
     def clauses(self) -> list[Formula]:

@@ -7,6 +7,7 @@ leaves the clause where it is, marked, so that the condition stays exact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.sizes import MAX_SIZE
@@ -35,7 +36,7 @@ class Compound:
 
     ``clauses`` is an equivalent of ``formulas`` under the assumptions; ``satisfiable`` and ``violable`` say whether
     the formulas can hold and can fail (None: undecided, and ``reason`` says why); ``unproven`` holds the clauses that
-    may be redundant.
+    may be redundant. All but ``satisfiable`` is worked out when it is asked for.
     """
 
     def __init__(
@@ -65,18 +66,31 @@ class Compound:
         self.questions = Questions(self.symbols, domains, self.assumptions, given)
         self.samples = self.questions.samples
         needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
-        reduction = Reduction(self.questions, given, needed)
-        defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
-        self.clauses = [*defining, *reduction.clauses]
-        self.unproven = reduction.unproven
-        self.satisfiable = reduction.satisfiable
-        self.violable = True if self._definitions else reduction.violable
+        self._reduction = Reduction(self.questions, given, needed)
+        self.satisfiable = self._reduction.satisfiable
         self._evidence = Evidence(self.questions, weights)
+
+    @cached_property
+    def clauses(self) -> list[Formula]:
+        """What is left of the formulas."""
+        defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
+        return [*defining, *self._reduction.result.clauses]
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+        return self._reduction.result.unproven
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the formulas can fail; None if undecided."""
+        return True if self._definitions else self._reduction.violable
 
     @property
     def reason(self) -> str:
         """Why something is undecided."""
-        return self.questions.reason
+        _ = self._reduction.result  # so that the reason is the same whatever was asked for before
+        return self.questions.reason or self._evidence.reason
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the formula is proved to hold wherever assumptions and formulas do."""

@@ -136,7 +136,7 @@ def _solved(literal: Comparison, symbol: Symbol) -> Formula:
 
 def _factored(literal: Comparison, difference: Term) -> Formula:
     """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
-    if any(True for _ in difference.operations()) or not _is_small(difference):
+    if any(True for _ in difference.operations()) or not _is_small(difference) or _is_irreducible(difference):
         return literal
     import sympy
 
@@ -147,6 +147,23 @@ def _factored(literal: Comparison, difference: Term) -> Formula:
         return literal
     parts = (_in_lowest_terms(canonical(Comparison(literal.operator, from_sympy(factor), 0))) for factor, _ in factors)
     return any_of(parts) if literal.operator == "==" else all_of(parts)
+
+
+def _is_irreducible(value: Term) -> bool:
+    """Return whether a polynomial is seen to have no factors, as nearly all that come up are: sympy takes long to load.
+
+    Of one symbol to the power of 1, in one monomial alone, any factorisation has one factor without it, which divides
+    that symbol's coefficient and all other monomials: a product of symbols that all monomials have.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> K, M, N = map(symbol, "KMN")
+    >>> _is_irreducible(term(M * N - 2 * K)), _is_irreducible(term(M * N - M * K))
+    (True, False)
+    """
+    monomials = list(value.coefficients)
+    common = set(monomials[0]).intersection(*monomials[1:])
+    atoms = [atom for monomial in monomials for atom in monomial]
+    return not common and len(monomials) > 1 and any(atoms.count(atom) == 1 for atom in atoms)
 
 
 def _is_small(value: Term) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replacing
+from symbcast.algebra.symbols import UserSymbol, symbol
 from symbcast.logic.formulas import (
     FALSE,
     TRUE,
@@ -45,6 +46,18 @@ def symbols_in(formula: Formula) -> dict[Symbol, None]:
 def put_in(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
     """Return the formula with some symbols replaced."""
     return with_dims(formula, replacing(values))
+
+
+def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
+    """Return for each symbol the one by its place, so that formulas that differ in names alone are the same.
+
+    A symbol that knows more than its name, such as its least size, stands for itself.
+    """
+    return {s: symbol(f"s{n:03}") if _is_any_size(s) else s for n, s in enumerate(symbols)}
+
+
+def _is_any_size(s: Symbol) -> bool:
+    return not isinstance(s, UserSymbol) and s.lower == 0 and s.upper is None and s.parity is None
 
 
 def normal(formula: Formula) -> Formula:

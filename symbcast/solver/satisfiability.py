@@ -78,11 +78,11 @@ class Questions:
         self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT if limit is None else limit, formulas)
         return None
 
-    def leave_open(self, formulas: Sequence[Formula]) -> None:
-        """Say that z3 gave up on some formulas: for this sizes that were found may not be the smallest."""
+    def why_open(self, formulas: Sequence[Formula]) -> str:
+        """Return the reason where z3 gave up on some formulas."""
         from symbcast.solver import z3_solver
 
-        self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT, formulas)
+        return _why(z3_solver.RESOURCE_LIMIT, formulas)
 
     def _learned(self, sizes: Mapping[Symbol, int] | None) -> bool:
         """Take sizes that were found among the samples; return whether there are any."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.logic.formulas import (
     FALSE,
+    TRUE,
     AllOf,
     AnyOf,
     Comparison,
@@ -15,17 +17,19 @@ from symbcast.logic.formulas import (
     any_of,
     clauses,
 )
-from symbcast.solver.connectivity import Ties
+from symbcast.solver import budget
+from symbcast.solver.connectivity import Group, groups
 from symbcast.solver.decision import Decision
 from symbcast.solver.disjunctions import Cases
-from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.knowledge import ContradictionError, Knowledge
 from symbcast.solver.literals import canonical
-from symbcast.solver.normal_form import as_relation_of_terms, flattened, put_in, symbols_in
+from symbcast.solver.normal_form import as_relation_of_terms, flattened, put_in, standard_names, symbols_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.set_products import split
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
+    from symbcast.solver.size_sets import SizeSet
 
 _ROUNDS = 12
 _HELD = 16
@@ -35,8 +39,42 @@ _HELD = 16
 def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
     """Return an equivalent formula under what is known, in which nothing is redundant; simplifying it changes nothing.
 
+    What is said of sizes that nothing ties to others is simplified by itself.
+    """
+    known = _split([put_in(formula, knowledge.values) if knowledge.values else formula], knowledge)
+    if FALSE in known:
+        return FALSE
+    for _ in range(_ROUNDS):
+        found = [_of_group(group, knowledge.domains) for group in groups(knowledge.domains, known, knowledge.others)]
+        if FALSE in found:
+            return FALSE
+        known = [clause for form in found for clause in clauses(form)]
+        # Less may tie sizes together than before, and what is said first of them may be of others.
+        again = groups(knowledge.domains, known, knowledge.others)
+        if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
+            break
+    return all_of(known)
+
+
+def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
+    """Return what is said of a group, simplified; groups that differ in the names of their symbols are one question."""
+    names = standard_names(group.symbols)
+    sets = tuple(domains[s] for s in group.symbols)
+    asked = [put_in(formula, names) for formula in (*group.others, all_of(group.formulas))]
+    is_timed = budget.current() is not None  # what a clock stops is not remembered
+    find = _fixed_point if is_timed else _remembered
+    found = find(tuple(names.values()), sets, tuple(asked[:-1]), asked[-1])
+    return put_in(found, {standard: s for s, standard in names.items()})
+
+
+def _fixed_point(
+    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], formula: Formula
+) -> Formula:
+    """Return a form that `_step` does not change.
+
     Where forms follow each other in a circle it is the shortest of them, so that this too is a fixed point.
     """
+    knowledge = Knowledge(symbols, dict(zip(symbols, sets, strict=True)), others)
     path = [formula]
     done: set[Formula] = set()
     while len(path) <= _ROUNDS:
@@ -47,33 +85,81 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
     return path[-1]
 
 
+_remembered = lru_cache(maxsize=1024)(_fixed_point)
+
+
 def size(formula: Formula) -> int:
     """Return how many literals a formula has."""
     return sum(map(size, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
 def _step(formula: Formula, knowledge: Knowledge, done: set[Formula]) -> Formula:
-    known = _split([put_in(formula, knowledge.values) if knowledge.values else formula], knowledge)
+    known, held = _without_bridges(_split([put_in(formula, knowledge.values)], knowledge), knowledge)
     if FALSE in known:
         return FALSE
-    held: list[Formula] = []
     rest: list[Formula] = []
-    for symbols, group in _groups(known, knowledge):
-        short = _shortened(group, symbols, knowledge, done) if any(map(_is_of_cases, group)) else None
+    for group in groups(knowledge.domains, known, knowledge.others):
+        short = _shortened(group, knowledge, done) if any(map(_is_of_cases, group.formulas)) else None
         if short is not None and _is_to_hold(short, knowledge):
             held += short
         else:
-            rest += group if short is None else short
+            rest += group.formulas if short is None else short
     decision = Decision(knowledge, rest)
     if decision.impossible or FALSE in held:
         return FALSE
     unproven = decision.unproven
     decided: list[Formula] = []
-    for symbols, group in _groups(decision.clauses, knowledge):
-        fixed = unproven.intersection(group) or all(as_relation_of_terms(c) is not None for c in group)
-        short = None if fixed else _shortened(group, symbols, knowledge, done)
-        decided += group if short is None else short
+    for group in groups(knowledge.domains, decision.clauses, knowledge.others):
+        fixed = unproven.intersection(group.formulas) or all(
+            as_relation_of_terms(c) is not None for c in group.formulas
+        )
+        short = None if fixed else _shortened(group, knowledge, done)
+        decided += group.formulas if short is None else short
     return all_of([*decided, *held])
+
+
+def _without_bridges(known: Sequence[Formula], knowledge: Knowledge) -> tuple[list[Formula], list[Formula]]:
+    """Return conjuncts without bridges, and the bridges, made short.
+
+    A bridge is a disjunction that alone ties sizes together. In ``C and D and (c or d)``, where C and c are about some
+    sizes, D and d about others, nothing of C and D is redundant that is not by itself; and c is as short as it can be
+    where C holds. So the product of C and d, of which there is one for each alternative, is never looked at.
+    """
+    found: list[Formula] = []
+    short: list[Formula] = []
+    for group in () if FALSE in known else groups(knowledge.domains, known, knowledge.others):
+        bridge, parts = _bridge(group)
+        if bridge is None:
+            found += group.formulas
+            continue
+        found += (f for f in group.formulas if f is not bridge)
+        possible = [(part, form) for part in parts if (form := _where_all_hold(part, knowledge)) != FALSE]
+        if len(possible) == 1:
+            found += clauses(any_of(possible[0][0].alternatives))
+        else:
+            short += clauses(any_of(form for _, form in possible))
+    return (list(known), []) if FALSE in known else (found, short)
+
+
+def _bridge(group: Group) -> tuple[Formula | None, list[Group]]:
+    """Return a bridge, and the groups without it that an alternative is about; None where there is no bridge."""
+    for formula in group.formulas:
+        if isinstance(formula, AnyOf):
+            rest = [f for f in group.formulas if f is not formula]
+            parts = [p for p in groups(group.symbols, rest, group.others, formula.parts) if p.alternatives]
+            if len(parts) > 1:
+                return formula, parts
+    return None, []
+
+
+def _where_all_hold(part: Group, knowledge: Knowledge) -> Formula:
+    """Return that one of the alternatives holds, simplified under all else that is said of the group."""
+    domains = {s: knowledge.domains[s] for s in part.symbols}
+    try:
+        known = Knowledge(part.symbols, domains, [*part.others, *part.formulas])
+    except ContradictionError:
+        return FALSE
+    return simplified(any_of(part.alternatives), known)
 
 
 def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
@@ -101,33 +187,21 @@ def _is_to_hold(short: Sequence[Formula], knowledge: Knowledge) -> bool:
     return len(short) == 1 or any(len(c.parts) > _HELD for c in cases)
 
 
-def _groups(formulas: Sequence[Formula], knowledge: Knowledge) -> Iterator[tuple[list[Symbol], list[Formula]]]:
-    """Yield the symbols that formulas or assumptions tie together, with the formulas about them."""
-    ties = Ties(knowledge.domains)
-    ties.tie(formulas)
-    ties.tie(knowledge.others)
-    about = ties.sorted(formulas)
-    for first, symbols in ties.all():
-        if first in about:
-            yield symbols, about[first]
-
-
-def _shortened(
-    group: list[Formula], symbols: Sequence[Symbol], knowledge: Knowledge, done: set[Formula]
-) -> list[Formula] | None:
+def _shortened(given: Group, knowledge: Knowledge, done: set[Formula]) -> list[Formula] | None:
     """Return the conjuncts of the shortest equivalent of some formulas, which may be these; None where none was found.
 
     ``done`` are those that are known to be as short.
     """
+    group = given.formulas
     asked = dict.fromkeys(s for f in group for s in symbols_in(f))
     if not any(isinstance(c, AnyOf) for c in group) or (len(asked) < 2 and not any(map(_is_of_cases, group))):
         return None
     formula = all_of(group)
     if formula in done:
         return group
-    others = [f for f in knowledge.others if not asked.keys().isdisjoint(symbols_in(f))]
-    others = [f for f in knowledge.others if set(symbols_in(f)) <= set(symbols)] if others else []
-    around = [s for s in symbols if s in asked or any(s in symbols_in(f) for f in others)]
+    is_tied = any(not asked.keys().isdisjoint(symbols_in(f)) for f in given.others)
+    others = given.others if is_tied else []
+    around = [s for s in given.symbols if s in asked or any(s in symbols_in(f) for f in others)]
     cases = Cases(formula, around, knowledge.domains, others)
     found = cases.shortest()
     if cases.is_grown:
@@ -152,11 +226,23 @@ def _is_two_level(formula: Formula) -> bool:
 
 
 def _restored(formula: Formula, given: Formula) -> Formula:
-    """Return a formula with its comparisons written as in the given one, where they are there."""
+    """Return a formula with its comparisons written as in the given one, where that reads as easily."""
     written: dict[Formula, Comparison] = {}
     for leaf in _leaves([given]):
-        written.setdefault(canonical(leaf), leaf)
+        found = canonical(leaf)
+        if _is_solved(leaf) or not _is_solved(found):
+            written.setdefault(found, leaf)
     return _rewritten(formula, written)
+
+
+def _is_solved(formula: Formula) -> bool:
+    """Return whether a comparison is of a symbol with an integer, which stands behind ``==`` and ``!=``."""
+    match formula:
+        case Comparison(operator, int(), size):
+            return not isinstance(size, int) and size.is_Symbol and operator in ("<=", "<")
+        case Comparison(_, size, int()):
+            return not isinstance(size, int) and size.is_Symbol
+    return False
 
 
 def _rewritten(formula: Formula, written: dict[Formula, Comparison]) -> Formula:

@@ -51,6 +51,27 @@ class TestCall:
         assert len(benchmark(ask)) == 3**4
 
 
+@pytest.mark.benchmark(group="ten sizes on one axis")
+class TestManyOperands:
+    def test_cases(self, benchmark):
+        assert len(benchmark(lambda: sb.broadcast(*(f"{c}{next(NAMES)}" for c in "abcdefghij")).cases())) == 2**10 - 1
+
+    def test_guards(self, benchmark):
+        cases = sb.broadcast(*"abcdefghij").cases()
+        assert len(benchmark(lambda: [str(case.guard) for case in cases])) == 2**10 - 1
+
+
+@pytest.mark.benchmark(group="repairs and StableHLO")
+class TestChanges:
+    def test_repairs_of_six_operands(self, benchmark):
+        shapes = ("N, 2*C, H", "C, H, 1", "H//2, W, N", "T, N + 1, C", "S, 3*T", "C, W + 1, H")
+        assert benchmark.pedantic(lambda: sb.broadcast(*shapes).repairs(), rounds=5)
+
+    def test_stablehlo_of_three_operands(self, benchmark):
+        shapes = ("a, b, c, d", "e, f, g, h", "i, j, k, l")
+        assert "dynamic_broadcast_in_dim" in benchmark(lambda: sb.broadcast(*shapes).to_stablehlo())
+
+
 @pytest.mark.benchmark(group="10 hinted kernels of 1,000 operations over 40 sizes")
 class TestProgram:
     def test_kernels(self, benchmark):

@@ -5,7 +5,10 @@ python -m pytest tests/benchmarks/test_comparison.py --benchmark-only --benchmar
 
 from __future__ import annotations
 
+import itertools
 import random
+
+import pytest
 
 import symbcast as sb
 
@@ -51,3 +54,30 @@ def compared(asked):
 def test_all_rules_on_random_pairs_of_shapes(benchmark):
     asked = questions()
     assert benchmark(compared, asked) == sum(len(rules) * (len(rules) - 1) // 2 for _, rules in asked)
+
+
+NUMBERS = itertools.count()
+
+
+def other_names(text):
+    """Return text with names that were never asked about."""
+    number = next(NUMBERS)
+    return "".join(f"{c}{number}" if c.isalpha() else c for c in text)
+
+
+def test_all_rules_on_random_pairs_of_shapes_over_new_names(benchmark):
+    asked = questions()
+    benchmark(lambda: compared([([*map(other_names, shapes)], rules) for shapes, rules in asked]))
+
+
+@pytest.mark.benchmark(group="all rules without attributes compared, with all that is said")
+@pytest.mark.parametrize(
+    "shapes", [("a, b", "c, d"), ("a, b, c, d", "e, f, g, h"), ("a, 2*b, c//2", "b + 1, d, c")], ids=" and ".join
+)
+def test_what_is_said(benchmark, shapes):
+    assert "different answers" in benchmark(lambda: str(sb.compare(*map(other_names, shapes))))
+
+
+def test_the_order_of_rules_on_rank_8(benchmark):
+    shapes = [", ".join(letters) for letters in ("abcdefgh", "ijklmnop")]
+    benchmark(lambda: [pair.order for pair in sb.compare(*map(other_names, shapes)).pairs])

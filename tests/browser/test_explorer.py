@@ -281,6 +281,21 @@ def test_rules_and_their_attributes(browser: Browser, lab: Lab) -> None:
         expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "K, 3")')
 
 
+def test_another_rule_is_compared_below_the_answer(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
+        field, compared = explored.get_by_label("compare with"), explored.locator(".comparison")
+        assert compared.is_hidden()
+        field.fill("pdpd(axis=0)")
+        expect_text(compared, "what pdpd(axis=0) accepts, numpy accepts too, and they agree")
+        field.fill("pdpd(axis=x)")
+        page.wait_for_selector(".symbcast-explorer[data-state=faulty]")
+        assert field.get_attribute("aria-invalid") == "true"
+        expect_text(explored.locator(".question"), "axis='x' is not an integer")
+        field.fill("")
+        answered(page, "sometimes")
+        assert compared.is_hidden()
+
+
 def test_it_follows_python(browser: Browser, lab: Lab) -> None:
     url = lab.write(
         "follows.ipynb",

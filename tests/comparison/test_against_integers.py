@@ -85,6 +85,37 @@ def test_compare(seed, is_plain, count, unknown):
     assert (wrong, open_ones) == ([], unknown)
 
 
+AXES_APART = [("a, b, c", "d, e, f", 3), ("a, b", "c, d", 6), ("a, 2*b", "b + 1, d", 6), ("a, b//2, c", "3, d, c", 5)]
+RULES_APART = [
+    small_questions.Rule("numpy"),
+    small_questions.Rule("none"),
+    small_questions.Rule("pdpd", {"axis": -1}),
+    small_questions.Rule("unidirectional"),
+    small_questions.Rule("pdpd", {"axis": 0}),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "count"), AXES_APART)
+def test_axes_that_share_no_size(first, second, count):
+    """What is decided and simplified axis by axis holds of whole shapes, at all sizes below a number."""
+    names = [name for name in "abcdef" if name in first + second]
+    shapes = [[compile(dim, "dim", "eval") for dim in text.split(", ")] for text in (first, second)]
+    found = sb.compare(first, second, rules=map(str, RULES_APART))
+    asked = list(zip(found.pairs, itertools.combinations(RULES_APART, 2), strict=True))
+    wrong, met = [], {str(pair): {} for pair in found.pairs}
+    for sizes in itertools.product(range(count), repeat=len(names)):
+        binding = dict(zip(names, sizes, strict=True))
+        given = [tuple(eval(dim, dict(binding)) for dim in shape) for shape in shapes]
+        for pair, rules in asked:
+            there = way(rules, given)
+            met[str(pair)][there] = None
+            holding = [name for name, region in pair.regions.items() if region.condition.holds(binding)]
+            if holding != [there] and (holding or there != "neither"):
+                wrong.append((str(pair), binding, there, holding))
+    assert wrong == []
+    assert [(str(p), p.order) for p in found.pairs if p.order is not orders(met[str(p)])] == []
+
+
 @pytest.mark.parametrize(("seed", "is_plain", "count", "unknown"), [(3, True, 150, 0), (4, False, 150, 0)])
 def test_the_order_of_rules_on_sizes_up_to_5(seed, is_plain, count, unknown):
     wrong, open_ones, ways = [], 0, set()

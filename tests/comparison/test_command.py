@@ -38,12 +38,14 @@ WRONG = [
     (["N", "--rule", "nump"], "did you mean 'numpy'"),
     (["N", "M", "--rank", "2"], "give it without shapes"),
     (["--rank", "2", "--rule", "numpy"], "--rank compares two rules"),
-    (["--rank", "99", "--rule", "numpy", "--rule", "none"], "write a number from 0 to 8"),
+    (["--rank", "99", "--rule", "numpy", "--rule", "none"], "--rank 99: write a highest rank from 0 to 8"),
     (["N", "M", "--ruls", "numpy"], "did you mean --rule"),
     (["", "M"], "is empty"),
     (["N", "M", "--assume", "Q > 1"], "is about no size of these shapes"),
     (["N", "M", "--min-size", "-1"], "a size is not negative"),
     (["N", "M", "--rule", "pdpd(axis=-7)"], "write -1 for the right"),
+    (["N", "M", "--rule", "numpy"], "write --rule numpy and another --rule"),
+    (["N", "M", "--rule", "numpy", "--rule", "pdpd(axis=1"], "no ')' ends its attributes '(axis=1'"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -73,12 +74,16 @@ def test_rules_are_given_in_any_form():
 WRONG = [
     (["nump"], sb.UnknownRuleError, "did you mean 'numpy'"),
     (["pdpd(axis=x)"], sb.RuleArgumentError, "not an integer"),
-    (["pdpd(1)"], sb.RuleArgumentError, "'1' is no attribute; write pdpd\\(axis=1\\)"),
+    (["pdpd(1)"], sb.RuleArgumentError, "'1' is no attribute; write 'pdpd\\(axis=1\\)'"),
     (["pdpd(axes=1)"], sb.RuleArgumentError, "has no attribute 'axes'"),
     (["explicit"], sb.RuleArgumentError, "needs axes="),
-    (["pdpd(axis=1"], sb.UnknownRuleError, "there is no rule 'pdpd"),
+    (["pdpd(axis=1"], sb.RuleArgumentError, "no '\\)' ends its attributes '\\(axis=1'; write 'pdpd\\(axis=1\\)'"),
+    (["pdpd axis=1"], sb.RuleArgumentError, "'axis=1' is not attributes in parentheses; write 'pdpd\\(axis=1\\)'"),
+    (["explicit(axes=(0,1)"], sb.RuleArgumentError, "write 'explicit\\(axes=\\(0, 1\\)\\)'"),
+    (["nump(axis=1"], sb.UnknownRuleError, "there is no rule 'nump"),
     ([3], sb.ShapeTypeError, "is not a rule"),
     ("numpy", sb.ShapeTypeError, "write a list"),
+    (None, sb.ShapeTypeError, "write a list"),
 ]
 
 
@@ -196,3 +201,15 @@ def test_names_and_integers_need_no_solver(monkeypatch):
     assert Order.NEITHER in orders
     assert all(pair.agree.example or pair.agree.is_empty for pair in found.pairs)
     assert asked == []
+
+
+def test_html_tells_which_rule_is_alone_and_why_one_refuses() -> None:
+    shown = sb.compare("N", "M", "K", rules=["numpy", "pdpd"])._repr_html_()
+    assert "takes 2 shapes (A, B), not 3" in shown
+    alone = re.sub(r"<[^>]*>", " ", shown[shown.index("one alone") :]).split()
+    assert alone[:3] == ["one", "alone", "numpy"]
+
+
+def test_words_for_few():
+    assert "1 rule on (N,): there is no other to compare it with" in sb.compare("N", rules=["numpy"]).explain()
+    assert "2 rules on no shapes" in sb.compare(rules=["numpy", "none"]).explain()

@@ -87,5 +87,5 @@ def test_forms():
 
 @pytest.mark.parametrize("rank", [-1, 9, "3", True])
 def test_wrong_ranks(rank):
-    with pytest.raises(sb.ShapeTypeError, match="write a number from 0 to 8"):
+    with pytest.raises(sb.ShapeTypeError, match="write a highest rank from 0 to 8"):
         sb.relation("numpy", "none", rank=rank)

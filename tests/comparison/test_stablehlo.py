@@ -126,7 +126,9 @@ def test_names_and_types(context):
 
 
 def test_hostile_names_stay_in_the_comment(context):
-    parsed(sb.broadcast("'a\nb', 3", "'}', 1").to_stablehlo())
+    source = sb.broadcast("'a\nb', 3", "'}', 1").to_stablehlo()
+    parsed(source)
+    assert [line.startswith("//") for line in source.splitlines() if "'" in line] == [True, True]
 
 
 def test_axes_that_hang_over_have_no_place():

@@ -43,6 +43,11 @@ BAD_FIELDS = [
     ),
     (Question(("N, C", "C"), "pdpd", {"axis": "7"}), "attribute axis", "write an axis from 0 to"),
     (Question(("N", "N"), "paddle", {"min_rank": "-1"}), "attribute min_rank", "is negative"),
+    (Question(("N", "M"), compare_with="nump"), "compare_with", "did you mean 'numpy'"),
+    (Question(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "no ')' ends its attributes '(axis=1'"),
+    (Question(("N", "M"), compare_with="pdpd(axis=x)"), "compare_with", "axis='x' is not an integer"),
+    (Question(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "axis= is for pdpd and onnx-legacy"),
+    (Question(("N", "M"), compare_with="explicit"), "compare_with", "needs axes="),
 ]
 
 
@@ -161,7 +166,7 @@ def test_opening(arguments: tuple[Any, ...], keywords: dict[str, Any], call: str
 
 
 def test_the_state_is_copied_whole() -> None:
-    state = {"over": ["K", "M"], "sizes": {"N": 3}, "up_to": 7, "shade": 1}
+    state = {"over": ["K", "M"], "sizes": {"N": 3}, "up_to": 7, "shade": 1, "compare_with": "none"}
     first = sb.notebook.explore("N, C", "C, K", "M, 1", assume="C >= 2", **state)
     again = eval(first.checked["explorer_call"], {"sb": sb})
     assert again.checked["explorer_call"] == first.checked["explorer_call"]
@@ -279,6 +284,44 @@ def test_the_map_is_what_evaluation_says() -> None:
             except sb.IncompatibleShapesError:
                 assert cell[0] == "fails"
                 assert shown["blames"][cell[1]]["label"] == "fails on axis 0 (-2)"
+
+
+@given(questions(), st.sampled_from(["numpy", "none", "pdpd(axis=0)", "explicit(axes=(0,))"]))
+def test_another_rule_is_compared_on_the_same_shapes(asked: Asked, other: str) -> None:
+    result = answer_to(asked)
+    explorer = sb.notebook.explore(result, compare_with=other)
+    shown = explorer.answer["comparison"]
+    question = question_of(result)
+    assumed = question.assume or ()
+    again = sb.compare(*question.shapes, rules=[result.rule, other], assume=assumed, min_size=question.min_size)
+    assert shown == again._repr_html_()
+    assert shown in explorer._repr_mimebundle_()[0]["text/html"]
+
+
+def test_the_comparison_follows_its_field() -> None:
+    explorer = sb.notebook.explore("N, C", "C", rule="pdpd", axis=1)
+    assert explorer.answer["comparison"] == ""
+    explorer.compare_with = " broadcast-to "
+    assert "pdpd(axis=1)" in explorer.answer["comparison"]
+    assert "broadcast-to refuses" in explorer.answer["comparison"]
+    explorer.compare_with = "broadcast-"
+    assert explorer.result is None
+    assert list(explorer.checked["faults"]) == ["compare_with"]
+    explorer.compare_with = ""
+    assert explorer.answer["comparison"] == ""
+
+
+def test_another_rule_that_takes_no_such_shapes_refuses_them() -> None:
+    explorer = sb.notebook.explore("N", "M", "K", compare_with=sb.broadcast("N", "M", rule="pdpd").rule)
+    assert explorer.compare_with == "pdpd"
+    assert explorer.result is not None
+    assert "takes 2 shapes (A, B), not 3" in explorer.answer["comparison"]
+
+
+@pytest.mark.parametrize(("rule", "error"), [("nump", sb.UnknownRuleError), ("explicit", sb.RuleArgumentError)])
+def test_another_rule_that_there_is_not(rule: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        sb.notebook.explore("N", "M", compare_with=rule)
 
 
 def test_python_sets_what_the_page_shows() -> None:

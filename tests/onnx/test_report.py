@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import jsonschema
 import pytest
 from onnx import ModelProto, checker, helper
+from onnx import parser as onnx_parser
 from small_models import TEXTS, small_model
 
 import symbcast as sb
@@ -338,3 +339,20 @@ def test_annotation_reaches_into_branches(reports):
     assert [d.dim_param or d.dim_value for d in inner["u"].shape.dim] == ["broadcast(M, N)", 4]
     # Both branches make an "s": which of the two the report has under that name is not told apart.
     assert "s" not in inner
+
+
+def test_a_window_that_fits_into_no_small_size_is_not_to_blame_for_the_rest():
+    text = """<ir_version: 8, opset_import: ["": 18]>
+    g (float[N, 1, L] x, float[1, 1, 2] w) => (float[N, 1, K] c, float[N, 1, L] z) {
+        c = Conv (x, w)
+        p = MaxPool <kernel_shape = [2], strides = [2]> (x)
+        d = Concat <axis = 2> (p, p)
+        z = Add (x, d)
+    }"""
+    report = models.check(onnx_parser.parse_model(text), runtime="onnxruntime")
+    (finding,) = report.findings
+    assert (finding.text, finding.op_type) == ("L % 2 == 0", "Add")
+    assert (finding.counterexample, finding.sizes_there) == ({"N": 1, "L": 3}, "(1, 1, 3) beside (1, 1, 2)")
+    window = onnx_parser.parse_model(text.replace("z = Add (x, d)", "z = Identity (x)"))
+    (alone,) = models.check(window, runtime="onnxruntime").findings
+    assert (alone.text, alone.op_type, alone.counterexample) == ("L >= 2", "Conv", {"N": 1, "L": 1})

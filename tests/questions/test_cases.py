@@ -226,6 +226,24 @@ def test_data_of_cases_are_text_that_reads_back():
     assert "<table" in cases._repr_html_() and cases.explain() == str(cases)
 
 
+def test_no_cases_say_why():
+    none = str(sb.broadcast("2, 3", "4, 3").cases())
+    assert "impossible   axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)" in none
+    env = sb.ShapeEnv(on_conflict="record")
+    env.broadcast("N", "3", origin="first")
+    env.broadcast("N, 3", "2, 3", origin="second")
+    env.assume("N >= 2")
+    assert "impossible   " in str(env.cases())
+    assert "second" in str(env.cases())
+
+
+def test_hints_have_a_column_where_there_are_any():
+    env = sb.ShapeEnv()
+    env.broadcast(env.broadcast("b, T", "b, S", origin="mask"), "b, 1", origin="bias")
+    assert "hints" not in str(env.cases())
+    assert "hints" in str(env.cases([{"T": 4, "S": 4}]))
+
+
 @pytest.mark.parametrize("hints", ["N == 1", {"N": 1, "M": 2}, sb.Condition("N == 1")])
 def test_hints_are_a_list(hints):
     env = sb.ShapeEnv()

@@ -102,3 +102,13 @@ def test_data_and_pages():
 def test_what_is_no_rank_of_an_operand_is_refused(rank):
     with pytest.raises(sb.ShapeTypeError, match="is not a rank"):
         sb.broadcastable_to("N", rank=rank)
+
+
+def test_the_sizes_of_the_second_operand_are_labelled_in_order():
+    found = sb.broadcastable_to("?, ?a, 2..5")
+    assert str(found.condition) == "(?2 == 1 or ?2 == ?0) and (?3 == 1 or ?3 == ?a) and (?4 == 1 or ?4 == ?1)"
+
+
+def test_a_solution_has_no_truth_value():
+    with pytest.raises(TypeError, match="compare its"):
+        bool(sb.solve("2", out="3"))

@@ -25,6 +25,7 @@ class View {
       "change:attributes": () => this.showRule(),
       "change:assume": () => this.showText(this.assume, "assume"),
       "change:min_size": () => this.showText(this.minSize, "min_size"),
+      "change:compare_with": () => this.showText(this.compareWith, "compare_with"),
       "change:up_to": () => this.showUpTo(),
       "change:checked": () => this.showChecked(),
       "change:answer": () => this.showAnswer(),
@@ -34,6 +35,7 @@ class View {
     this.showRule();
     this.showText(this.assume, "assume");
     this.showText(this.minSize, "min_size");
+    this.showText(this.compareWith, "compare_with");
     this.showChecked();
     this.showAnswer();
   }
@@ -60,6 +62,10 @@ class View {
     this.attributes = element("div", { class: "attributes" });
     this.assume = this.input("assume", "such as N >= 2 and M % 8 == 0", set("assume"));
     this.minSize = whole("min_size", { id: `${this.id}-min`, max: 1e9 });
+    this.compareWith = this.input("compare with", "another rule, such as pdpd(axis=1)", set("compare_with"));
+    const offered = element("datalist", { id: `${this.id}-rules` });
+    for (const rule of this.model.get("rules")) offered.append(element("option", { value: rule.name }));
+    this.compareWith.setAttribute("list", offered.id);
     const { largest_map: largest, most_sizes: most } = this.model.get("page");
     this.upTo = this.number(
       { id: `${this.id}-upto`, min: 1, max: largest, title: "the largest size on the map" },
@@ -70,6 +76,7 @@ class View {
     this.upTo.setAttribute("aria-describedby", (this.upToHint.id = `${this.id}-upto-hint`));
     this.said = element("div", { class: "said", role: "status", "aria-live": "polite" });
     this.answer = element("div", { class: "answer" });
+    this.comparison = element("div", { class: "comparison" });
     this.mapControls = element("div", { class: "map-controls" });
     this.fixed = element("div", { class: "hint fixed" });
     this.map = element("div", { class: "map" });
@@ -92,6 +99,7 @@ class View {
         this.attributes,
         this.line("assume", this.assume),
         this.line("min size", this.minSize, element("span", { class: "hint" }, "the least size of every symbol")),
+        this.line("compare with", this.compareWith, offered),
       ),
       this.said,
       element(
@@ -114,6 +122,7 @@ class View {
           this.sliders,
         ),
       ),
+      this.comparison,
       element(
         "div",
         { class: "call" },
@@ -301,7 +310,7 @@ class View {
     const inputs = this.inputs();
     if (field.startsWith("shape ")) return inputs[Number(field.slice(6))];
     if (field.startsWith("attribute ")) return this.attributes.querySelector(`[data-name="${field.slice(10)}"]`);
-    return { rule: this.rule, assume: this.assume, min_size: this.minSize }[field];
+    return { rule: this.rule, assume: this.assume, min_size: this.minSize, compare_with: this.compareWith }[field];
   }
 
   showFaults(faults) {
@@ -360,6 +369,8 @@ class View {
     const answer = this.model.get("answer");
     if (!("serial" in answer)) return;
     this.answer.innerHTML = answer.html;
+    this.comparison.innerHTML = answer.comparison;
+    this.comparison.hidden = !answer.comparison;
     this.root.dataset.verdict = answer.verdict;
     this.showState();
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
@@ -10,7 +11,9 @@ from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import BindingError, MissingExtraError
+from symbcast.explanation.names import rule_text
 from symbcast.logic.formulas import AnyOf, Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
@@ -35,6 +38,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     rule: str | Rule = "numpy",
     assume: Assumptions = (),
     min_size: int = 0,
+    compare_with: str | Rule | None = None,
     sizes: Sizes | None = None,
     over: Sequence[str | sympy.Symbol] = (),
     up_to: int | None = None,
@@ -44,18 +48,20 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
-    and assumptions in text are shown as they are, right or wrong. ``sizes`` are those that the sliders start at,
-    ``over`` the one or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from
-    the least size on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is
-    chosen so that something works on the map and something fails, where both exist.
+    and assumptions in text are shown as they are, right or wrong. ``compare_with`` is another rule, given as
+    in `symbcast.compare`, to compare on these shapes. ``sizes`` are those that the sliders start at, ``over`` the one
+    or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from the least size
+    on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is chosen so that
+    something works on the map and something fails, where both exist.
 
     Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
     what are no sizes, and `MissingExtraError` without the extra ``notebook``.
     """
     made = explorer_class("explore")
     question = _question(shapes, rule, assume, min_size, attributes)
+    other = "" if compare_with is None else rule_text(read_rule(compare_with))
     return made(
-        question,
+        replace(question, compare_with=other),
         sizes=_sizes(sizes),
         over=[_name(symbol) for symbol in over],
         up_to=up_to and min(max(1, up_to), LARGEST_MAP),
@@ -77,7 +83,7 @@ def question_of(result: Result) -> Question:
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
     Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
-             min_size=0)
+             min_size=0, compare_with='')
     """
     texts = _attribute_texts(result.rule)
     if result.scope is None:

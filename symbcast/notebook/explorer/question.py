@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import Parameter, RuleInfo
 from symbcast.broadcasting.registry import listed_rules
+from symbcast.comparison import Comparison, compare
+from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -38,11 +40,12 @@ class Question:
     attributes: Mapping[str, str] = field(default_factory=dict)
     assume: str = ""
     min_size: int = 0
+    compare_with: str = ""
 
     def ask(self) -> tuple[Result | None, dict[str, Fault]]:
         """Return the answer, or None and the fault of each field that has one.
 
-        Fields are called ``shape 0``, ``rule``, ``attribute axis``, ``assume`` and ``min_size``.
+        Fields are called ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
 
         >>> Question(("N, 3", "M,, 1")).ask()[1]
         {'shape 1': Fault(message="unexpected ','; expected a dimension", start=2, stop=3)}
@@ -52,12 +55,26 @@ class Question:
             _try(f"shape {n}", faults, _read, text)
         _try("assume", faults, read_assumptions, self._assumptions())
         _try("min_size", faults, check_min_size, self.min_size)
+        if self._is_compared():
+            _try("compare_with", faults, read_rule, self.compare_with)
         attributes = {
             name: _try(f"attribute {name}", faults, p.read, self.rule, text)
             for name, text in self.attributes.items()
             if text.strip() and (p := self._parameter(name)) is not None
         }
         return (None, faults) if faults else self._answer(attributes)
+
+    def comparison(self, result: Result) -> Comparison | None:
+        """Return the rule of this question's answer beside the other one on the same shapes; None without another.
+
+        >>> question = Question(("N, 3", "M, 1"), compare_with="none")
+        >>> question.comparison(question.ask()[0])
+        <Comparison of numpy, none on (N, 3), (M, 1)>
+        """
+        if not self._is_compared():
+            return None
+        rules = [result.rule, read_rule(self.compare_with)]
+        return compare(*self.shapes, rules=rules, assume=self._assumptions(), min_size=self.min_size)
 
     def call(self) -> str:
         """Return the call of `symbcast.broadcast` that asks this question.
@@ -96,6 +113,9 @@ class Question:
             attribute = error.attribute if isinstance(error, RuleArgumentError) else ""
             at = "rule" if self._parameter(attribute) is None else f"attribute {attribute}"
             return None, {at: _fault(error)}
+
+    def _is_compared(self) -> bool:
+        return bool(self.compare_with.strip())
 
     def _assumptions(self) -> str | tuple[()]:
         return self.assume if self.assume.strip() else ()  # as typed, so that a fault is told where it is

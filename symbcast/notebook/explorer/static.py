@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+from symbcast.comparison.document import document
 from symbcast.errors import MissingExtraError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.explorer.view import Looking, shown_section
@@ -15,15 +16,18 @@ from symbcast.show.document import Room
 
 if TYPE_CHECKING:
     from symbcast.api.result import Result
+    from symbcast.comparison import Comparison
 
 _NOTE = "An explorer: run the notebook to change the shapes."
 
 
-def page(result: Result, looking: Looking) -> str:
-    """Return the answer as HTML, with a picture of the explorer's map where there is one."""
+def page(result: Result, looking: Looking, comparison: Comparison | None = None) -> str:
+    """Return the answer as HTML, with the map as a picture and the comparison with another rule, if there are any."""
     parts = [html.render(call.document(result, Room.PAGE))]
     if result.scope is not None and result.scope.names:
         parts.append(_picture(result, looking))
+    if comparison is not None:
+        parts.append(html.render(document(comparison)))
     return "".join((*parts, html.element("div", html.text(_NOTE), "opacity:.75")))
 
 

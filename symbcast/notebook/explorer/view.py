@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.broadcasting import REQUIRED, Parameter
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.characters import clipped, cut, sizes_text, visible
+from symbcast.comparison.document import document
 from symbcast.explanation.axis_steps import worked_out
 from symbcast.notebook.categories import Category, categories
 from symbcast.notebook.defaults import telling_axis
@@ -35,6 +36,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.api.result import Result
+    from symbcast.comparison import Comparison
     from symbcast.notebook.explorer.question import Fault, Question
     from symbcast.notebook.subjects import Subject
 
@@ -180,12 +182,13 @@ def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
     return {name: found[name] for name in names.values()}
 
 
-def answered(result: Result) -> dict[str, Any]:
-    """Return the answer: its verdict in a sentence, and all of it as HTML."""
+def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
+    """Return the answer: its verdict in a sentence, and all of it as HTML, as is the comparison with another rule."""
     return {
         "verdict": result.verdict.value,
         "sentence": f"{result.rule.called}: {call.verdict_words(result)}",
         "html": html.render(call.document(result, Room.PAGE)),
+        "comparison": "" if comparison is None else html.render(document(comparison)),
     }
 
 
@@ -200,6 +203,8 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
             text = f"{{{', '.join(f'{quoted(key)}: {size}' for key, size in value.items())}}}"
         elif isinstance(value, (list, tuple)):
             text = f"[{', '.join(map(quoted, value))}]"
+        elif isinstance(value, str):
+            text = quoted(value)
         else:
             text = repr(value)
         more.append(f"{name}={text}")

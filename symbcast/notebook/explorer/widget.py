@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from anywidget import AnyWidget
 
 from symbcast.api.result import Result
 from symbcast.characters import clipped, visible
+from symbcast.comparison import Comparison
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.static import page
@@ -36,8 +38,9 @@ class Explorer(AnyWidget):
     """A broadcast to play with: its fields, and the answer about what they hold at each moment.
 
     ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
-    the fields; ``sizes`` are the sliders, ``over`` the symbols of the map, ``up_to`` its largest size, ``shade`` the
-    output axis that it is shaded by. Each can be set here, and follows what is typed there. ``result`` is the answer.
+    the fields; ``compare_with`` is another rule to compare with, or empty; ``sizes`` are the sliders, ``over`` the
+    symbols of the map, ``up_to`` its largest size, ``shade`` the output axis that it is shaded by. Each can be set
+    here, and follows what is typed there. ``result`` is the answer.
     """
 
     _esm = _HERE / "explorer.js"
@@ -48,6 +51,7 @@ class Explorer(AnyWidget):
     attributes = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Unicode()).tag(**_FIELD)
     assume = traitlets.Unicode("").tag(**_FIELD)
     min_size = traitlets.Int(0).tag(**_FIELD)
+    compare_with = traitlets.Unicode("").tag(**_FIELD)
     sizes = traitlets.Dict(value_trait=traitlets.Int(min=0, max=LARGEST_SIZE), key_trait=traitlets.Unicode())
     sizes.tag(**_FIELD)
     over = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
@@ -65,6 +69,7 @@ class Explorer(AnyWidget):
     def __init__(self, question: Question, **state: Any) -> None:
         self._question: Question | None = None
         self._result: Result | None = None
+        self._comparison: Comparison | None = None
         self._serial = 0
         self._sections: dict[Any, Section] = {}
         super().__init__(
@@ -73,6 +78,7 @@ class Explorer(AnyWidget):
             attributes=dict(question.attributes),
             assume=question.assume,
             min_size=question.min_size,
+            compare_with=question.compare_with,
             rules=rules_data(),
             page={"colours": palette_data(), "largest_map": LARGEST_MAP, "most_sizes": MOST_SIZES},
             **state,
@@ -80,7 +86,7 @@ class Explorer(AnyWidget):
         self._ask()
         # The solver is loaded when a question first needs it; a keystroke should not wait for that.
         import_module("symbcast.solver.z3_solver")
-        self.observe(self._ask, ["shapes", "rule", "attributes", "assume", "min_size"])
+        self.observe(self._ask, [f.name for f in fields(Question)])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
 
     @traitlets.validate("rule")
@@ -93,7 +99,8 @@ class Explorer(AnyWidget):
         return self._result
 
     def _ask(self, _: Any = None) -> None:
-        question = Question(tuple(self.shapes), self.rule, dict(self.attributes), self.assume, self.min_size)
+        shapes, attributes = tuple(self.shapes), dict(self.attributes)
+        question = Question(shapes, self.rule, attributes, self.assume, self.min_size, self.compare_with)
         if question == self._question:
             return
         self._question = question
@@ -105,7 +112,8 @@ class Explorer(AnyWidget):
             return
         # What needs no decision goes out first: it is there at once, however hard the question is.
         self._look(decided=False)
-        self.answer = {"serial": self._serial, **answered(self._result)}
+        self._comparison = question.comparison(self._result)
+        self.answer = {"serial": self._serial, **answered(self._result, self._comparison)}
         self._look()
 
     def _look(self, _: Any = None, decided: bool = True) -> None:
@@ -121,19 +129,20 @@ class Explorer(AnyWidget):
 
     def _state(self) -> dict[str, Any]:
         """Return what the explorer was set to beside the question, as far as it is not what it would be anyway."""
-        state = {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
+        state: dict[str, Any] = {"compare_with": self.compare_with.strip()}
+        state |= {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
         names = set(self._result.scope.names.values()) if self._result.scope is not None else set()
         state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
         state["over"] = [name for name in self.over if name in names]
-        defaults: dict[str, Any] = {"sizes": {}, "over": [], "up_to": None, "shade": None}
+        defaults: dict[str, Any] = {"compare_with": "", "sizes": {}, "over": [], "up_to": None, "shade": None}
         return {name: value for name, value in state.items() if value != defaults[name]}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget, and what stands in its place where a notebook is only displayed."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None and self._result is not None:
-            made[0]["text/html"] = page(self._result, self._looking())
+            made[0]["text/html"] = page(self._result, self._looking(), self._comparison)
         return made
 
     def _looking(self) -> Looking:

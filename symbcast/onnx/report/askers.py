@@ -11,6 +11,7 @@ from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
 from symbcast.program.needs import needs
 from symbcast.report.failures import Sizes
 from symbcast.solver.evaluation import holds_at
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.api.env import ShapeEnv
@@ -46,6 +47,10 @@ class Askers:
         if found:
             return [*(op for op in failed if op.number < found[0].number), *found]
         return failed or self._env.requirement(clause).origins
+
+    def all_asked(self, node: str | None) -> list[Formula]:
+        """Return all that a node asks of sizes."""
+        return [f for op, asked in self._asked if op.origin == node for f in asked if symbols_in(f)]
 
     def failing(self, sizes: Sizes) -> list[Op]:
         """Return the operations that are not valid at some sizes."""

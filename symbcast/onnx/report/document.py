@@ -65,7 +65,7 @@ def _document(report: ModelAnswer, shown: int) -> Document:
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
-    left = field("and", words(f"{more} more; .findings has them all" if more > 0 else ""), most=1)
+    left = field("and", words(f"{more} more; .findings and JSON have them all" if more > 0 else ""), most=1)
     title = heading(cut(visible(report.source), 60), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
 
@@ -206,7 +206,7 @@ def _of_data(report: ModelAnswer, findings: Sequence[Finding]) -> Iterator[Field
     told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(told.items()):
         if number == 2:
-            yield field("", words(f"and {len(told) - 2} more; .data_sizes has them all"), most=1)
+            yield field("", words(f"and {len(told) - 2} more; .data_sizes and JSON have them all"), most=1)
             return
         yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.characters import listed
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Formula
+from symbcast.logic.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
 from symbcast.onnx.report.askers import Askers
 from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
 from symbcast.onnx.report.repairs import Repairs
@@ -27,11 +27,18 @@ if TYPE_CHECKING:
     from symbcast.program.operation import Op
 
 
+Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"
+"""Sizes at which something fails, by name, and with those of all other symbols of the model."""
+_TRIED = 8
+"""So many nodes are passed over for which sizes are too small."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding(report.Finding):
     """A conjunct of a model's condition, or one of the nodes that clash where there are no sizes to run at.
 
-    The operation is the node that asks it first, or fails first; the operands are all its inputs.
+    The operation is the node that asks it first, or fails first; one that asks only that sizes be large enough stands
+    back behind others that fail. The operands are all its inputs.
 
     Attributes:
         contents: The elements of those operands that are short lists of integers, None for others.
@@ -85,19 +92,54 @@ class _Reader:
         symbols = {name: s for s, name in checked.env.shown.items()}
         inputs = checked.conditions.inputs.shown
         self._own = {s: symbols[name] for s, name in inputs.items() if symbols[name] != s}
+        self._theirs = {ours: theirs for theirs, ours in self._own.items()}
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
         """Return the findings about conjuncts of the condition, in the order of the nodes that ask first."""
         found: list[tuple[int, Finding]] = []
         for clause in clauses:
-            env = self._env if is_data else self._checked.conditions.inputs
-            failing = env.counterexample(clause)
-            sizes = None if failing is None else completed(self._checked, failing)
             # The inputs' own environment may have symbols of its own for the names.
             whole = put_in(clause, self._own) if self._own else clause
+            failing, sizes = self._at_all(clause) if is_data else self._at_inputs(clause, whole)
             ops = self._askers.of(whole, sizes)
             found.append((ops[0].number if ops else -1, self._finding(whole, ops, failing, sizes, is_data)))
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+
+    def _at_all(self, clause: Formula) -> Evidence:
+        """Return the smallest sizes, also of data, at which a conjunct fails."""
+        failing = self._env.counterexample(clause)
+        return failing, None if failing is None else completed(self._checked, failing)
+
+    def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:
+        """Return the smallest sizes at which a conjunct fails, and not first at a node that asks only for larger sizes.
+
+        No window fits into an image of 1 row, but it is for the sum of its halves that the rows must be even. So sizes
+        are looked for at which such a node runs; where there are none, the conjunct is what that node asks.
+        """
+        env = self._checked.conditions.inputs
+        failing = env.counterexample(clause)
+        sizes = None if failing is None else completed(self._checked, failing)
+        found = failing, sizes
+        met = [c for c in env.clauses if c != clause]
+        for _ in range(_TRIED):
+            bound = None if sizes is None else self._least_asked(whole, sizes)
+            if bound is None:
+                return failing, sizes
+            met.append(bound)
+            failing = env.failing(any_of((clause, negate(all_of(met)))))
+            sizes = None if failing is None else completed(self._checked, failing)
+            if sizes is None:
+                break
+        return found
+
+    def _least_asked(self, whole: Formula, sizes: Sizes) -> Formula | None:
+        """Return what the node to blame at some sizes asks, where that is bounds of the inputs' sizes alone."""
+        blamed = blame(self._checked.asker, self._askers.of(whole, sizes), sizes, whole)
+        asked = [] if blamed is None else self._askers.all_asked(blamed.op.origin)
+        if not asked or not all(isinstance(f, Comparison) and f.operator in ("<=", "<") for f in asked):
+            return None
+        bounds = all_of(put_in(f, self._theirs) for f in asked)
+        return bounds if symbols_in(bounds).keys() <= self._checked.conditions.inputs.shown.keys() else None
 
     def clash(self, requirement: Requirement) -> Finding:
         """Return the finding about one of the nodes that clash."""
