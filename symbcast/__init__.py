@@ -33,6 +33,7 @@ from symbcast.errors import (
     ShapeTypeError,
     SymbcastError,
     UndecidedError,
+    UnknownRankError,
     UnknownRuleError,
 )
 from symbcast.program.refusals import (
@@ -116,6 +117,7 @@ __all__ = [
     "SymbcastError",
     "UndecidedError",
     "Unknown",
+    "UnknownRankError",
     "UnknownRuleError",
     "Verdict",
     "__version__",

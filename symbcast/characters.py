@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 _LONGEST_NAME = 200
 """Longer names are compared with none: it takes time in the square of the length."""
-_PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|\?\w+)")
+_PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|(\?|\.\.\.)\w+)")
 
 
 def visible(text: str) -> str:

@@ -137,6 +137,21 @@ class OperatorError(SymbcastError, ValueError):
         return f"{text}; {self.hint}" if self.hint else text
 
 
+class UnknownRankError(SymbcastError, ValueError):
+    """A question that takes shapes of known ranks alone, and was asked of one with a sequence of axes.
+
+    ``question`` is what was asked, such as ``"cases"``, and ``subject`` the shape, or what else has the sequence.
+    """
+
+    def __init__(self, question: str, subject: str) -> None:
+        super().__init__(question, subject)
+        self.question = question
+        self.subject = subject
+
+    def __str__(self) -> str:
+        return f"{self.question}: the rank is not known in {_brief(self.subject)}; ask for each rank by itself"
+
+
 class RuleDefinitionError(SymbcastError, TypeError):
     """A class that cannot be added to the rules: something is missing, or a name of it is another rule's."""
 

@@ -7,10 +7,11 @@ from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
 from symbcast.algebra.sizes import MAX_SIZE, check_size
 from symbcast.algebra.symbols import Unknown, told_apart
 from symbcast.algebra.terms import Dim, symbols_of
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.text import parse_dim, parse_shape
 from symbcast.text.printing import shape_text
 
@@ -96,7 +97,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return shape(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return shape_of, (self.dims,)
+        return any_shape_of, (self.dims,)
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -203,7 +204,90 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return tuple(replaced(d, placed) for d in dims) if unknowns else dims
 
 
+def _joined(first: Shape, second: Shape) -> Shape:
+    """Return the sizes of two shapes one behind the other."""
+    if type(first) is type(second) is OpenShape:
+        raise ShapeTypeError(second, "a shape of known rank", "a shape has one sequence of axes ('...', '*name')")
+    return any_shape_of((*first.dims, *second.dims))
+
+
 _WHOLE = slice(None)
+
+
+class OpenShape(Shape):
+    """A shape of unknown rank: the sizes before and behind a sequence of axes (``...``, ``*batch``) that is any number.
+
+    Its `rank` is None, and it has no length. Axes are counted from the end that is known: ``[-1]`` is the last size
+    where sizes stand behind the sequence, ``[0]`` the first where some stand before it. ``dims`` has the sequence in
+    its place.
+
+    >>> found = shape("*batch, N, 3")
+    >>> found, found.rank, found[-1], found[-2]
+    (Shape('(*batch, N, 3)'), None, 3, N)
+    """
+
+    __slots__ = ()
+
+    @property
+    def rank(self) -> Any:
+        return None
+
+    @property
+    def is_concrete(self) -> bool:
+        return False
+
+    @property
+    def place(self) -> int:
+        """How many sizes stand before the sequence."""
+        return next(n for n, dim in enumerate(self.dims) if is_sequence(dim))
+
+    def __getitem__(self, place: Any) -> Any:
+        dims, known = self.dims, self.place
+        if not isinstance(place, slice):
+            number = index(place)
+            if -(len(dims) - known) < number < known:
+                return _to_sympy()(dims[number])
+        elif place.step in (None, 1):
+            first, last = (0 if place.start is None else index(place.start)), place.stop
+            if first >= 0 and last is not None and 0 <= index(last) <= known:
+                return tuple(map(_to_sympy(), dims[first:last]))
+            if -(len(dims) - known) < first < 0 and (last is None or index(last) < 0):
+                return tuple(map(_to_sympy(), dims[first:last]))
+        raise IndexError(f"{self} has no known axis there: its rank is not known, count from the end that is")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self} has no length: its rank is not known")
+
+    __iter__ = __len__  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"whether {self} has axes is not known")
+
+    def __contains__(self, dim: object) -> bool:
+        return any(not is_sequence(d) and _to_sympy()(d) == dim for d in self.dims)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpenShape) and (self.dims == other.dims or self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
+
+    def __str__(self) -> str:
+        return shape_text(self.dims)
+
+    def __add__(self, other: Any) -> Any:
+        return _joined(self, shape(other))
+
+    def __radd__(self, other: Any) -> Any:
+        return _joined(shape(other), self)
+
+    def _key(self) -> tuple[Any, ...]:
+        dims = super()._key()
+        symbols = [s for s in symbols_of(dims) if isinstance(s, SequenceSymbol)]
+        anonymous = [sequence for sequence in sequences_of(symbols) if sequence.is_anonymous]
+        placed = {sequence: AxisSequence("...", -1 - n) for n, sequence in enumerate(anonymous)}
+        bound = {s: s.of(placed[s.sequence]) for s in symbols if s.sequence in placed}
+        return tuple(replaced(d, bound) for d in dims) if bound else dims
 
 
 def _to_sympy() -> Callable[[Dim], Any]:
@@ -225,7 +309,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     >>> shape((2, "N + 1", None)), shape("tensor<?x3xf32>"), shape("b 3", dialect="einops")
     (Shape('(2, N + 1, ?)'), Shape('(?, 3)'), Shape('(b, 3)'))
     """
-    if type(value) is Shape:
+    if type(value) is Shape or type(value) is OpenShape:
         return value
     if isinstance(value, str):
         return from_text(value, dialect)
@@ -258,13 +342,31 @@ def sizes_of(shape: Shape) -> tuple[int, ...]:
 
 
 def shape_of(dims: Iterable[Dim]) -> Shape:
-    """Return the shape of dimensions that are such already: nothing is read or checked."""
+    """Return the shape of dimensions that are such already: nothing is read or checked; none is a sequence of axes."""
     return tuple.__new__(Shape, dims)
+
+
+def any_shape_of(dims: Iterable[Dim]) -> Shape:
+    """Return the shape of dimensions that are such already, one of which may be a sequence of axes."""
+    found = tuple(dims)
+    return tuple.__new__(OpenShape if any(map(is_sequence, found)) else Shape, found)
+
+
+def is_open(shape: Shape) -> bool:
+    """Return whether the rank of a shape is not known."""
+    return type(shape) is OpenShape
+
+
+def known_rank(shape: Shape, question: str) -> Shape:
+    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about."""
+    if type(shape) is OpenShape:
+        raise UnknownRankError(question, str(shape))
+    return shape
 
 
 def from_text(text: str, dialect: str | None = None) -> Shape:
     """Return the shape written in ``text``, every ``?`` in it a fresh unknown."""
-    return shape_of(parse_shape(text, dialect))
+    return any_shape_of(parse_shape(text, dialect))
 
 
 def from_dims(dims: Iterable[object]) -> Shape:
@@ -278,8 +380,10 @@ def from_dims(dims: Iterable[object]) -> Shape:
     made: list[Dim] = []
     for dim in found:
         made.append(from_dim(dim, unknowns=len(made)))
+    if sum(map(is_sequence, made)) > 1:
+        raise ShapeTypeError(found, _WANTED, "a shape has one sequence of axes ('...', '*name')")
     unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
-    return shape_of(_labelled(made, unknowns) if len(unknowns) > 1 else made)
+    return any_shape_of(_labelled(made, unknowns) if len(unknowns) > 1 else made)
 
 
 def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Iterable[Dim]:
@@ -303,6 +407,8 @@ def from_dim(value: object, unknowns: int = 0) -> Dim:
     """Return one dimension; ``unknowns`` numbers the label of an unknown one."""
     if type(value) is int and value != -1:
         return check_size(value)
+    if value is Ellipsis:
+        return AxisSequence.anonymous().rest()
     if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
         return Unknown(f"?{unknowns}")
     if isinstance(value, str):

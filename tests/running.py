@@ -13,6 +13,7 @@ import onnxruntime
 from onnx import helper
 
 import symbcast as sb
+from symbcast.algebra.sequences import is_sequence
 from symbcast.algebra.symbols import symbol
 from symbcast.solver.evaluation import size_at
 
@@ -84,7 +85,7 @@ class Answer:
         self._report = report
         self._shapes = report.shapes
         # Those that sizes change: of the others there are many, and they are the same at every point.
-        shapes = (shape for shape in self._shapes.values() if shape)
+        shapes = (shape for shape in self._shapes.values() if shape is not None and shape.rank)
         self._open = [shape for shape in shapes if not all(isinstance(d, int) for d in shape.dims)]
         self._condition = sb.Condition(report.condition)
         self._names = {s.name for s in self._condition.symbols}
@@ -93,13 +94,16 @@ class Answer:
         """Return whether the condition holds; what has no value does not."""
         return self._condition.holds({name: size for name, size in sizes.items() if name in self._names})
 
-    def shape(self, name: str, sizes: Sizes) -> tuple[int | None, ...] | None:
-        """Return the shape of a value; None for sizes that data decide, and where no shape is known."""
+    def shape(self, name: str, sizes: Sizes) -> tuple[Any, ...] | None:
+        """Return the shape of a value; None for sizes that data decide, and where no shape is known.
+
+        Of an unknown rank, an ellipsis stands for the axes of which it is not known how many they are.
+        """
         found = self._shapes.get(name)
         if found is None:
             return None
         bound = {symbol(n): size for n, size in sizes.items()}
-        return tuple(d if isinstance(d, int) else _size(d, bound) for d in found.dims)
+        return tuple(d if isinstance(d, int) else ... if is_sequence(d) else _size(d, bound) for d in found.dims)
 
     def is_large(self, sizes: Sizes) -> bool:
         """Return whether something may be too large to be run in a test."""
@@ -137,8 +141,15 @@ def _count(shape: sb.Shape, bound: Mapping[Any, int]) -> int:
         return 0
 
 
-def fits(known: tuple[int | None, ...] | None, real: tuple[int, ...]) -> bool:
+def fits(known: tuple[Any, ...] | None, real: tuple[int, ...]) -> bool:
     """Return whether a shape may be the one that is known, as far as it is."""
+    if known is not None and ... in known:
+        place = known.index(...)
+        behind = len(known) - place - 1
+        # Both ends lie within it, and one behind the other.
+        return len(real) >= place + behind and fits(
+            (*known[:place], *known[place + 1 :]), (*real[:place], *real[len(real) - behind :])
+        )
     return known is None or (
         len(known) == len(real) and all(d in (None, size) for d, size in zip(known, real, strict=True))
     )

@@ -28,7 +28,7 @@ from symbcast.algebra.terms import Dim, Operation, Term, symbols_of, term
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import at_most
-from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
 from symbcast.shapes import shape as read_shape
 from symbcast.text.printing import dim_text
 
@@ -40,7 +40,7 @@ _UNKNOWN = ("", "?", "-1")
 
 def read(value: object) -> Shape:
     """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor that has one, or of a sequence of dimensions."""
-    return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
+    return any_shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
@@ -71,7 +71,7 @@ def write(shape: ShapeLike) -> onnx_ir.Shape:
     Raises `DimensionError` for what it cannot express.
     """
     library = load("onnx_ir", "onnx-ir")
-    found = read_shape(shape).dims
+    found = known_rank(read_shape(shape), "a shape of onnx-ir").dims
     uses = Counter(s for d in found if not isinstance(d, int) for s in d.symbols())
     return cast("onnx_ir.Shape", library.Shape([_written(library, d, uses) for d in found]))
 
@@ -90,7 +90,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
         return (value,)
     found = value if isinstance(value, onnx_ir.Shape) else getattr(value, "shape", value)
     if found is None:
-        raise DimensionError(value, "its rank is not known", "infer shapes first, or write the shape as text")
+        return (...,)
     try:
         return tuple(found)
     except TypeError:

@@ -2,10 +2,11 @@
 
 In: a fixed dimension is its size, one with a `Symbol` is one size wherever the symbol is, and any other is an unknown
 with the dimension's bounds, another one each time it is read. The bounds of a dimension with a symbol are in
-`assumptions`. A `PartialShape` of dynamic rank is not read.
+`assumptions`. A `PartialShape` of dynamic rank is ``...``: any number of axes.
 
 Out: sizes and symbols, each with its `Symbol` and, as bounds, the range that is assumed of it. Not expressed is all
-arithmetic (``N + 1``, ``N//2``, ``broadcast(N, M)``), and assumptions with gaps or over several symbols.
+arithmetic (``N + 1``, ``N//2``, ``broadcast(N, M)``), and assumptions with gaps or over several symbols; of a shape of
+unknown rank, anything but that.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import at_most
 from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
 
 if TYPE_CHECKING:
     import openvino
@@ -40,7 +41,7 @@ _symbols_by_name: dict[Symbol, Any] = {}
 
 def read(value: object) -> Shape:
     """Return the shape of a `PartialShape`, or of anything of OpenVINO that has one."""
-    return shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
+    return any_shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
@@ -57,7 +58,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 def assumptions(*values: object) -> list[sympy.Basic]:
     """Return the bounds of the dimensions that have a symbol; the bounds of other ones are their own."""
     found: dict[sympy.Basic, None] = {}
-    for dim in (d for v in values for d in _dims(v)):
+    for dim in (d for v in values for d in _dims(v) if d is not ...):
         read_as = from_dim(dim)
         if isinstance(read_as, int) or not dim.has_symbol():
             continue
@@ -81,10 +82,25 @@ def write_all(
 ) -> list[openvino.PartialShape]:
     """Return several shapes as `PartialShape`, their labels and assumptions in common."""
     openvino = load("openvino", "openvino")
-    settled = settle(shapes, assume, min_size)
+    given = list(shapes)
+    # Of a shape that says nothing at all, nothing is to be said.
+    settled = settle([() if _says_nothing(s) else s for s in given], assume, min_size)
     settled.refuse_others("OpenVINO")
     made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
-    return [openvino.PartialShape([_checked(d, made) for d in s.dims]) for s in settled.shapes]
+    return [
+        openvino.PartialShape.dynamic()
+        if _says_nothing(s)
+        else openvino.PartialShape([_checked(d, made) for d in dims])
+        for s, dims in zip(given, (s.dims for s in settled.shapes), strict=True)
+    ]
+
+
+def _says_nothing(given: ShapeLike) -> bool:
+    """Return whether a shape is a sequence of axes without a name, and no more."""
+    return shape(given) == _DYNAMIC
+
+
+_DYNAMIC = shape("...")
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
@@ -93,7 +109,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
         return (value,)
     found = value if isinstance(value, openvino.PartialShape) else _shape_of(value)
     if isinstance(found, openvino.PartialShape) and found.rank.is_dynamic:
-        raise DimensionError(value, "its rank is dynamic", "reshape the model to a rank, or write the shape as text")
+        return (...,)
     try:
         return tuple(found)
     except TypeError:

@@ -24,7 +24,7 @@ from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.sympy_functions import broadcast, floordiv, mod
 from symbcast.algebra.terms import Kind, term
 from symbcast.errors import DimensionError
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 
 
 def read(value: Iterable[int | sympy.Expr]) -> Shape:
@@ -55,7 +55,9 @@ def write(shape_like: ShapeLike, symbols: Mapping[sympy.Symbol, sympy.Symbol] | 
         shown = symbol_to_sympy(symbol)
         return put_in.get(shown, shown)
 
-    return tuple(fold(term(d), leaf, _operation, _total) for d in shape(shape_like).dims)
+    return tuple(
+        fold(term(d), leaf, _operation, _total) for d in known_rank(shape(shape_like), "the sizes of sympy").dims
+    )
 
 
 def _total(parts: Sequence[tuple[int, list[sympy.Expr]]]) -> sympy.Expr:

@@ -15,7 +15,7 @@ from symbcast.errors import DimensionError, MissingExtraError
 from symbcast.logic.formulas import Formula, equal
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape, shape_of
 from symbcast.solver.knowledge import ContradictionError, Knowledge
 from symbcast.solver.normal_form import symbols_in
 from symbcast.solver.size_sets import ALL, SizeSet
@@ -75,7 +75,8 @@ def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> S
     """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
     given = list(shapes)
     # What is assumed may be of the sizes of other shapes too, which are told by themselves.
-    scope = Scope.asked(given, [shape(s) for s in given], assume, min_size, is_linked=False)
+    read = [known_rank(shape(s), "the sizes of another framework") for s in given]
+    scope = Scope.asked(given, read, assume, min_size, is_linked=False)
     known = scope.knowledge
     put_in = tuple(shape_of(replaced(d, known.values) for d in s.dims) for s in scope.shapes)
     present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))

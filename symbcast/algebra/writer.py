@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.terms import Atom, Dim, Monomial, Operation, Term
 
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
@@ -115,6 +116,8 @@ class TermWriter:
         return atom, "*".join(powers)
 
     def _atom(self, atom: Atom) -> tuple[str, int]:
+        if isinstance(atom, SequenceSymbol):
+            return atom.name, ATOM
         if not isinstance(atom, Operation):
             return self._labels.get(atom) or name_text(getattr(atom, "name", "")), ATOM
         if atom.kind in ("//", "%"):

@@ -78,6 +78,7 @@ class ShapeEnv(ShapeFunctions, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.questions.cases import cases_of_program
 
+        self.check_ranks("cases")
         return cases_of_program(Cases, self, Condition(self), hints, limit)
 
     # What follows from the whole.
@@ -111,6 +112,7 @@ class ShapeEnv(ShapeFunctions, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.api.expansion import Place, made_of
 
+        self.check_ranks("expands")
         op = self._broadcast_named(operation)
         if self.verdict is Verdict.NEVER:
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])

@@ -45,6 +45,8 @@ def broadcast(
 
     An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
     Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
+    The rank need not be known: ``..., 3`` and ``*batch, 3`` have any number of further axes, whose sizes are
+    ``batch[-1]``, ``batch[-2]`` and so on, 1 where there are no more.
 
     Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
     Shapes that do not broadcast are an answer, not an error.
@@ -97,11 +99,14 @@ class Result(Call, Guards):
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
 
-        Names that are not Python identifiers go into the mapping. Raises `IncompatibleShapesError` where the rule
-        refuses, and `BindingError` for a size that is missing, unknown, not a size, or against the assumptions.
+        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises
+        `IncompatibleShapesError` where the rule refuses, and `BindingError` for a size that is missing, unknown, not a
+        size, or against the assumptions.
 
         >>> broadcast("N, 3", "M, 1").evaluate(N=4, M=1)
         (4, 3)
+        >>> broadcast("*batch, N", "2, 3").evaluate(batch=(5, 1), N=1)
+        (5, 2, 3)
         """
         from symbcast.program.bindings import bind
 
@@ -157,6 +162,7 @@ class Result(Call, Guards):
         """
         from symbcast.api.expansion import Place, expansion_at
 
+        self.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
         return expansion_at(self, Place.of(self.rule, [s.rank for s in self.operands], operand, axis))
@@ -171,6 +177,7 @@ class Result(Call, Guards):
         """
         from symbcast.exchange.stablehlo import stablehlo_source
 
+        self.check_ranks("to_stablehlo")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
         return stablehlo_source(self, name, element_type)
@@ -195,6 +202,7 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.surprises import surprises
 
+        self.check_ranks("surprises")
         return surprises(self)
 
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
@@ -210,6 +218,7 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.repairs import repairs
 
+        self.check_ranks("repairs")
         return repairs(self, limit)
 
     def cases(self, limit: int | None = None) -> Cases:
@@ -230,6 +239,7 @@ class Result(Call, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.questions.cases import cases_of_call
 
+        self.check_ranks("cases")
         return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:

@@ -5,10 +5,11 @@ What a rule is, how one is added, and what each rule means is told in the README
 
 from symbcast.broadcasting import numpy  # noqa: F401 - the default rule is always at hand
 from symbcast.broadcasting.base import Alias, Emission, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
+from symbcast.broadcasting.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
 from symbcast.broadcasting.parameters import REQUIRED, AttributeLike, AttributeValue, Kind, Parameter
 from symbcast.broadcasting.placement import (
     AtRight,
+    Dims,
     FromAxis,
     OnAxes,
     OntoRight,

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from symbcast.algebra.arithmetic import add, subtract
+from symbcast.algebra.sequences import is_sequence, rank_of
+from symbcast.algebra.terms import term
 from symbcast.broadcasting.constraints import Constraint, Origin
-from symbcast.broadcasting.laws import Ask, Dims, Join, Law, OutputDim, columns, value_of
+from symbcast.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue, Parameter
-from symbcast.broadcasting.placement import AtRight, Placement, Places, Refusal
+from symbcast.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
 from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError
-from symbcast.logic.formulas import FALSE, holds
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
 from symbcast.reasons import Reason, Remedy
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 
 class Emission(NamedTuple):
@@ -113,6 +120,11 @@ class Rule(ABC):
             problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
             raise RuleArgumentError(self.name, problem, "give one shape for each")
 
+    def check_operands(self, shapes: Sequence[Dims]) -> None:
+        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
+
     def _check_number(self, count: int) -> None:
         """Raise `RuleArgumentError` for a number of operands that is not taken under the name asked for."""
         alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)
@@ -175,9 +187,64 @@ class Rule(ABC):
             constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
         return Emission(constraints, tuple(output))
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether one law is that of all axes, however many there are."""
+        return self.law is not None and type(self).law_at is Rule.law_at
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
+        """Return shapes, some of unknown rank, laid as `Placement.expand` does.
+
+        Raises `RuleArgumentError` where the rule does not say what becomes of a sequence of axes.
+        """
+        Rule.check_shapes(self, shapes)  # how many there are; what asks for ranks comes later
+        opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
+        if not opened:
+            return list(shapes)
+        found = self.placement.expand(shapes) if self.is_uniform else None
+        base = self.placement.base([len(s) for s in shapes])
+        if found is None:
+            problem = "it does not broadcast all axes alike" if not self.is_uniform else "it counts axes from elsewhere"
+        elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
+            return found
+        else:
+            problem = "an axis that is not there is no size of 1 to it"
+        text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
+        raise RuleArgumentError(self.name, text, "ask for each rank by itself")
+
+    def emit_open(self, shapes: Sequence[Dims]) -> Emission:
+        """Return what is asked of shapes of which some are of unknown rank, and the output.
+
+        The shapes are laid by `expand`, with one axis in the place of all axes of a sequence beyond the known ends.
+        That one axis speaks for all of them. On each only sequences meet, the same ones and by the same law, and every
+        sequence has a size of its own there, which is 1 where it has no such axis: then nothing more is asked. So what
+        is asked holds on all these axes, or fails on some, exactly where it holds on one, or fails there.
+        """
+        expanded = self.expand(shapes)
+        asked = [(_settled(f), why) for f, why in self.placement.rank_asks([_rank(s) for s in shapes])]
+        ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if formula != TRUE]
+        if any(c.requirement == FALSE for c in ranks):
+            return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
+        emission = self.emit(expanded)
+        places = self.places([len(s) for s in expanded])
+        axes = (
+            a for of, s in zip(places.of, expanded, strict=True) for a, d in zip(of, s, strict=True) if is_sequence(d)
+        )
+        sequence = next(axes, None)
+        sized = [
+            Constraint(c.requirement, c.origin._replace(sequence=sequence), c.why, c.details)
+            for c in emission.constraints
+        ]
+        return Emission([*ranks, *sized], emission.output)
+
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
         return law
+
+    @property
+    def has_base_rank(self) -> bool:
+        """Whether what comes out has the axes of one operand, all of which are there."""
+        return self.placement.has_base_rank
 
     def places(self, ranks: Sequence[int]) -> Places:
         """Return where the axes of operands of the given ranks lie."""
@@ -265,6 +332,23 @@ class Rule(ABC):
 
 
 _AT_RIGHT = AtRight()
+
+
+def _rank(shape: Dims) -> Dim:
+    """Return the rank of a shape, one of whose sizes may be a sequence."""
+    sequence = next(filter(is_sequence, shape), None)
+    return len(shape) if sequence is None else add(len(shape) - 1, rank_of(sequence))
+
+
+def _settled(formula: Formula) -> Formula:
+    """Return a comparison of ranks, or true or false where it is so whatever the ranks are."""
+    if not isinstance(formula, Comparison):
+        return formula
+    apart = subtract(formula.right, formula.left)
+    if isinstance(apart, int):
+        return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
+    least = term(apart).lower_bound
+    return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
 
 
 def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:

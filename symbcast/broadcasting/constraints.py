@@ -19,6 +19,8 @@ class Origin(NamedTuple):
 
     ``operands`` are positions in the call; ``axis`` counts the axes of the aligned shapes from the front and ``rank``
     is how many there are, so that the axis can be named from both ends; both are None for a constraint on whole shapes.
+    ``sequence`` is the axis that stands for all axes of sequences, where ranks are not known: then an axis before it
+    can be named from the front, and one behind it from the end.
     """
 
     rule: str
@@ -26,6 +28,7 @@ class Origin(NamedTuple):
     axis: int | None = None
     rank: int | None = None
     operation: str | None = None
+    sequence: int | None = None
 
     def __str__(self) -> str:
         place = f"{self.rule} of operands {', '.join(map(str, self.operands))}"

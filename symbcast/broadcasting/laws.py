@@ -6,15 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
-from symbcast.broadcasting.placement import Places
+from symbcast.broadcasting.placement import Dims, Places
 from symbcast.logic.formulas import Compatible, Formula, at_most, equal, holds, one_or_equal
 from symbcast.reasons import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-
-Dims: TypeAlias = "Sequence[Dim]"
-"""The sizes of a shape, from the front."""
 
 
 class Joined(tuple["Dim", ...]):
@@ -66,9 +63,11 @@ class Law(ABC):
     Attributes:
         reasons: The reasons of what it asks.
         stretches_base: Whether the operand that the others are laid onto may be stretched too.
+        takes_missing_as_one: Whether an operand that does not reach an axis might as well have the size 1 there.
     """
 
     stretches_base: ClassVar[bool] = False
+    takes_missing_as_one: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -103,6 +102,7 @@ class Join(Law):
     """
 
     stretches_base: ClassVar[bool] = True
+    takes_missing_as_one: ClassVar[bool] = True
 
     def __init__(self, why: Reason = JOIN) -> None:
         self.why = why
@@ -121,6 +121,8 @@ class Join(Law):
 
 class Equal(Law):
     """All sizes are equal; that one comes out. ``details`` fill in the wording of ``why``."""
+
+    takes_missing_as_one: ClassVar[bool] = True
 
     def __init__(self, why: Reason = EQUAL, details: Mapping[str, Detail] = _NO_DETAILS) -> None:
         self.why = why
@@ -148,6 +150,8 @@ class Onto(Law):
 
     Where ``past_end`` is given, a size that hangs over must be 1, for that reason.
     """
+
+    takes_missing_as_one: ClassVar[bool] = True
 
     def __init__(self, why: Reason = ONTO, past_end: Reason | None = None) -> None:
         self.why = why
@@ -182,6 +186,7 @@ class JoinAtMost(Join):
     """As `Join`, and no size is greater than that of the base."""
 
     stretches_base: ClassVar[bool] = False
+    takes_missing_as_one: ClassVar[bool] = False
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from symbcast.broadcasting.base import Emission, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, Law, Onto, OutputDim
+from symbcast.broadcasting.laws import Ask, Column, Equal, Join, Law, Onto, OutputDim
 from symbcast.broadcasting.parameters import Kind, Parameter
-from symbcast.broadcasting.placement import AtRight, FromAxis, OntoRight, Placement, Places, Refusal, SameRank, run
+from symbcast.broadcasting.placement import (
+    AtRight,
+    Dims,
+    FromAxis,
+    OntoRight,
+    Placement,
+    Places,
+    Refusal,
+    SameRank,
+    run,
+)
 from symbcast.broadcasting.registry import rule
+from symbcast.broadcasting.unknown_rank import expanded_at_right
 from symbcast.errors import RuleArgumentError
-from symbcast.logic.formulas import FALSE, all_of, any_of, equal
+from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, Reason, Remedy
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 MAX_PADDING = 1000
 """How many ones an importer's padding may put behind a shape."""
@@ -67,6 +81,11 @@ class Unidirectional(Rule):
     placement = OntoRight()
     law = Onto()
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether no axis is to be kept."""
+        return not self.keep
+
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis: that of its own for those to be kept."""
         return _KEPT if axis in self.keep else law
@@ -93,6 +112,8 @@ class _Run(FromAxis):
 class _Padded(_Run):
     """B lies on a run of A's axes, padded with ones behind it; then both lie at the right."""
 
+    has_base_rank: ClassVar[bool] = False
+
     @property
     def reasons(self) -> tuple[Reason, ...]:
         return ()
@@ -111,6 +132,12 @@ class _Padded(_Run):
         return None
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
+        return iter(())
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        return expanded_at_right(shapes) if self.axis is None else None
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
         return iter(())
 
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import ClassVar
 
 from symbcast.broadcasting.base import Alias, Instead, Rule
-from symbcast.broadcasting.laws import Ask, Column, Dims, Equal, Join, JoinAtMost, Law, Onto, OutputDim
+from symbcast.broadcasting.laws import Ask, Column, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.broadcasting.placement import FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
+from symbcast.broadcasting.placement import Dims, FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import equal
@@ -99,6 +99,11 @@ class Explicit(Rule):
         """As declared, but that OpenVINO lets data of rank 0 name an axis."""
         law = self.law if ranks[0] == len(self.axes) else _ScalarAxis(self.axes[0])
         return self.placement, law
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether the rank of data tells nothing but how many axes there are."""
+        return self.flavour == "document" or len(self.axes) != 1
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """The axes are as many as data has, in order, and within the target."""

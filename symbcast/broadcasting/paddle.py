@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from symbcast.broadcasting.base import Alias
-from symbcast.broadcasting.laws import Dims
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import Parameter
-from symbcast.broadcasting.placement import AtRight
+from symbcast.broadcasting.placement import AtRight, Dims
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 

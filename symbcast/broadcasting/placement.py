@@ -8,11 +8,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
+from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting.parameters import AttributeValue
+from symbcast.broadcasting.unknown_rank import expanded_at_right, known_rank, place_of, reaches
 from symbcast.errors import RuleArgumentError
+from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+Dims: TypeAlias = "Sequence[Dim]"
+"""The sizes of a shape, from the front."""
 
 
 class Places(NamedTuple):
@@ -47,6 +56,9 @@ OUTSIDE = Reason(
 )
 
 
+AXES_OF_DATA = Reason("axes-of-data", "{name}'s rank {rank} must be {count}, the number of axes that are named")
+
+
 def run(start: int, length: int) -> tuple[int, ...]:
     """Return the axes from ``start`` on."""
     return tuple(range(start, start + length))
@@ -57,14 +69,28 @@ class Placement(ABC):
 
     Attributes:
         is_at_right: Whether all axes are counted from the right, so that an operand can be given leading axes of 1.
+        has_base_rank: Whether what comes out has the rank of the base.
     """
 
     is_at_right: ClassVar[bool] = False
+    has_base_rank: ClassVar[bool] = True
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons of its refusals."""
         return ()
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        """Return shapes, some of unknown rank, with as many axes of their sequences named as the others reach.
+
+        So they lie under each other as shapes of known ranks do; what is left of a sequence is one axis in them that
+        stands for all of its axes. None where the placement counts axes from the other end of a sequence.
+        """
+        return None
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        """Yield what must hold of ranks that are not all known, and why: what `refusals` says of those that are."""
+        return iter(())
 
     @abstractmethod
     def places(self, ranks: Sequence[int]) -> Places:
@@ -91,6 +117,7 @@ class AtRight(Placement):
     """
 
     is_at_right: ClassVar[bool] = True
+    has_base_rank: ClassVar[bool] = False
 
     def __init__(self, least: int = 0) -> None:
         self.least = least
@@ -107,6 +134,14 @@ class AtRight(Placement):
         for n, rank in enumerate(ranks):
             if rank < self.least:
                 yield Refusal((n,), RANK_BELOW, {"rank": rank, "least": self.least})
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        return expanded_at_right(shapes)
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        for n, rank in enumerate(ranks):
+            if self.least:
+                yield at_most(self.least, rank), Refusal((n,), RANK_BELOW, {"rank": str(rank), "least": self.least})
 
 
 class SameRank(Placement):
@@ -133,6 +168,14 @@ class SameRank(Placement):
         if left != right:
             yield Refusal((0, 1), self.why, {"left": left, "right": right})
 
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        known = [len(s) for s in shapes if not any(map(is_sequence, s))]
+        return expanded_at_right(shapes, min(known, default=None))
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        left, right = ranks
+        yield equal(left, right), Refusal((0, 1), self.why, {"left": str(left), "right": str(right)})
+
 
 class OntoRight(Placement):
     """Data, the first of two operands, lies on the last axes of a target, the second; its rank may not be greater."""
@@ -154,6 +197,13 @@ class OntoRight(Placement):
         data, target = ranks
         if data > target:
             yield _above("data", data, "the target", target)
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        return expanded_at_right(shapes, known_rank(shapes[1]))
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        data, target = ranks
+        yield at_most(data, target), _above("data", str(data), "the target", str(target))
 
 
 class FromAxis(Placement):
@@ -193,6 +243,17 @@ class FromAxis(Placement):
         elif not self.may_hang_over and self.start(a, b) + b > a:
             yield _outside("B", b, self.start(a, b), "A", a)
 
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        a, b = shapes
+        if self.axis is None:
+            return expanded_at_right(shapes, known_rank(a))
+        return list(shapes) if self.axis >= 0 and not reaches(a, b, self.axis + len(b)) else None
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        a, b = ranks
+        if self.axis is None:
+            yield at_most(b, a), _above("B", str(b), "A", str(a))
+
     def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
         for axis in range(max(ranks) - min(ranks), -1, -1):
             yield {self.parameter: axis}
@@ -203,6 +264,8 @@ class ShorterFromAxis(FromAxis):
 
     An axis past the last one is refused also where nothing would hang over. Equal ranks lie under each other.
     """
+
+    has_base_rank: ClassVar[bool] = False
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -218,6 +281,12 @@ class ShorterFromAxis(FromAxis):
 
     def base(self, ranks: Sequence[int]) -> int | None:
         return 0 if ranks[0] >= ranks[1] else 1
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        return expanded_at_right(shapes) if self.axis is None else None
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        return iter(())
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
         short, long = sorted(ranks)
@@ -269,6 +338,21 @@ class OnAxes(Placement):
     def base(self, ranks: Sequence[int]) -> int | None:
         return 1
 
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        data, target = shapes
+        if reaches(target, (), max(self.axes, default=-1) + 1):
+            return None
+        named = [data] if place_of(data) is None else expanded_at_right([data], len(self.axes))
+        return None if named is None else [*named, target]
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (AXES_OF_DATA,)
+
+    def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
+        details: dict[str, Detail] = {"name": self.operands[0], "rank": str(ranks[0]), "count": len(self.axes)}
+        yield equal(ranks[0], len(self.axes)), Refusal((0,), AXES_OF_DATA, details)
+
     def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
         data, target = ranks
         if data <= target <= _MOST_AXES:
@@ -280,7 +364,7 @@ _MOST_AXES = 8
 """Other axes are suggested for targets of at most this rank: the ways to choose them grow with its factorial."""
 
 
-def _above(name: str, rank: int, base: str, base_rank: int) -> Refusal:
+def _above(name: str, rank: Detail, base: str, base_rank: Detail) -> Refusal:
     return Refusal((0, 1), RANK_ABOVE, {"name": name, "rank": rank, "base": base, "base_rank": base_rank})
 
 

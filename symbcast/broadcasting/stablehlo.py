@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from symbcast.broadcasting.base import Rule
-from symbcast.broadcasting.laws import Dims, Onto
+from symbcast.broadcasting.laws import Onto
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.broadcasting.placement import OnAxes
+from symbcast.broadcasting.placement import Dims, OnAxes
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.reasons import ONTO

@@ -11,7 +11,7 @@ from symbcast.logic.formulas import Formula
 from symbcast.program.assumptions import Assumptions
 from symbcast.program.premises import own_set
 from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.solver.evaluation import size_at
 from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
@@ -23,7 +23,7 @@ class Question:
     """Shapes, and what is assumed of their sizes."""
 
     def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
-        operands = [s if isinstance(s, Shape) else shape(s) for s in shapes]
+        operands = [known_rank(shape(s), "a comparison of rules") for s in shapes]
         self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
 
     @property

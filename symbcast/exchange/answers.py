@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from symbcast.explanation.names import Namer
@@ -68,7 +69,8 @@ def result_to_dict(result: Call) -> ResultData:
 
     Shapes, dimensions and formulas are text that `symbcast.text` reads back; ``shape``, ``witness`` and
     ``counterexample`` are null where there is none. ``symbols`` are the names of the sizes; an unknown is called by
-    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``).
+    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is among them once
+    (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
 
     >>> import symbcast
     >>> data = result_to_dict(symbcast.broadcast("N, 3", "M, 1"))
@@ -85,7 +87,7 @@ def result_to_dict(result: Call) -> ResultData:
             "attributes": {p.name: _plain(getattr(rule, p.name)) for p in rule.parameters},
         },
         "operands": [namer.shape(s) for s in result.operands],
-        "symbols": [] if result.scope is None else list(result.scope.names.values()),
+        "symbols": list(namer.sizes),
         "assumptions": [a.text for a in result.assumptions],
         "min_size": 0 if result.scope is None else result.scope.min_size,
         "verdict": result.verdict.value,
@@ -96,10 +98,15 @@ def result_to_dict(result: Call) -> ResultData:
         "clauses": [namer.formula(c) for c in clauses],
         "unproven": [namer.formula(c) for c in result.unproven],
         "reason": result.reason,
-        "witness": result.witness(),
-        "counterexample": result.counterexample(),
+        "witness": sizes_data(result.witness()),
+        "counterexample": sizes_data(result.counterexample()),
         "conflict": [_constraint(c, namer) for c in result.conflict],
     }
+
+
+def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Return sizes by name, those of a sequence's axes as a list."""
+    return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
 
 
 def _condition(result: Call, namer: Namer) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from symbcast.algebra.sequences import AxisSequence, SequenceSymbol
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.broadcasting import find_rule
 from symbcast.errors import ExchangeError, SymbcastError
+from symbcast.exchange.answers import sizes_data
 from symbcast.explanation.names import Namer
 from symbcast.logic.formulas import all_of
 from symbcast.operators.operator import find_operator, operator_names
@@ -90,6 +92,8 @@ def program_to_dict(env: Program) -> ProgramData:
 def _symbol(s: Symbol, name: str) -> dict[str, object]:
     if isinstance(s, Unknown):
         return {"name": name, "lower": s.lower, "upper": s.upper}
+    if isinstance(s, SequenceSymbol):
+        return {"name": s.sequence.name, "sequence": True}
     known = {"positive": s.lower > 0, "even": s.parity == 0, "odd": s.parity == 1, "zero": s.upper == 0}
     return {"name": name, **{flag: True for flag in _FLAGS if known[flag]}}
 
@@ -107,7 +111,7 @@ def _operation(op: Op, namer: Namer) -> dict[str, object]:
 
 def _shape(dims: Shape, namer: Namer) -> str:
     """Return a shape as text, every unknown by its label alone: its bounds are told with the symbols."""
-    return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims) == 1 else ', ')})"
+    return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims.dims) == 1 else ', ')})"
 
 
 def _answer(env: Program, namer: Namer) -> AnswerData:
@@ -118,8 +122,8 @@ def _answer(env: Program, namer: Namer) -> AnswerData:
         "clauses": [namer.formula(c) for c in env.clauses],
         "unproven": [namer.formula(c) for c in env.unproven],
         "reason": env.reason,
-        "witness": env.witness(),
-        "counterexample": env.counterexample(),
+        "witness": sizes_data(env.witness()),
+        "counterexample": sizes_data(env.counterexample()),
         "conflict": [op.number for op in env.conflict],
     }
 
@@ -192,6 +196,8 @@ def _read_symbol(entry: _Entry) -> Symbol:
     name = entry.text("name")
     if not name:
         raise ExchangeError(f"{entry.place}.name", "is empty")
+    if entry.data.get("sequence", False):
+        return AxisSequence(name).rest()
     if "lower" in entry.data or "upper" in entry.data:
         lower, upper = entry.int("lower"), entry.get("upper", (int, type(None)), "an integer or null")
         if not name.startswith("?") or lower < 0 or (upper is not None and upper < lower):
@@ -229,13 +235,13 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
     if kind != "broadcast":
         given = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
         operator = rule.read("attributes", lambda: find_operator(kind, given))
-        entry.read("operands", lambda: operator.check_shapes([s.dims for s in operands]))
+        entry.read("operands", lambda: operator.check_operands([s.dims for s in operands]))
         return Op(number, kind, origin, operands, operator, output=output)
     attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
     found = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
     if rule.text("name") != found.name:
         raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {found.called!r} is called")
-    entry.read("operands", lambda: found.check_shapes([s.dims for s in operands]))
+    entry.read("operands", lambda: found.check_operands([s.dims for s in operands]))
     return Op(number, kind, origin, operands, found, output=output)
 
 

@@ -7,6 +7,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import is_sequence
+from symbcast.explanation.names import axis_text
 from symbcast.logic.formulas import FALSE, dims_of, holds
 from symbcast.reasons import PAST_END, SIZE
 from symbcast.verdicts import Verdict
@@ -31,11 +33,12 @@ class Alignment:
 
     def __init__(self, result: Call) -> None:
         self.result = result
-        self.places = result.rule.places([operand.rank for operand in result.operands])
+        self._operands = result.laid
+        self.places = result.rule.places([operand.rank for operand in self._operands])
 
     def cells(self, axis: int) -> list[tuple[int, Dim]]:
         """Return the operands that have a size on an axis, with the size."""
-        return [(n, self.result.operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
+        return [(n, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
 
     @cached_property
     def _by_axis(self) -> dict[int, list[tuple[int, int]]]:
@@ -65,6 +68,16 @@ class Alignment:
             for axis in axes:
                 found.setdefault(axis, []).append(constraint)
         return found
+
+    @cached_property
+    def sequence(self) -> int | None:
+        """The axis that stands for all axes of sequences; None where there is none."""
+        found = (a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a)))
+        return next(found, None) if self.result.is_open else None
+
+    def axis_text(self, axis: int) -> str:
+        """Return an axis named from the ends from which it can be counted."""
+        return axis_text(axis, self.places.rank, self.sequence)
 
     def axes_of(self, constraint: Constraint) -> list[int]:
         """Return the axes that a constraint of the result is about."""

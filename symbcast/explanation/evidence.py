@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import Rank
 from symbcast.characters import clipped, listed
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
@@ -62,7 +63,7 @@ def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
     axes, names = alignment.axes_of(constraint), operand_names(result)
     if origin.axis is not None:
         cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
-        where = axis_text(origin.axis, alignment.places.rank)
+        where = alignment.axis_text(origin.axis)
         return f"{where} {verb} {_beside(cells, names)} ({constraint.reason})"
     beside = " beside ".join(f"{names[n]} {result.operands[n]}" for n in range(len(names)))
     return f"{beside}: {constraint.reason}"
@@ -96,13 +97,13 @@ def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
 
     assert result.scope is not None
     namer, names = Namer(result), operand_names(result)
-    given = {s: sizes[name] for s, name in result.scope.names.items() if name in sizes}
+    given = result.scope.symbol_sizes(sizes)
     for constraint in result.size_constraints():
         if not predicate(constraint.requirement, tuple(given))(*given.values()):
             origin = constraint.origin
             assert origin.axis is not None and origin.rank is not None
             operand = origin.operands[0]
-            dim = namer.dim(result.operands[operand].dims[origin.axis])
+            dim = namer.dim(result.laid[operand].dims[origin.axis])
             return f"{axis_text(origin.axis, origin.rank)} of {names[operand]}, {dim}, would not be a size"
     return ""
 
@@ -140,7 +141,7 @@ def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
         if all(isinstance(d, int) for d in dims_of(constraint.requirement)):
             return constraint.reason, False
         return f"{constraint.reason}: {_needed(constraint.requirement, result)}", True
-    where = axis_text(origin.axis, origin.rank)
+    where = alignment.axis_text(origin.axis)
     cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
     pair = clashing_pair(cells) if len(cells) > 1 else ()
     clash = isinstance(constraint.requirement, Compatible) and _differ(*[d for _, d in pair])
@@ -199,6 +200,8 @@ def _known(result: Call, requirements: Sequence[Formula]) -> str:
             said.append(in_words(assumption.formula, namer))
             concerned.extend(s for s in symbols if s not in concerned)
     for s in concerned:
+        if isinstance(s, Rank):
+            continue  # no more than that there is some bound
         own = describe(s, own_set(s, result.scope.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import AtRight, find_rule
 from symbcast.characters import clipped, listed
@@ -85,6 +86,9 @@ def _found(result: Call) -> Fix | None:
 
 
 def _candidates(result: Call) -> Iterator[Fix]:
+    if result.is_open:
+        yield from assumed(result) if result.verdict is Verdict.SOMETIMES else ()
+        return
     alignment = Alignment(result)
     remedies = result.rule.remedies
     yield from placed_elsewhere(result)
@@ -191,7 +195,8 @@ def _assumption(namer: Namer, formula: Formula) -> Assumption:
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))
-    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in symbols_in(shown)}
+    told = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]
+    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in told}
     return Assumption(with_values(put_in(shown, read)), namer.formula(formula))
 
 

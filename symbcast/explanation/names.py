@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import Rest, SequenceSymbol
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.broadcasting import Rule
 from symbcast.shapes import Shape
@@ -44,12 +45,16 @@ def names_of_operands(rule: Rule | None, count: int) -> list[str]:
     return [names[n] if count <= len(names) else f"operand {n}" for n in range(count)]
 
 
-def axis_text(axis: int, rank: int) -> str:
-    """Return an axis named from both ends.
+def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
+    """Return an axis named from both ends, or from the one that is known; ``sequence`` stands for all that are not.
 
-    >>> axis_text(0, 2)
-    'axis 0 (-2)'
+    >>> axis_text(0, 2), axis_text(0, 2, 0), axis_text(1, 2, 0)
+    ('axis 0 (-2)', 'each axis before axis -1', 'axis -1')
     """
+    if sequence is not None and axis != sequence:
+        return f"axis {axis if axis < sequence else axis - rank}"
+    if sequence is not None:
+        return f"each axis before axis {axis + 1 - rank}" if axis + 1 < rank else "each axis"
     return f"axis {axis} ({axis - rank})"
 
 
@@ -63,13 +68,16 @@ class Namer:
     def __init__(self, result: Call) -> None:
         names = {} if result.scope is None else result.scope.names
         self._renamed = _renamed(names)
+        told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
+        self.sizes = tuple(dict.fromkeys(told))
+        """What each size of the answer is called, and each sequence of axes."""
         self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
 
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
         """Return a namer for sizes that are called by the given names; sums have them in the order of their names."""
         made = Namer.__new__(Namer)
-        made._renamed, made._order = _renamed(names), {}
+        made._renamed, made._order, made.sizes = _renamed(names), {}, tuple(names.values())
         return made
 
     def dim(self, dim: Dim) -> str:
@@ -82,6 +90,8 @@ class Namer:
         """Return a dimension as text, an unknown with its bounds."""
         if isinstance(dim, int):
             return str(dim)
+        if isinstance(dim, Rest):
+            return self.dim(dim)
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim), self._order)
         bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"

@@ -137,7 +137,7 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
 
 def best_edit(result: Call) -> Repair | None:
     """Return the likeliest repair where that lays an operand otherwise and makes a broadcast always valid."""
-    first = next(iter(_ranked(result)), None)
+    first = next(iter(() if result.is_open else _ranked(result)), None)
     if first is None or first.kind in ("assume", "rule", "slice"):
         return None
     repair = _decided(result, first, _count(result))

@@ -87,8 +87,8 @@ def outer_products(result: Call) -> Iterator[Surprise]:
 
     Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written.
     """
-    ranks, placement = [s.rank for s in result.operands], result.rule.placement
-    if len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None:
+    ranks, placement = [s.rank for s in result.laid], result.rule.placement
+    if result.is_open or len(set(ranks)) < 2 or not placement.is_at_right or placement.base(ranks) is not None:
         return
     alignment, names, namer = Alignment(result), operand_names(result), Namer(result)
     rank = alignment.places.rank

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.algebra.terms import Operation
 from symbcast.characters import listed
 from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -52,6 +53,11 @@ class Saying(NamedTuple):
 
 def in_words(formula: Formula, namer: Namer) -> str:
     """Return a formula as a clause of a sentence: "N and M are equal, or one of them is 1"."""
+    of_axes = not isinstance(formula, AllOf) and any(map(mentions_rest, dims_of(formula)))
+    return f"on each axis {_in_words(formula, namer)}" if of_axes else _in_words(formula, namer)
+
+
+def _in_words(formula: Formula, namer: Namer) -> str:
     match formula:
         case Comparison():
             return _comparison(formula, namer)

@@ -7,13 +7,14 @@ a defined join right before the comparison that needs it, and none has to say wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import Operation, Term, term
-from symbcast.errors import BindingError
+from symbcast.errors import BindingError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import (
     FALSE,
@@ -39,6 +40,12 @@ LARGEST_SIZE = 2**63 - 1
 """The largest size that a guard over machine integers is asked about."""
 
 
+def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
+    """Raise `UnknownRankError` for sizes of a sequence of axes, which guards in a language cannot be given."""
+    for sequence in sequences_of(names):
+        raise UnknownRankError(f"a guard in {language}", sequence.rest().name)
+
+
 def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Formula, ...]:
     """Return the conjuncts of a condition, every comparison with what gives its sides a value before it.
 
@@ -49,10 +56,15 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
     >>> guarded_clauses(condition, {symbol("N"): "N", symbol("M"): "M"})
     (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
-    unnamed = [s.name for s in symbols_in(condition) if s not in names]
+    unnamed = [s.name for s in symbols_in(condition) if s not in names and not _is_of(s, names)]
     if unnamed:
         raise BindingError(f"no name was given for {', '.join(unnamed)}", "name every size of the condition")
     return clauses(_settled(with_values(condition)))
+
+
+def _is_of(s: Symbol, names: Mapping[Symbol, str]) -> bool:
+    """Return whether a symbol speaks of a sequence of axes that others among the names speak of."""
+    return isinstance(s, SequenceSymbol) and s.sequence in sequences_of(names)
 
 
 def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str]:

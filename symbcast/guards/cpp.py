@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.terms import term
-from symbcast.guards.clauses import LARGEST_SIZE, condition_texts, guarded_clauses, magnitude
+from symbcast.guards.clauses import LARGEST_SIZE, check_known_ranks, condition_texts, guarded_clauses, magnitude
 from symbcast.guards.cpp_parts import PART_NAMES, parts_source
 from symbcast.guards.names import ascii_identifier, identifiers
 from symbcast.logic.formulas import Formula, dims_of
@@ -77,6 +77,7 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     }
     <BLANKLINE>
     """
+    check_known_ranks("C++", names)
     clauses = guarded_clauses(condition, names)
     space = f"{name}_parts"
     called = cpp_parameters(names, name)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import Operation, Term, term
-from symbcast.guards.clauses import condition_texts, guarded_clauses, magnitude
+from symbcast.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, magnitude
 from symbcast.guards.names import identifiers
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
@@ -72,6 +72,7 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     witnesses = [
         writer.require(f"arith.cmpi sle, {writer.number(0)}, %{p} : index", f"{p} >= 0") for p in called.values()
     ]
+    check_known_ranks("MLIR", names)
     clauses = guarded_clauses(condition, names)
     witnesses += [writer.witness(c, " and ".join(condition_texts(c, names))) for c in clauses]
     together = writer.operation(

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
+from symbcast.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
 from symbcast.errors import BindingError
 from symbcast.guards.clauses import condition_texts, guarded_clauses, operation_kinds
 from symbcast.guards.names import identifiers, tidy
 from symbcast.logic.formulas import AllOf, AnyOf, Formula
-from symbcast.program.bindings import check_all_given, read_sizes
+from symbcast.program.bindings import check_all_given, read_axes, read_sizes
 from symbcast.solver.compiler import PYTHON, formula_source
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -31,8 +33,13 @@ def join(*sizes):
     """Return what compatible sizes broadcast to."""
     return next((size for size in sizes if size != 1), 1)
 ''',
+    "_axis": '''\
+def _axis(sizes, place):
+    """Return a size counted from the end: 1 is the last, and the size is 1 where there is none."""
+    return sizes[-place] if place <= len(sizes) else 1
+''',
 }
-_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS))
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS, "_n", "_size"))
 
 
 def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
@@ -59,11 +66,36 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
     check_function_name(name)
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)
-    lines = [f"{p} >= 0" for p in parameters.values()]
-    lines += [clause_source(part, parameters) for part in parts]
+    lines = [f"all(_size >= 0 for _size in {p})" if _is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
+    lines += [_of_axes(part, parameters) for part in parts]
     helpers = helper_sources(lines, parts)
     head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
     return f"{helpers}{head}{_conjunction(lines)}"
+
+
+def _is_axes(s: Symbol) -> bool:
+    return isinstance(s, SequenceSymbol)
+
+
+def _of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+    """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
+
+    What speaks of each axis before some holds on all that there are, counted from these.
+    """
+    told = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
+    if not told:
+        return clause_source(part, parameters)
+    written = dict(parameters)
+    bounds: list[str] = []
+    for s in told:
+        axes = parameters[s.sequence.rest()]
+        if isinstance(s, Rest):
+            written[s] = f"_axis({axes}, {s.place} + _n)"
+            bounds.append(f"len({axes}) - {s.place}")
+        else:
+            written[s] = f"len({axes})" if isinstance(s, Rank) else f"_axis({axes}, {s.place})"
+    source = clause_source(part, written)
+    return f"all({source} for _n in range(1, max(0, {', '.join(bounds)}) + 1))" if bounds else source
 
 
 def check_function_name(name: str) -> None:
@@ -75,11 +107,16 @@ def check_function_name(name: str) -> None:
 def helper_sources(lines: Iterable[str], parts: Sequence[Formula]) -> str:
     """Return the functions that sources of some formulas call."""
     called = {"compatible" for line in lines if "compatible(" in line} | operation_kinds(tuple(parts))
+    called |= {"_axis" for line in lines if "_axis(" in line}
     return "".join(f"{text}\n\n" for helper, text in _HELPERS.items() if helper in called)
 
 
 def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
-    """Return the parameter that stands for each symbol in the function's source."""
+    """Return the parameter that stands for each symbol in the function's source; one for all axes of a sequence."""
+    sequences = sequences_of(names)
+    if sequences:
+        plain = {s: text for s, text in names.items() if not isinstance(s, SequenceSymbol)}
+        names = {**{sequence.rest(): sequence.name for sequence in sequences}, **plain}
     return identifiers(names, _spelled, lambda word: word == function or not _is_free(word))
 
 
@@ -107,7 +144,9 @@ def _conjunction(lines: list[str]) -> str:
 
 
 def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapping[Symbol, str]) -> str:
-    changed = [f"{p} is the size {names[s]!r}." for s, p in parameters.items() if p != names[s]]
+    sizes = {s: p for s, p in parameters.items() if not isinstance(s, SequenceSymbol)}
+    changed = [f"{p} is the size {names[s]!r}." for s, p in sizes.items() if p != names[s]]
+    changed += [f"{p} has the sizes of {s}." for s, p in parameters.items() if s not in sizes]
     lines = [*condition_texts(condition, names), *(["", *changed] if changed else [])]
     text = "".join(f"\n    {line}" if line else "\n" for line in lines)
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
@@ -133,7 +172,8 @@ class Guard:
         self.source = python_source(condition, names, name)
         found = parameter_names(names, name)
         self.parameters = tuple(found.values())
-        self._renamed = {p: names[s] for s, p in found.items() if p != names[s]}
+        called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}
+        self._renamed = {p: called[s] for s, p in found.items() if p != called[s]}
         namespace: dict[str, Any] = {}
         exec(self.source, namespace)
         self.function: Callable[..., bool] = namespace[name]
@@ -148,9 +188,14 @@ class Guard:
             raise BindingError(
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
-        found = read_sizes(self.names, sizes, {self._renamed.get(key, key): size for key, size in named.items()})
-        check_all_given(self.names.values(), found, self.name)
-        return self.function(*(found[name] for name in self.names.values()))
+        renamed = {self._renamed.get(key, key): size for key, size in named.items()}
+        sequences = sequences_of(self.names)
+        axes, sizes, renamed = read_axes(self.names, sizes, renamed) if sequences else ({}, sizes, renamed)
+        names = {s: name for s, name in self.names.items() if not isinstance(s, SequenceSymbol)}
+        found = read_sizes(names, sizes, renamed)
+        needed = {**dict.fromkeys(names.values(), 2), **{s.name: (2, 2) for s in sequences}}
+        check_all_given(needed, {**found, **{s.name: given for s, given in axes.items()}}, self.name)
+        return self.function(*(axes[s] for s in sequences), *(found[name] for name in names.values()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Guard) and self._question == other._question

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import Operation, Term, term
-from symbcast.guards.clauses import condition_texts, guarded_clauses, operations_in
+from symbcast.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, operations_in
 from symbcast.guards.names import identifiers
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
@@ -77,6 +77,7 @@ def smtlib_source(
         s: word if _SIMPLE.fullmatch(word) else f"|{word}|"
         for s, word in identifiers(names, _spelled, lambda word: word == name or _is_taken(word)).items()
     }
+    check_known_ranks("SMT-LIB", names)
     clauses = guarded_clauses(condition, names)
     assumed = [c for a in assumptions for c in guarded_clauses(a, names)]
     sizes = list(called.values())

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.latex_names import name_latex
+from symbcast.algebra.sequences import Axis, Rank, SequenceSymbol
 from symbcast.algebra.terms import Atom, Dim, Monomial, Operation, Term
 from symbcast.algebra.writer import ATOM, POWER, PRODUCT, SUM, UNARY, TermWriter
 from symbcast.mathematics.layout import brackets, call, some
@@ -74,6 +75,8 @@ class _Writer:
         return self.write(atom, POWER) if exponent == 1 else f"{self.write(atom, ATOM)}^{{{exponent}}}"
 
     def _atom(self, atom: Atom) -> tuple[str, int]:
+        if isinstance(atom, SequenceSymbol):
+            return _of_sequence(atom), ATOM
         if not isinstance(atom, Operation):
             return name_latex(str(self._labels.get(atom) or getattr(atom, "name", ""))), ATOM
         match atom.kind:
@@ -87,3 +90,20 @@ class _Writer:
             case kind:
                 ordered = sorted(atom.args, key=lambda a: (a.is_constant, not a.is_Symbol, self._text.dim(a)))
                 return call({"join": "broadcast"}.get(kind, kind), some(ordered, lambda a: self.write(a, SUM))), ATOM
+
+
+def _of_sequence(s: SequenceSymbol) -> str:
+    r"""Return a symbol that speaks of a sequence of axes.
+
+    >>> from symbcast.algebra.sequences import AxisSequence
+    >>> batch = AxisSequence("batch")
+    >>> print(_of_sequence(batch.axis(1)), _of_sequence(batch.rest(2)), _of_sequence(batch.rank))
+    \mathrm{batch}_{-1} {*}\mathrm{batch}_{:-2} \operatorname{rank}(\mathrm{batch})
+    """
+    called = name_latex(s.sequence.name)
+    match s:
+        case Rank():
+            return call("rank", [called])
+        case Axis():
+            return f"{called}_{{-{s.place}}}"
+    return f"{'' if s.sequence.is_anonymous else '{*}'}{called}{f'_{{:-{s.place}}}' if s.place else ''}"

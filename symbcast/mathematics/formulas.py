@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.algebra.latex_names import name_latex, text_latex
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.characters import telling_sizes
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, different, dims_of, equal
 from symbcast.mathematics.layout import brackets, call, some
@@ -152,7 +153,7 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str])
     dims, is_valid = formula.dims, isinstance(formula, Compatible)
     if not dims or (len(dims) == 2 and 1 in dims):
         return rf"\text{{{is_valid}}}", None
-    if len(dims) != 2 or all(isinstance(d, int) for d in dims):
+    if len(dims) != 2 or all(isinstance(d, int) for d in dims) or any(map(mentions_rest, dims)):
         sign = "" if is_valid else r"\lnot "
         return f"{sign}{call('compatible', some(dims, lambda d: _dim(d, labels)))}", None
     left, right = dims[::-1] if isinstance(dims[0], int) else dims

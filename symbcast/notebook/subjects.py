@@ -145,6 +145,8 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
 
     Raises `ShapeTypeError` for anything else, and `BindingError` where there are no symbols to vary.
     """
+    if isinstance(value, (Result, ShapeEnv)):
+        value.check_ranks("a plot")
     if isinstance(value, Result):
         found = _of_result(value) if value.scope is not None else None
     elif isinstance(value, ShapeEnv):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import sizes_of
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -48,7 +48,7 @@ def infer(call: NodeCall) -> Sequence[Value]:
 
 def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequence[Value]:
     """Return the outputs of a definition, with the shapes that onnx infers where the definition comes to none."""
-    open_ones = [v for v in outputs if type(v) is Value and v.shape is None and v is not NEVER]
+    open_ones = [v for v in outputs if type(v) in (Value, OpenValue) and v.shape is None and v is not NEVER]
     if not open_ones:
         return outputs
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from symbcast.algebra.sequences import AxisSequence
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula, negate
 from symbcast.onnx.functions import body_of
@@ -14,13 +15,14 @@ from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
+from symbcast.onnx.unknown_ranks import outputs_of_unknown_rank
 from symbcast.onnx.validity.functions import key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
 from symbcast.onnx.validity.types import Mistyped, mistyped
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Dims, OpenValue, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of, shape_of
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
@@ -73,6 +75,8 @@ class Walk:
         """Operators with the element types of their inputs that they take."""
         self.mistyped: list[Mistyped] = []
         """Nodes of which the inputs seem to have types that they do not take."""
+        self._open: dict[int, tuple[Value, Dims]] = {}
+        """The sequences of axes of values of which nothing is known."""
         self.fork: Fork | None = None
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
@@ -177,7 +181,7 @@ class Walk:
             self.leave(place, str(error) or _missing(node, inputs))
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
             self.leave(place, f"could not be followed: {error}")
-        return self._unknown(place)
+        return self._unknown(place, scope)
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         """Return the outputs of a node, by the operator or the function that answers for it."""
@@ -196,9 +200,21 @@ class Walk:
             return self._other(call, domain)
         return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
 
-    def _unknown(self, place: Place) -> Sequence[Value]:
+    def _unknown(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         """Return the outputs of a node that could not be answered for, as far as they are known all the same."""
-        return ()
+        version = scope.versions.get(normal(place.node.domain), 1)
+        return outputs_of_unknown_rank(NodeCall(place, version, self, scope))
+
+    def ends(self, value: Value) -> Dims:
+        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
+        if value.shape is not None:
+            return value.shape
+        if isinstance(value, OpenValue):
+            return value.ends
+        if value is UNKNOWN or id(value) not in self._open:
+            # Kept with the value, so that no other takes its number.
+            self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
+        return self._open[id(value)][1]
 
     def _type(self, node: Any, domain: str, version: int, types: tuple[int | None, ...]) -> None:
         """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""
@@ -293,4 +309,10 @@ def _missing(node: Any, inputs: Sequence[Value | None]) -> str:
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
     """Return the shapes of values by name."""
-    return {name: None if v.shape is None else shape_of(v.shape) for name, v in values.items()}
+    return {name: _shape(v) for name, v in values.items()}
+
+
+def _shape(value: Value) -> Shape | None:
+    if isinstance(value, OpenValue) and len(value.ends) > 1:
+        return any_shape_of(value.ends)
+    return None if value.shape is None else shape_of(value.shape)

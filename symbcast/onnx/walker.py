@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, negate
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.onnx.requirements.recorder import Asker, Place
@@ -106,6 +106,9 @@ class Walker(Protocol):
 
     def trying(self) -> AbstractContextManager[None]:
         """Forget afterwards what is noted meanwhile."""
+
+    def ends(self, value: Value) -> Dims:
+        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting import Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.errors import OperatorError
 from symbcast.logic.formulas import Formula, clauses
 from symbcast.operators.context import Context, Dims
 from symbcast.reasons import Reason
+from symbcast.text.printing import shape_text
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
@@ -50,6 +53,32 @@ class Operator(Rule):
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         """Return the output of shapes, and tell what it requires of them."""
 
+    @property
+    def last_axes(self) -> int | None:
+        """How many of the last axes of an operand it looks at; None where it takes no operand of unknown rank."""
+        return None
+
+    def expand(self, shapes: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+        """Return shapes of unknown rank as they are, where all axes that count are known and behind the others.
+
+        A sequence of axes is one axis to the shape function then. Raises `OperatorError`.
+        """
+        needed = self.last_axes
+        for shape in shapes:
+            place = next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
+            if place is None:
+                continue
+            if needed is None:
+                raise OperatorError(self.name, f"takes no operand of unknown rank, as {shape_text(shape)} is")
+            if place or len(shape) <= needed:
+                axes = "the last axis" if needed == 1 else f"the last {needed} axes"
+                raise OperatorError(self.name, f"{axes} of {shape_text(shape)} must be known, and no others be named")
+        return list(shapes)
+
+    def emit_open(self, shapes: Sequence[Sequence[Any]]) -> Emission:
+        """Return the constraints on operands some of which are of unknown rank, and the output dimensions."""
+        return self.emit(self.expand(shapes))
+
     def check_shapes(self, shapes: Sequence[Sequence[Any]]) -> None:
         """Raise `OperatorError` for the number of operands, their ranks, or attributes that do not fit them."""
         if not self.variadic and len(shapes) != len(self.operands):
@@ -84,7 +113,8 @@ class _Collector(Context):
         raise OperatorError(self.operator.name, reason)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
-        emission = find_rule(rule, attributes).emit(shapes)
+        found = find_rule(rule, attributes)
+        emission = found.emit_open(shapes) if any(map(is_sequence, chain.from_iterable(shapes))) else found.emit(shapes)
         for asked in emission.constraints:
             parts = clauses(asked.requirement)
             self.constraints += [Constraint(part, self._origin, asked.why, asked.details) for part in parts]

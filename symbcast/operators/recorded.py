@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.algebra.arithmetic import add
+from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting import Kind as AttributeKind
 from symbcast.broadcasting import Parameter
+from symbcast.errors import OperatorError
 from symbcast.operators import attributes as kind
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.einsum import einsum
@@ -42,11 +44,25 @@ if TYPE_CHECKING:
 TWICE = "no axis may be named twice"
 
 
+def counted_from_end(axes: Sequence[int]) -> int | None:
+    """Return how many of the last axes some axes are among; None where one is counted from the front.
+
+    >>> counted_from_end([-1, -3]), counted_from_end([0])
+    (3, None)
+    """
+    return None if any(axis >= 0 for axis in axes) else max((-axis for axis in axes), default=0)
+
+
 @recorded
 class MatMul(Operator):
     """`numpy.matmul`."""
 
     name = "matmul"
+
+    @property
+    def last_axes(self) -> int:
+        """The rows and columns."""
+        return 2
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         left, right = shapes
@@ -84,6 +100,13 @@ class Reduce(Operator):
     kinds = reading(axes=kind.axes_or_all, keepdims=kind.truth)
     axes: tuple[int, ...] | None
     keepdims: bool
+
+    @property
+    def last_axes(self) -> int | None:
+        """Those that are reduced, where they are counted from the end; none where all are, and go."""
+        if self.axes is None:
+            return None if self.keepdims else 0
+        return counted_from_end(self.axes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         (dims,) = shapes
@@ -159,6 +182,11 @@ class Squeeze(Operator):
     kinds = reading(axes=kind.axes_or_all)
     axes: tuple[int, ...] | None
 
+    @property
+    def last_axes(self) -> int | None:
+        """Those that are taken out, where they are named and counted from the end."""
+        return None if self.axes is None else counted_from_end(self.axes)
+
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         (dims,) = shapes
         if self.axes is not None:
@@ -178,6 +206,12 @@ class Unsqueeze(Operator):
     parameters = (Parameter("axes", ()),)
     kinds = reading(axes=kind.axes)
     axes: tuple[int, ...]
+
+    @property
+    def last_axes(self) -> int | None:
+        """Those behind the first new one, where all are counted from the end."""
+        counted = counted_from_end(self.axes)
+        return None if counted is None else max(0, counted - len(self.axes))
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         return unsqueeze(context, shapes[0], self.axes)
@@ -219,6 +253,17 @@ class Concat(Operator):
     parameters = (Parameter("axis", 0),)
     kinds = reading(axis=kind.whole)
     axis: int
+
+    @property
+    def last_axes(self) -> int | None:
+        """Those from the axis on along which tensors are put together, where it is counted from the end."""
+        return counted_from_end((self.axis,))
+
+    def expand(self, shapes: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+        """As that of other operators; all tensors have the same axes of unknown number."""
+        if len({(s[0] if s and is_sequence(s[0]) else None, len(s)) for s in shapes}) > 1:
+            raise OperatorError(self.name, "tensors of unknown rank must begin with the same sequence of axes")
+        return super().expand(shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         return concat(context, shapes, self.axis)

@@ -13,8 +13,10 @@ from symbcast.program.expansion import ValidSizes
 from symbcast.program.operation import Op
 from symbcast.program.origins import Origins, clash, clashing_clauses
 from symbcast.program.premises import knowledge, own_set
+from symbcast.program.views import View
 from symbcast.solver.counterexamples import breaking
 from symbcast.solver.decision import Decision
+from symbcast.solver.normal_form import flattened
 from symbcast.text.printing import formula_text
 from symbcast.verdicts import Verdict
 
@@ -47,9 +49,9 @@ class Answers:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.extent = extent(trace)
-        self.knowledge = knowledge(trace.names.order, trace.assumptions, trace.min_size)
-        asked: list[Formula] = [FALSE] if trace.refused else _in_order(trace)
-        self.decision = Decision(self.knowledge, asked)
+        self.view = View.of(trace)
+        self.knowledge = self.view.knowledge
+        self.decision = Decision(self.knowledge, [FALSE] if trace.refused else self.view.seen(_in_order(trace)))
         self._conflict: tuple[Op, ...] | None = None
         self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
@@ -58,22 +60,23 @@ class Answers:
     @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
-        return self.decision.verdict
+        found = self.decision.verdict
+        return found if not self.view.bound or found is Verdict.SOMETIMES or self.trace.refused else Verdict.UNKNOWN
 
     @property
     def clauses(self) -> Sequence[Formula]:
         """The conjuncts of the condition; none when it is true."""
-        return self.decision.clauses
+        return self.decision.clauses if not self.view.bound else flattened(_in_order(self.trace))
 
     @property
     def unproven(self) -> Collection[Formula]:
         """The conjuncts of which it was not decided whether the others imply them."""
-        return self.decision.unproven
+        return self.decision.unproven if not self.view.bound else self.clauses
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven."""
-        return self.decision.reason
+        return self.decision.reason or self.view.bound
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid, by name."""
@@ -85,20 +88,22 @@ class Answers:
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by the names they are shown by."""
-        return None if sizes is None else {name: sizes[s] for s, name in self.trace.names.shown.items()}
+        return None if sizes is None else self.view.named(sizes, self.trace.names.shown)
 
     @property
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
         if self._conflict is None:
-            self._conflict = () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge)
+            self._conflict = (
+                () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge, self.view.needs)
+            )
         return self._conflict
 
     @property
     def clashes(self) -> tuple[Requirement, ...]:
         """What the operations of the conflict ask that cannot hold together, and no more than that."""
         if self._clashes is None:
-            parts = clashing_clauses(self.conflict, self.knowledge)
+            parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
             self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
         return self._clashes
 
@@ -106,8 +111,8 @@ class Answers:
     def valid_sizes(self) -> ValidSizes:
         """The sizes at which the program is valid."""
         trace = self.trace
-        formulas = [*(a.formula for a in trace.assumptions), *self.clauses]
-        return ValidSizes(tuple(trace.names.order), trace.min_size, formulas, self.decision)
+        formulas = [*self.view.assumed, *self.clauses]
+        return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whatever else does."""
@@ -116,7 +121,8 @@ class Answers:
     def requirement(self, clause: Formula) -> Requirement:
         """Return a conjunct of the condition with the operations that it comes from."""
         if self._origins is None:
-            self._origins = Origins(self.trace)
+            view = self.view
+            self._origins = Origins(self.trace, view.symbols, view.assumed, view.needs)
         return Requirement(clause, *self._origins.of(clause))
 
     def breaking(self, clause: Formula) -> dict[str, int] | None:
@@ -154,7 +160,7 @@ def extent(trace: Trace) -> tuple[int, int]:
 
 def check_assumptions(trace: Trace) -> None:
     """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
-    knowledge(trace.names.order, trace.assumptions, trace.min_size)
+    _ = View.of(trace).knowledge
 
 
 def check_sizes(trace: Trace, known: int) -> None:

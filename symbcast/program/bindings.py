@@ -7,10 +7,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
 
+from symbcast.algebra.sequences import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import symbols_of
 from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
+from symbcast.program.unrolling import sizes_at
 from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from symbcast.algebra.terms import Dim
     from symbcast.program.call import Call
+    from symbcast.program.scope import Scope
 
 
 Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
@@ -38,10 +41,89 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     the assumptions exclude.
     """
     names = {} if result.scope is None else result.scope.names
+    if result.scope is not None and result.scope.unrolled is not None:
+        return _bind_open(result, result.scope, given, named)
     sizes = read_sizes(names, given, named)
     check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
+
+
+def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
+    """Return operands of which some are of unknown rank, at the sizes of their sequences of axes and all others."""
+    from symbcast.solver.evaluation import AxisSizes, holds_at
+
+    axes, given, named = read_axes(scope.names, given, named)
+    plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
+    sizes = read_sizes(plain, given, named)
+    needed = {**dict.fromkeys(plain.values(), 2), **{s.name: (2, 2) for s in sequences_of(scope.names)}}
+    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "evaluate")
+    for sequence, found in axes.items():
+        if any(size < scope.min_size for size in found):
+            raise BindingError(f"{sequence.name}={found} has a size below min_size", "see min_size")
+    whole = {**sizes, **{s.name: found for s, found in axes.items()}}
+    values: dict[Any, int] = {s: sizes[name] for s, name in plain.items()}
+    _check_bounds(scope, sizes)
+    at = AxisSizes(values, axes)
+    for assumption in result.assumptions:
+        if not holds_at(assumption.formula, at):
+            told = ", ".join(f"{name}={size}" for name, size in whole.items())
+            raise BindingError(f"{told} is against the assumption {assumption.text}", "ask without assuming it")
+    values.update(sizes_at(scope.names, axes))
+    return Bound(_shapes_of_ranks(result, axes, values), whole)  # type: ignore[arg-type]
+
+
+def read_axes(
+    names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]
+) -> tuple[dict[AxisSequence, tuple[int, ...]], Sizes | None, dict[str, int]]:
+    """Return the sizes that are given of the axes of each sequence, and what else is given, by name and by keyword.
+
+    Raises `BindingError` for what is no shape.
+    """
+    sequences: dict[Any, AxisSequence] = {s.name: s for s in sequences_of(names)}
+    axes: dict[AxisSequence, tuple[int, ...]] = {}
+    others: list[dict[Any, Any]] = [{}, {}]
+    for other, part in zip(others, (given if isinstance(given, Mapping) else {}, named), strict=True):
+        for key, value in part.items():
+            sequence = sequences.get(key.removeprefix("*") if isinstance(key, str) else _name_of(key, names)[1:])
+            if sequence is None:
+                other[key] = value
+            elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+                hint = f"write {sequence.name}=(2, 3), or () for none"
+                raise BindingError(f"{sequence.name} is a sequence of axes, not one size", hint)
+            else:
+                axes[sequence] = tuple(read_size(f"{sequence.name}[{n}]", size) for n, size in enumerate(value))
+    return axes, (others[0] if given is None or isinstance(given, Mapping) else given), others[1]
+
+
+def _shapes_of_ranks(
+    result: Call, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
+) -> tuple[Shape, ...] | None:
+    """Return the operands where each sequence has some axes; None where a size is none there."""
+    from symbcast.solver.compiler import UndefinedError, predicate, value_function
+
+    symbols = tuple(values)
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values.values()):
+            return None
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        found = symbols_of((dim,))
+        at = {**values, **sizes_at(found, axes)}
+        return value_function(dim, found)(*(at[s] for s in found))
+
+    def sizes_in(dim: Dim) -> Iterable[int]:
+        if not is_sequence(dim):
+            return [size(dim)]
+        rank = max(len(axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
+        return [size(axis_of(dim, n)) for n in range(rank, 0, -1)]
+
+    try:
+        return tuple(shape_of(n for dim in operand.dims for n in sizes_in(dim)) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None
 
 
 def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> dict[str, int]:
@@ -85,12 +167,15 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
     return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
 
 
-def check_all_given(needed: Iterable[str], given: Mapping[str, int], call: str) -> None:
-    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it."""
-    missing = [name for name in dict.fromkeys(needed) if name not in given]
+def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
+    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it.
+
+    A mapping says what could be written for each, which else is 2.
+    """
+    wanted: Mapping[str, object] = needed if isinstance(needed, Mapping) else dict.fromkeys(needed, 2)
+    missing = {name: value for name, value in wanted.items() if name not in given}
     if missing:
-        example = {**given, **dict.fromkeys(missing, 2)}
-        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({example})")
+        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({dict(given) | missing})")
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
@@ -114,14 +199,11 @@ def read_size(name: str, value: object) -> int:
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.program.premises import own_set
     from symbcast.solver.compiler import predicate
     from symbcast.solver.normal_form import symbols_in
 
     names = result.scope.names
-    for symbol, name in names.items():
-        if name in sizes and sizes[name] not in own_set(symbol, result.scope.min_size):
-            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
+    _check_bounds(result.scope, sizes)
     for assumption in result.assumptions:
         symbols = tuple(symbols_in(assumption.formula))
         if any(names[s] not in sizes for s in symbols):
@@ -129,6 +211,15 @@ def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
         if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
             given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
             raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+
+
+def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
+    """Raise `BindingError` for a size that is none of those that its symbol can have by itself."""
+    from symbcast.program.premises import own_set
+
+    for symbol, name in scope.names.items():
+        if name in sizes and sizes[name] not in own_set(symbol, scope.min_size):
+            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
 
 
 def _shapes(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.terms import Dim
+from symbcast.algebra.sequences import Rest, mentions_rest, rolled
+from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
-from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, known_rank, shape, shape_of
 from symbcast.solver.budget import asked
 from symbcast.solver.masks import Masks
+from symbcast.solver.normal_form import flattened
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -60,10 +63,16 @@ class Call:
     _decision: Decision | None = None
     _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
+    _laid_output: tuple[Dim, ...] | None = None
+    _open: tuple[Shape, ...] = ()
+    """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
         self._dims = tuple(s.dims for s in operands)
+        if scope is not None and scope.sequences:
+            self._open = operands
+            self._unroll(scope)
         rule.check_shapes(self._dims)
         if scope is not None:
             self._tier = GENERAL
@@ -81,7 +90,7 @@ class Call:
         """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = find_rule(rule, attributes)
         operands = [s if type(s) is Shape else shape(s) for s in shapes]
-        if assume is NOTHING and min_size is ZERO:
+        if assume is NOTHING and min_size is ZERO and not any(map(is_open, operands)):
             made = cls(found, tuple(operands), None)
             if all(s.is_concrete for s in operands):
                 return made
@@ -93,9 +102,38 @@ class Call:
         scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
         return cls(found, scope.shapes, scope)
 
+    def _unroll(self, scope: Scope) -> None:
+        """Lay operands of unknown rank as the rule does, and tell the axes of their sequences apart where it does."""
+        given = self._dims
+        self._dims = tuple(map(tuple, self.rule.expand(given)))
+        found = self.rule.emit_open(given)
+        sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+        unrolled = scope.unrolled or scope.unroll([*(c.requirement for c in found.constraints), *sizes])
+        constraints = [
+            Constraint(formula, c.origin, c.why, c.details)
+            for c in found.constraints
+            for formula in unrolled.formulas(c.requirement)
+        ]
+        self._emission = Emission(constraints, found.output)
+
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
+        return self._open or tuple(map(shape_of, self._dims))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rank of some operand is not known."""
+        return bool(self._open)
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        for operand in self._open:
+            known_rank(operand, question)
+
+    @property
+    def laid(self) -> tuple[Shape, ...]:
+        """The operands as the rule lays them: one of unknown rank has an axis that stands for all that are unknown."""
         return tuple(map(shape_of, self._dims))
 
     @property
@@ -121,7 +159,10 @@ class Call:
         if tier == JOINS:
             return self.masks.verdict
         if tier == GENERAL:
-            return self._ask(lambda decision: decision.verdict)
+            found = self._ask(lambda decision: decision.verdict)
+            if not self._bound or found is Verdict.SOMETIMES:
+                return found
+            return Verdict.NEVER if self._at_any_rank().impossible else Verdict.UNKNOWN
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
 
     @property
@@ -147,9 +188,17 @@ class Call:
                 self._output = shape_of(found)
         return self._output is not None
 
+    @property
+    def laid_output(self) -> tuple[Dim, ...] | None:
+        """The output with a size for each axis of the operands as they are `laid`."""
+        shape = self.shape
+        return self._laid_output if self._open or shape is None else shape.dims
+
     def _collapse(self) -> bool:
-        output = self._ask(lambda _: shape_of(map(self._output_dim, self.emission.output)))
-        self._output = output
+        output = self._laid_output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
+        # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
+        output = rolled(output) if self._open and self.rule.has_base_rank else output
+        self._output = any_shape_of(d for d in output if not self._open or not self._is_empty(d))
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -182,6 +231,10 @@ class Call:
             return () if self.verdict is Verdict.ALWAYS else (FALSE,)
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
+        if self._bound and self.verdict is not Verdict.NEVER:
+            return tuple(
+                flattened(c.requirement for c in self.rule.emit_open([s.dims for s in self._open]).constraints)
+            )
         return tuple(self._ask(lambda decision: decision.clauses))
 
     @property
@@ -189,6 +242,8 @@ class Call:
         """The conjuncts of the condition of which it was not decided whether the others imply them."""
         if self._tier != GENERAL:
             return ()
+        if self._bound:
+            return self.clauses
         return self._ask(lambda decision: tuple(c for c in decision.clauses if c in decision.unproven))
 
     @property
@@ -196,7 +251,22 @@ class Call:
         """Why the verdict is unknown or a clause is unproven; empty when nothing was left open."""
         if self._tier != GENERAL or self._stopped:
             return self._stopped
-        return self._ask(lambda decision: decision.reason) or self._stopped
+        return self._ask(lambda decision: decision.reason) or self._stopped or self._bound
+
+    @property
+    def _bound(self) -> str:
+        """Why the answer is about some ranks only; empty where it is about all."""
+        unrolled = None if self.scope is None else self.scope.unrolled
+        return "" if unrolled is None else unrolled.reason
+
+    def _at_any_rank(self) -> Decision:
+        """Return what holds where the answer is about some ranks only, of what is asked whatever the ranks are."""
+        from symbcast.solver.decision import Decision
+
+        assert self.scope is not None
+        asked = self.rule.emit_open([s.dims for s in self._open]).constraints
+        known, formulas = self.scope.at_any_rank(c.requirement for c in asked)
+        return Decision(known, formulas)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -223,7 +293,10 @@ class Call:
             return all_of(self.clauses)
         from symbcast.program.premises import assumed
 
-        return all_of([*assumed(self.shown, self.assumptions, self.scope.min_size), *self.clauses])
+        known = assumed(self.shown, self.assumptions, self.scope.min_size)
+        if self.scope.unrolled is not None:
+            known += self.scope.links
+        return all_of([*known, *self.clauses])
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -304,8 +377,6 @@ class Call:
         """Return what makes every dimension of the operands a size."""
         if self._tier != GENERAL:
             return []
-        from symbcast.logic.definedness import definedness
-
         found: list[Constraint] = []
         for position, dims in enumerate(self._dims):
             for axis, dim in enumerate(dims):
@@ -313,13 +384,25 @@ class Call:
                     continue
                 origin = Origin("size", (position,), axis, len(dims))
                 found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
-        return found
+        unrolled = None if self.scope is None else self.scope.unrolled
+        if unrolled is None:
+            return found
+        return [Constraint(f, c.origin, SIZE) for c in found for f in unrolled.formulas(c.requirement)]
 
     def _output_dim(self, dim: Dim | Joined) -> Dim:
         members = dim if isinstance(dim, Joined) else (dim,)
+        if any(map(mentions_rest, members)):
+            # That all sizes of one are those of another does not say that it has as many.
+            return join([m for m in members if not self._is_empty(m)] or members)
         from symbcast.solver.outputs import collapse
 
-        return collapse(members, self.decision)
+        return collapse(members, self._at_any_rank() if self._bound else self.decision)
+
+    def _is_empty(self, dim: Dim) -> bool:
+        """Return whether a sequence in the output is known to have no axes."""
+        rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
+        ranks = [(self.decision.fixed(s.sequence.rank), s.place) for s in rests if self.scope is not None]
+        return bool(rests) and all(isinstance(rank, int) and rank <= place for rank, place in ranks)
 
     def _clash(self) -> tuple[Constraint, ...]:
         if self._tier == SIZES:
@@ -341,4 +424,4 @@ class Call:
         if self._tier == JOINS:
             return {s.name: size for s, size in sizes.items()}
         assert self.scope is not None
-        return {name: sizes[s] for s, name in self.scope.names.items()}
+        return self.scope.named(sizes)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.broadcasting import Joined
 from symbcast.logic.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.text.printing import dim_text
@@ -61,7 +62,7 @@ def certify(result: Call) -> Certificate:
     raw = [c.requirement for c in result.constraints]
 
     def prove() -> list[Claim]:
-        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
+        session = Session(scope.symbols, [*assumed, *scope.links, *_own_bounds(result)])
         return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
 
     claims = on_worker(prove)
@@ -70,7 +71,8 @@ def certify(result: Call) -> Certificate:
 
 def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
     """Yield each claim with formulas that it says cannot hold together."""
-    condition = all_of(result.clauses)
+    # Of ranks that were tried up to a bound, this is about those.
+    condition = all_of(result.decision.clauses)
     whole = all_of(raw)
     yield "wherever the constraints hold, the condition does", [whole, negate(condition)]
     yield "wherever the condition holds, the constraints do", [condition, negate(whole)]
@@ -80,8 +82,10 @@ def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Fo
         yield "the constraints cannot hold", [whole]
         sizes = [c.requirement for c in result.size_constraints()]
         yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
-    elif result.shape is not None:
-        for axis, (dim, emitted) in enumerate(zip(result.shape.dims, result.emission.output, strict=True)):
+    elif result.laid_output is not None:
+        for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
+            if mentions_rest(dim):
+                continue  # each axis of it is a join of the same members
             members = emitted if isinstance(emitted, Joined) else (emitted,)
             # The join o of the members: each is 1 or o, and o is 1 or one of them.
             bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
@@ -115,13 +119,17 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
 
     assert result.scope is not None
     test = predicate(all_of(raw), result.scope.symbols)
-    assumed = predicate(all_of([*(a.formula for a in result.assumptions), *_own_bounds(result)]), result.scope.symbols)
+    known = [*(a.formula for a in result.assumptions), *_own_bounds(result)]
+    assumed = predicate(all_of(known), result.scope.symbols)
     claims = []
     for word, sizes, wanted in (
         ("witness", result.witness(), True),
         ("counterexample", result.counterexample(), False),
     ):
-        if sizes is not None:
+        if sizes is not None and result.is_open:
+            proof = Proof.PROVED if _is_valid_at(result, sizes) is wanted else Proof.REFUTED
+            claims.append(Claim(f"the {word} is one", proof))
+        elif sizes is not None:
             values = [sizes[name] for name in result.scope.names.values()]
             right = assumed(*values) and bool(test(*values)) is wanted
             claims.append(Claim(f"the {word} is one", Proof.PROVED if right else Proof.REFUTED))
@@ -129,6 +137,15 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
     if expected is not None and len(claims) != expected:
         claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
     return claims
+
+
+def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
+    """Return whether operands broadcast at sizes; raise `BindingError` where assumptions exclude these."""
+    from symbcast.program.bindings import bind
+    from symbcast.program.call import Call
+
+    shapes = bind(result, sizes, {}).shapes
+    return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
 
 
 def _concrete(result: Call) -> Certificate:

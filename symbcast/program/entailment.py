@@ -62,6 +62,8 @@ def equivalent(first: Answer, second: Answer) -> bool:
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:
+    for answer in (first, second):
+        answer.check_ranks("equivalent")
     ours = named_sizes(first)
     theirs = _beside(named_sizes(second), ours)
     known = [Assumption(f) for f in (*_assumed(first, ours), *_assumed(second, theirs))]

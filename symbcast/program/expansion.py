@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.broadcasting import Rule
-from symbcast.broadcasting.laws import Dims, OutputDim
+from symbcast.broadcasting.laws import OutputDim
 from symbcast.broadcasting.outputs import same_size
+from symbcast.broadcasting.placement import Dims
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
 from symbcast.program.premises import own_set
 from symbcast.solver.decision import Decision

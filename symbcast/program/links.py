@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.symbols import Symbol
 from symbcast.characters import closest, listed, quoted
 from symbcast.errors import AssumptionError
@@ -17,13 +18,18 @@ def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], name
     ``N == 8*k`` is about ``k`` too, so that ``k >= 2`` beside it is linked to a shape that has ``N``. What is not text,
     as a `symbcast.Condition` or a relation of sympy, may be about other sizes: it is known from elsewhere.
     """
-    found = [(a, frozenset(symbols_in(a.formula))) for a in assumptions]
-    own = dict.fromkeys(sizes)
+    found = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
+    own = dict.fromkeys(map(_subject, sizes))
     linked = linked_sizes(own, [symbols for _, symbols in found])
     for assumption, symbols in found:
         if assumption.is_written and symbols and linked.isdisjoint(symbols):
-            strange = [names[s] for s in symbols_in(assumption.formula)]
-            raise _unlinked(assumption.text, strange, [names[s] for s in own])
+            strange = [names.get(s, s.name) for s in symbols_in(assumption.formula)]
+            raise _unlinked(assumption.text, strange, [names.get(s, s.name) for s in own])
+
+
+def _subject(s: Symbol) -> Symbol:
+    """Return the symbol itself, or the sequence of axes that it speaks of."""
+    return s.sequence.rest() if isinstance(s, SequenceSymbol) else s
 
 
 def linked_sizes(own: Iterable[Symbol], groups: Iterable[frozenset[Symbol]]) -> set[Symbol]:

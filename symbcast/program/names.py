@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
 from symbcast.algebra.symbols import LABEL, Dummy, Symbol, Unknown, UserSymbol, free_labels, symbol
 from symbcast.algebra.terms import symbols_of
-from symbcast.errors import AssumptionError
+from symbcast.errors import AssumptionError, DimensionError
 from symbcast.logic.formulas import Formula
 from symbcast.program.premises import own_set
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.solver.set_formulas import describe
 
@@ -39,6 +41,9 @@ class Names:
         self._free_from = 0
         """No lower number than this is free as a label."""
         self._replaced: dict[Symbol, Symbol] = {}
+        self._sequences: dict[str, AxisSequence] = {}
+        self._anonymous: dict[int, AxisSequence] = {}
+        """Each sequence of axes by its name or label, and those without a name by number too."""
         self.sizes: dict[Dim, None] = {}
         """Dimensions that are over sizes of this program alone."""
         self.brought: list[Formula] = []
@@ -52,6 +57,7 @@ class Names:
         made.order = dict(self.order)
         made._by_name, made._labels, made._unknowns = dict(self._by_name), dict(self._labels), dict(self._unknowns)
         made._free_from = self._free_from
+        made._sequences, made._anonymous = dict(self._sequences), dict(self._anonymous)
         made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
         return made
 
@@ -105,7 +111,8 @@ class Names:
         return found
 
     def _tables(self) -> tuple[dict[Any, Any], ...]:
-        return self.order, self._by_name, self._labels, self._unknowns, self._replaced, self.sizes, self.shown
+        names = (self._by_name, self._labels, self._sequences, self._anonymous)
+        return self.order, *names, self._unknowns, self._replaced, self.sizes, self.shown
 
     def named(self, name: str) -> Symbol:
         """Return the size that a name means; a label begins with ``?``."""
@@ -129,6 +136,9 @@ class Names:
         new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
         if new:
             self._reserve([(s, h) for shape, h in new for s in symbols_of(shape.dims) if isinstance(s, Unknown)])
+            for sequence in sequences_of(s for shape, _ in new for s in symbols_of(shape.dims)):
+                if not sequence.number:
+                    self._sequences.setdefault(sequence.name, sequence)
         return tuple([self.bind(shape) for shape, _ in given])
 
     def bind(self, shape: Shape) -> Shape:
@@ -136,7 +146,7 @@ class Names:
         if self._is_known(shape):
             return shape
         bound = self._bindings(symbols_of(shape.dims))
-        found = shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
+        found = any_shape_of(replaced(d, bound) for d in shape.dims) if bound else shape
         self.sizes.update(dict.fromkeys(d for d in found.dims if type(d) is not int))
         return found
 
@@ -180,7 +190,11 @@ class Names:
         """Take a symbol in that is not known yet; return what stands for it."""
         if isinstance(s, Unknown):
             return self._meet_unknown(s)
+        if isinstance(s, SequenceSymbol):
+            return self._meet_sequence(s)
         table = self._table(s.name)
+        if s.name in self._sequences:
+            raise _two_kinds(s.name)
         kept: Symbol = s
         if s.is_Dummy:
             # Another size than any of its name; text means it by the name that it is shown by.
@@ -214,7 +228,30 @@ class Names:
         self.order[kept] = None
         return kept
 
+    def _meet_sequence(self, s: SequenceSymbol) -> Symbol:
+        """Take a symbol in that speaks of a sequence, which keeps its label if that is free."""
+        given = s.sequence
+        kept = self._anonymous.get(given.number)
+        if kept is None and not given.number:
+            kept = self._sequences.get(given.name, given)
+        elif kept is None:
+            label = given.name
+            if label in self._sequences:
+                label = next(name for n in count() if (name := f"...{n}") not in self._sequences)
+            kept = self._anonymous[given.number] = AxisSequence(label, given.number)
+        if kept.name in self._by_name:
+            raise _two_kinds(kept.name)
+        self._sequences[kept.name] = kept
+        found = s.of(kept)
+        self.order[found] = None
+        self.shown[found] = found.name
+        return found
+
     def _free_label(self) -> str:
         label = next(free_labels(self._labels, self._free_from))
         self._free_from = int(label[1:]) + 1
         return label
+
+
+def _two_kinds(name: str) -> DimensionError:
+    return DimensionError(name, "it is a size and a sequence of axes", "give one of them another name")

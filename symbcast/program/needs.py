@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.broadcasting import Joined, OutputDim, right_aligned
 from symbcast.logic.formulas import Compatible, Formula, clauses
-from symbcast.program.operation import Op
+from symbcast.program.operation import SAME, Op, emission_of
 from symbcast.program.size_needs import equalities, size_needs, unjoined
+from symbcast.shapes import is_open
 from symbcast.solver.normal_form import flattened
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
     if op.kind in ("require", "assume"):
         assert op.formula is not None
         return (), list(clauses(op.formula))
-    if op.rule is None:
+    is_of_any_rank = any(map(is_open, op.operands))
+    if op.rule is None and not is_of_any_rank:
         left, right = op.operands
         return left.dims, equalities(left, right)
-    if op.rule.is_join([s.dims for s in op.operands]):
+    rule = SAME if op.rule is None else op.rule
+    if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
         return [Joined(size for _, size in column) for column in right_aligned([s.dims for s in op.operands])], []
-    emission = op.rule.emit([s.dims for s in op.operands])
+    emission = emission_of(rule, op.operands)
     return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]

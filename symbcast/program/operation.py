@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from symbcast.broadcasting import Rule
+from symbcast.broadcasting import Emission, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.characters import visible
-from symbcast.logic.formulas import FALSE, Formula, clauses
-from symbcast.program.size_needs import equalities, size_needs
-from symbcast.reasons import EQUAL, EQUAL_RANKS, REQUIRED_FORMULA, SIZE
-from symbcast.shapes import Shape
+from symbcast.logic.formulas import Formula, clauses
+from symbcast.program.size_needs import size_needs
+from symbcast.reasons import REQUIRED_FORMULA, SIZE
+from symbcast.shapes import Shape, is_open
 
 Kind: TypeAlias = str
 """``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
+
+
+SAME = find_rule("none", {})
+"""What is asked of shapes that must be equal."""
+
+
+def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
+    """Return what a rule says of shapes, the ranks of which need not be known."""
+    dims = [s.dims for s in operands]
+    return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
 
 
 class Op(NamedTuple):
@@ -47,23 +57,19 @@ class Op(NamedTuple):
     def _size_constraints(self) -> Iterator[Constraint]:
         for position, operand in enumerate(self.operands):
             for axis, dim in enumerate(operand.dims):
-                origin = Origin("size", (position,), axis, operand.rank, self.name)
+                origin = Origin("size", (position,), axis, len(operand.dims), self.name)
                 for need in size_needs((dim,)):
                     yield Constraint(need, origin, SIZE)
 
     def _own_constraints(self) -> Iterator[Constraint]:
         if self.rule is not None:
-            for constraint in self.rule.emit([s.dims for s in self.operands]).constraints:
+            for constraint in emission_of(self.rule, self.operands).constraints:
                 origin = constraint.origin._replace(operation=self.name)
                 yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "equal":
-            left, right = self.operands
-            if left.rank != right.rank:
-                origin = Origin("equal", (0, 1), operation=self.name)
-                yield Constraint(FALSE, origin, EQUAL_RANKS, {"left": left.rank, "right": right.rank})
-                return
-            for axis, formula in enumerate(equalities(left, right)):
-                yield Constraint(formula, Origin("equal", (0, 1), axis, left.rank, self.name), EQUAL)
+            for constraint in emission_of(SAME, self.operands).constraints:
+                origin = constraint.origin._replace(rule="equal", operation=self.name)
+                yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "require" and self.formula is not None:
             for clause in clauses(self.formula):
                 yield Constraint(clause, Origin("require", (), operation=self.name), REQUIRED_FORMULA)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.logic.formulas import Compatible, Formula, negate
-from symbcast.program.needs import needs
 from symbcast.program.operation import Op
 from symbcast.program.premises import own_set
 from symbcast.solver.connectivity import Ties
@@ -19,11 +18,15 @@ if TYPE_CHECKING:
     from symbcast.program.trace import Trace
 
 
-def clash(trace: Trace, knowledge: Knowledge) -> tuple[Op, ...]:
+Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
+"""What an operation asks as distinct clauses, in the symbols that are decided about."""
+
+
+def clash(trace: Trace, knowledge: Knowledge, needs: Needs) -> tuple[Op, ...]:
     """Return the fewest operations that cannot hold together, in order."""
     from symbcast.solver.conflicts import smallest_conflict
 
-    groups = _distinct(op for op in trace.ops if op.kind != "assume")
+    groups = _distinct((op for op in trace.ops if op.kind != "assume"), needs)
     refused = [trace.ops[n] for n in trace.refused]
     # What came before the first operation that was refused can hold: if it is the only one, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
@@ -31,7 +34,9 @@ def clash(trace: Trace, knowledge: Knowledge) -> tuple[Op, ...]:
     return tuple(groups[n][0] for n in found)
 
 
-def clashing_clauses(ops: Sequence[Op], knowledge: Knowledge) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
+def clashing_clauses(
+    ops: Sequence[Op], knowledge: Knowledge, needs: Needs
+) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
     """Return the fewest of the clauses that some operations ask which cannot hold together, by operation.
 
     ``ops`` are the fewest operations that cannot hold together, so that each of them asks one of these clauses.
@@ -47,10 +52,11 @@ def clashing_clauses(ops: Sequence[Op], knowledge: Knowledge) -> tuple[tuple[Op,
 class Origins:
     """Finds the operations that the conjuncts of a condition come from."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-        self._ties = Ties(trace.names.order)
-        self._ties.tie(a.formula for a in trace.assumptions if symbols_in(a.formula))
+    def __init__(self, trace: Trace, order: Iterable[Symbol], assumed: Sequence[Formula], needs: Needs) -> None:
+        self._min_size = trace.min_size
+        self._assumed = [f for f in assumed if symbols_in(f)]
+        self._ties = Ties(order)
+        self._ties.tie(self._assumed)
         asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in trace.ops if op.kind != "assume"]
         for _, formulas in asked:
             self._ties.tie(formulas)
@@ -82,15 +88,13 @@ class Origins:
     def _knowledge(self, root: Symbol) -> Knowledge:
         if root not in self._known:
             symbols = self._members[root]
-            assumed = [
-                a.formula for a in self._trace.assumptions if not symbols_in(a.formula).keys().isdisjoint(symbols)
-            ]
-            domains = {s: own_set(s, self._trace.min_size) for s in symbols}
+            assumed = [f for f in self._assumed if not symbols_in(f).keys().isdisjoint(symbols)]
+            domains = {s: own_set(s, self._min_size) for s in symbols}
             self._known[root] = Knowledge(symbols, domains, assumed)
         return self._known[root]
 
 
-def _distinct(ops: Iterable[Op]) -> list[tuple[Op, Sequence[Formula]]]:
+def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
     """Return the operations that ask something, the first of those that ask the same, with what they ask."""
     found: dict[tuple[Formula, ...], Op] = {}
     for op in ops:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import MAX_RANK, Rank, SequenceSymbol
 from symbcast.algebra.symbols import Unknown
 from symbcast.errors import AssumptionError
 from symbcast.logic.formulas import Formula
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=4096)
 def own_set(s: Symbol, min_size: int) -> SizeSet:
     """Return the set that a symbol lies in by its own assumptions."""
+    if isinstance(s, SequenceSymbol):
+        # Of an axis that is not there the size is 1, whatever the least size of others is.
+        if isinstance(s, Rank):
+            return SizeSet.interval(0, MAX_RANK)
+        return SizeSet.interval(min_size, None) | SizeSet.of([1]) if min_size else ALL
     lower = max(min_size, s.lower)
     found = ALL if lower == 0 and s.upper is None else SizeSet.interval(lower, s.upper)
     return found if s.parity is None else found & SizeSet.residues(2, [s.parity])

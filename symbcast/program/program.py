@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
 
+from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.algebra.sizes import check_size
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.logic.formulas import all_of
 from symbcast.program.operation import Kind, Op
 from symbcast.shapes import Shape, ShapeLike, from_dim, shape, shape_of
@@ -87,7 +88,7 @@ class Program:
         """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""
         _check_origin(origin)
         operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
-        rule.check_shapes([s.dims for s, _ in operands])
+        rule.check_operands([s.dims for s, _ in operands])
         return self._recording.add_shapes(kind, origin, operands, rule)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
@@ -271,6 +272,21 @@ class Program:
     def shown(self) -> Mapping[Symbol, str]:
         """What each size, as it is within, is called."""
         return self._recording.shown
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        for sequence in sequences_of(self.shown):
+            raise UnknownRankError(question, sequence.rest().name)
+
+    def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]:
+        """Return sizes by symbol, of all by what they are called, as `witness` has them."""
+        axes = {s: cast("Sequence[int]", sizes[s.name]) for s in sequences_of(self.shown)}
+        plain = {s: sizes[name] for s, name in self.shown.items() if not isinstance(s, SequenceSymbol)}
+        if not axes:
+            return plain
+        from symbcast.solver.evaluation import AxisSizes
+
+        return AxisSizes(plain, axes)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.algebra.symbols import LABEL, symbol
 from symbcast.broadcasting import find_rule
+from symbcast.logic.formulas import dims_of
 from symbcast.program.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.program.names import Names
 from symbcast.program.operation import Kind, Op
@@ -160,6 +162,10 @@ class Recording:
         """Add a requirement or an assumption."""
         if kind == "assume" and self.plain is not None and self.plain.assume(read):
             return
+        if any(map(mentions_rest, dims_of(read.formula))):
+            from symbcast.program.unrolling import checked
+
+            checked(read, self.min_size)
         with self._all_or_nothing() as trace:
             known = len(trace.names.order)
             formula = trace.bound_formula(read.formula)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
+from symbcast.errors import AssumptionError, UnknownRankError
+from symbcast.logic.formulas import Formula, dims_of
 from symbcast.program.assumptions import Assumption, check_min_size, read_assumptions
 from symbcast.program.links import check_links
 from symbcast.program.names import Names
@@ -16,7 +19,9 @@ from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.program.assumptions import Assumptions
+    from symbcast.program.unrolling import Unrolled
     from symbcast.shapes import ShapeLike
+    from symbcast.solver.knowledge import Knowledge
 
 
 class Scope:
@@ -24,10 +29,11 @@ class Scope:
 
     ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
     stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
-    holds it; the others were made for this question.
+    holds it; the others were made for this question. Of shapes of unknown rank, `unroll` finds the symbols and the
+    knowledge; ``links`` is what is known of sizes by the ranks.
     """
 
-    __slots__ = ("assumptions", "knowledge", "min_size", "names", "shapes", "symbols")
+    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
 
     def __init__(
         self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
@@ -41,7 +47,59 @@ class Scope:
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)
-        self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+        self.unrolled: Unrolled | None = None
+        self.links: tuple[Formula, ...] = ()
+        self.sequences = sequences_of(self.symbols)
+        if not self.sequences:
+            self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+
+    def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
+        """Tell the axes of the sequences apart, as far as formulas and assumptions do; what is known is of these."""
+        from symbcast.program.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        made = self.unrolled = Unrolled([*formulas, *assumed], self.sequences, self.min_size)
+        self.symbols = tuple(made.symbols(self.symbols))
+        self.names = {s: self.names.get(s, s.name) for s in self.symbols}
+        self.symbols = (*self.symbols, *made.hidden)
+        self.links = tuple(made.links())
+        try:
+            self.knowledge = knowledge(self.symbols, made.known(self.assumptions), self.min_size)
+        except AssumptionError:
+            if not made.mixed:
+                raise
+            # It may be the bound on the ranks that leaves nothing.
+            raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
+        return made
+
+    def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
+        """Return what is known of sizes, and those formulas, which are not about all axes of a sequence at once.
+
+        So no bound on ranks is among them, even where one sequence lies under itself.
+        """
+        from symbcast.program.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
+        made = Unrolled([*asked, *assumed], self.sequences, self.min_size)
+        known = made.known(self.assumptions)
+        symbols = dict.fromkeys((*made.symbols(self.names), *made.hidden))
+        return knowledge(symbols, known, self.min_size), asked
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in self.names.items()}
+        return self.unrolled.named(sizes, self.names)
+
+    def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
+        """Return the size of each symbol, of sizes by what they are called as `named` has them."""
+        found: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
+        if self.unrolled is not None:
+            from symbcast.program.unrolling import sizes_at
+
+            found.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
+        return found
 
     @classmethod
     def asked(

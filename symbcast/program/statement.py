@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.symbols import Symbol, Unknown, symbol, told_apart
-from symbcast.errors import ShapeTypeError, UndecidedError
+from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
@@ -46,6 +47,9 @@ class Statement:
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
+        for s in symbols_in(self.formula):
+            if isinstance(s, SequenceSymbol):
+                raise UnknownRankError("a condition as a value", s.name)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
         self._spoken: frozenset[Symbol] = frozenset()
         if isinstance(value, Statement):
@@ -274,7 +278,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
 def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
     """Return the sizes of an answer, each with the symbol that its name means in a condition."""
     names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
-    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
+    return {s: s if isinstance(s, (Unknown, SequenceSymbol)) else symbol(name) for s, name in names.items()}
 
 
 def named_formula(formula: Formula, answer: Call | Program) -> Formula:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import join
+from symbcast.algebra.sequences import mentions_rest, rolled
 from symbcast.broadcasting import Joined, OutputDim
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula
@@ -20,7 +22,7 @@ from symbcast.program.names import Names
 from symbcast.program.needs import columns_and_asked
 from symbcast.program.operation import Op
 from symbcast.program.size_needs import size_needs
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of, is_open, shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -91,8 +93,10 @@ class Trace:
         can_hold = self._admit(op, columns, asked)
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
-            output = shape_of(self._output(column, can_hold) for column in columns)
-        if output is not None and len(output) != len(columns):
+            sizes = [self._output(column, can_hold) for column in columns]
+            has_base_rank = op.rule is None or op.rule.has_base_rank
+            output = any_shape_of(rolled(sizes) if any(map(is_open, op.operands)) and has_base_rank else sizes)
+        if output is not None and len(output.dims) != len(columns) and not is_open(output):
             raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
         self.ops.append(op._replace(output=output))
         made = [d for d in (() if output is None else output.dims) if type(d) is not int]
@@ -101,7 +105,12 @@ class Trace:
             self.refused.append(op.number)
             return False
         self._sized.update(made)
-        if op.rule is not None and op.rule.is_join([s.dims for s in op.operands]) and output is not None:
+        if (
+            op.rule is not None
+            and not any(map(is_open, op.operands))
+            and op.rule.is_join([s.dims for s in op.operands])
+            and output is not None
+        ):
             self._remember(op.operands, output)
         return True
 
@@ -174,6 +183,8 @@ class Trace:
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
         """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
         members = column if isinstance(column, Joined) else (column,)
+        if any(map(mentions_rest, members)):
+            return join(members)  # as many axes as the longest has, whatever is known of their sizes
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
             return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)

@@ -14,7 +14,8 @@ from symbcast.reasons import Reason
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting.laws import Dims, OutputDim
+    from symbcast.broadcasting.laws import OutputDim
+    from symbcast.broadcasting.placement import Dims
 
 OUTPUT_SIZE = Reason("output-size", "this must be the output's size")
 OUTPUT_RANK = Reason("output-rank", "the output's rank is {rank}, not {wanted}")

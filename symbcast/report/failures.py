@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.algebra.sequences import is_sequence
 from symbcast.characters import cut
 from symbcast.explanation.names import axis_text
 from symbcast.logic.formulas import TRUE, Formula
 from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.evaluation import AxisSizes, holds_at, size_at
 from symbcast.solver.normal_form import flattened
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def located_reason(constraint: Constraint) -> str:
     origin = constraint.origin
     if origin.axis is None or not origin.rank:
         return constraint.reason
-    return f"on {axis_text(origin.axis, origin.rank)}, {constraint.reason}"
+    return f"on {axis_text(origin.axis, origin.rank, origin.sequence)}, {constraint.reason}"
 
 
 def dims_at(dims: Iterable[Dim], sizes: Sizes) -> list[int | None]:
@@ -63,8 +64,12 @@ def _at(dim: Dim, sizes: Sizes) -> int | None:
 
 def shape_at(dims: Sequence[Dim], sizes: Sizes) -> str:
     """Return a shape at some sizes as text, ``?`` for what is not known: ``(1, 64, ?)``."""
-    texts = texts_at(dims, sizes)
+    texts = [text for dim in dims for text in texts_at(_sizes_of(dim, sizes), sizes)]
     return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", _LONGEST)
+
+
+def _sizes_of(dim: Dim, sizes: Sizes) -> Sequence[Dim]:
+    return sizes.axes_of(dim) if isinstance(sizes, AxisSizes) and is_sequence(dim) else (dim,)
 
 
 def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:

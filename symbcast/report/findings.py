@@ -121,7 +121,7 @@ class _Reader:
         return self._finding(clause, origins, self._program.failing(clause))
 
     def _finding(self, clause: Formula, origins: Sequence[Op], failing: dict[str, int] | None) -> Finding:
-        sizes = None if failing is None else {s: failing[name] for s, name in self._program.shown.items()}
+        sizes = None if failing is None else self._program.symbol_sizes(failing)
         op, constraint = _blame(clause, origins, sizes)
         shown = () if constraint is None else constraint.origin.operands
         return Finding(

@@ -68,11 +68,18 @@ class _Operands:
 
     def header(self) -> Iterator[Row]:
         """Yield the axes, counted from the front and from the end."""
-        rank = self._alignment.places.rank
+        rank, sequence = self._alignment.places.rank, self._alignment.sequence
         inside = {a: 0 <= a < rank for a in self.axes if a is not None}
         fronts = ["..." if a is None else str(a) if inside[a] else "over" for a in self.axes]
         backs = ["" if a is None else str(a - rank) if inside[a] else "" for a in self.axes]
+        if sequence is not None:
+            fronts = ["" if a is not None and a > sequence else t for a, t in zip(self.axes, fronts, strict=True)]
+            backs = ["" if a is not None and a < sequence else t for a, t in zip(self.axes, backs, strict=True)]
+            place = self.axes.index(sequence)
+            fronts[place] = backs[place] = "each"
         for label, texts in (("axis", fronts), ("from end", backs)):
+            if sequence is not None and not any(t for t in texts if t != "each"):
+                continue
             yield Row(label, tuple(Span(t, math=_number(t)) for t in texts), Part.HEAD)
 
     def operands(self) -> Iterator[Row]:
@@ -82,9 +89,9 @@ class _Operands:
 
     def output(self) -> Iterator[Row]:
         """Yield the row of the output shape, if there is one."""
-        shape = self._result.shape
+        shape = self._result.laid_output
         if shape is not None:
-            found = [[shape.dims[a]] if a is not None and a < len(shape) else [] for a in self.axes]
+            found = [[shape[a]] if a is not None and a < len(shape) else [] for a in self.axes]
             cells = zip(self.axes, found, strict=True)
             yield Row("output", tuple(self._of(a, dims, is_bounded=False) for a, dims in cells), Part.RESULT)
 

@@ -117,7 +117,11 @@ def _asks(op: Op, namer: Namer) -> str:
     for constraint in op.constraints:
         if FALSE in flattened([constraint.requirement]):
             origin = constraint.origin
-            where = f"{axis_text(origin.axis, origin.rank)}: " if origin.axis is not None and origin.rank else ""
+            where = (
+                f"{axis_text(origin.axis, origin.rank, origin.sequence)}: "
+                if origin.axis is not None and origin.rank
+                else ""
+            )
             sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
             return f"what cannot be: {where}{f'{sizes}, and ' if sizes else ''}{constraint.reason}"
     return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
@@ -167,14 +171,18 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
     from symbcast.solver.evaluation import holds_at
 
-    bound = {s: sizes[name] for s, name in env.shown.items()}
+    bound = env.symbol_sizes(sizes)
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:
         constraint = broken(op, bound)
         if constraint is not None:
             origin = constraint.origin
-            where = f", {axis_text(origin.axis, origin.rank)}" if origin.axis is not None and origin.rank else ""
+            where = (
+                f", {axis_text(origin.axis, origin.rank, origin.sequence)}"
+                if origin.axis is not None and origin.rank
+                else ""
+            )
             return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
     return "an operation is not valid"
 

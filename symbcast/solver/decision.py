@@ -145,8 +145,10 @@ class Decision:
     def covers(self, data: Dim, target: Dim) -> bool:
         """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
         part = self._part_of(data)
+        if part is None or any(self.part_of.get(s) is not part for s in symbols_of((target,))):
+            return False  # nothing ties them together
         try:
-            return part is not None and part.covers(data, target)
+            return part.covers(data, target)
         except PeriodTooLongError:
             return False
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.terms import Atom, Kind, Operation, Term, term
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
+from symbcast.algebra.arithmetic import replacing
+from symbcast.algebra.sequences import AxisSequence, Rank, Rest, SequenceSymbol, axis_of
+from symbcast.algebra.terms import Atom, Kind, Operation, Term, symbols_of, term
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of, with_dims
 from symbcast.logic.formulas import holds as holds_of_sizes
 from symbcast.solver.compiler import UndefinedError, join_sizes
 
@@ -22,6 +24,40 @@ _OPERATIONS: dict[Kind, Callable[..., int]] = {
 }
 
 
+class AxisSizes(dict[Any, int]):
+    """Sizes by symbol, and the sizes of the axes of sequences, of which other symbols speak."""
+
+    def __init__(self, sizes: Mapping[Any, int], axes: Mapping[AxisSequence, Sequence[int]]) -> None:
+        super().__init__(sizes)
+        self.axes = axes
+
+    def __missing__(self, s: Any) -> int:
+        if not isinstance(s, SequenceSymbol) or s.sequence not in self.axes:
+            raise KeyError(s)
+        found = self.axes[s.sequence]
+        if isinstance(s, Rank):
+            return len(found)
+        # Of all axes before some, the last one.
+        place = s.place + 1 if isinstance(s, Rest) else s.place
+        return found[-place] if place <= len(found) else 1
+
+    def instances(self, formula: Formula) -> Iterator[Formula]:
+        """Yield what a formula asks of each axis that is there; a formula about no such axes as it is."""
+        rests = {
+            s for dim in dims_of(formula) if not isinstance(dim, int) for s in dim.symbols() if isinstance(s, Rest)
+        }
+        if not rests:
+            yield formula
+            return
+        for n in range(1, max(len(self.axes[s.sequence]) - s.place for s in rests) + 1):
+            yield with_dims(formula, replacing({s: s.sequence.axis(s.place + n) for s in rests}))
+
+    def axes_of(self, dim: Dim) -> list[int]:
+        """Return the sizes of a sequence's axes."""
+        rank = max(len(self.axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
+        return [size_at(axis_of(dim, n), self) for n in range(rank, 0, -1)]
+
+
 def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     """Return whether the formula holds at some sizes; a comparison in which something has no value does not.
 
@@ -30,6 +66,12 @@ def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     >>> holds_at(Comparison("<=", 2, N), {N: 3})
     True
     """
+    if isinstance(sizes, AxisSizes):
+        return all(_holds_at(f, sizes) for f in sizes.instances(formula))
+    return _holds_at(formula, sizes)
+
+
+def _holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     match formula:
         case AllOf(parts):
             return all(holds_at(p, sizes) for p in parts)

@@ -6,21 +6,24 @@ import re
 from collections.abc import Callable
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.text.dimensions import FITS, TOO_LARGE, PlacedDim, read_digits
-from symbcast.text.faults import UNKNOWN_RANK, Fault
+from symbcast.text.dimensions import ANY_RANK, FITS, TOO_LARGE, PlacedDim, read_digits
+from symbcast.text.faults import Fault
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
 
 _MLIR = re.compile(r"\s*(?:tensor|memref)\s*<")
 _MLIR_SIZE = re.compile(r"\s*(\?|[0-9]+)\s*x")
+_MLIR_UNRANKED = re.compile(r"\s*(\*)\s*x")
 _MLIR_ELEMENT = re.compile(r"\s*!?[^\W\d][\w.]*\s*(<.*>)?\s*", re.DOTALL)
 _MLIR_BOUNDS = re.compile(
     r"\s*#\w+\.(?:bounds\s*<([^<>]*)>|type_extensions\w*\s*<\s*bounds\s*=\s*\[([^\[\]]*)\]\s*>)\s*"
 )
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _EINOPS_TOKEN = re.compile(r"\(|\)|\.\.\.|…|[0-9]+(?!\w)|[^\W\d]\w*|\S")
+_UNNAMED = re.compile(r"\*_\w*")
 _DOCUMENTED = re.compile(r"[^\W\d]\w*=(?=[0-9]+\Z)")
 
 
@@ -40,11 +43,11 @@ def mlir(text: str) -> list[PlacedDim]:
         start = len(text) - len(text.lstrip())
         raise Fault((start, start + 1), "this is not an MLIR tensor type", "'tensor<...>' such as 'tensor<2x?xf32>'")
     position = head.end()
-    if text[position:].lstrip().startswith("*"):
-        star = text.index("*", position)
-        raise Fault((star, star + 1), "unknown rank ('tensor<*x...>') is not supported yet")
     terms: list[PlacedDim] = []
-    while size := _MLIR_SIZE.match(text, position):
+    if unranked := _MLIR_UNRANKED.match(text, position):
+        terms.append(PlacedDim(ANY_RANK.rest(), *unranked.span(1)))
+        position = unranked.end()
+    while not unranked and (size := _MLIR_SIZE.match(text, position)):
         terms.append(_size(size[1], *size.span(1)))
         position = size.end()
     parts = _parameters(text, position)
@@ -112,7 +115,9 @@ def einops(text: str) -> list[PlacedDim]:
             terms.append(PlacedDim(multiply(*(t.dim for t in group)), opened, match.end()))
             group = None
         elif token in ("...", "…"):
-            raise Fault(span, UNKNOWN_RANK)
+            if group is not None:
+                raise Fault(span, "an ellipsis in brackets is no axis", "'...' outside of brackets")
+            terms.append(PlacedDim(ANY_RANK.rest(), *span))
         elif token[0].isdigit() or token.isidentifier():
             (terms if group is None else group).append(_size(token, *span))
         else:
@@ -130,8 +135,12 @@ def jaxtyping(text: str, parse: Callable[[str], PlacedDim]) -> list[PlacedDim]:
 
 def _jaxtyping_word(word: str, start: int, parse: Callable[[str], PlacedDim]) -> PlacedDim:
     stop = start + len(word)
-    if word.startswith(("...", "*")):
-        raise Fault((start, stop), UNKNOWN_RANK)
+    if word == "..." or _UNNAMED.fullmatch(word):
+        return PlacedDim(ANY_RANK.rest(), start, stop)
+    if word.startswith(("#*", "*#")):
+        raise Fault((start, stop), "axes that may broadcast ('*#name') are not supported", "'*name'")
+    if word.startswith("*") and word[1:].isidentifier():
+        return PlacedDim(AxisSequence(word[1:]).rest(), start, stop)
     if word.startswith("#"):
         raise Fault((start, stop), "a size that may broadcast ('#name') is not supported", "'name', or 1")
     if word.startswith("?") and len(word) > 1:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.algebra.terms import Dim
@@ -95,7 +96,7 @@ class DimBuilder:
 
     def quoted(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        name = _unescape(token)
+        name = _unescape(token, token)
         if not name:
             raise Fault(_span(token), "a name is not empty")
         return PlacedDim(symbol(name), *_span(token))
@@ -107,6 +108,22 @@ class DimBuilder:
     def labelled(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
         return PlacedDim(placeholder(str(token)), *_span(token))
+
+    def axis(self, parts: list[Token]) -> PlacedDim:
+        (token,) = parts
+        called, _, place = token.rpartition("[-")
+        return PlacedDim(_sequence(called, token).axis(int(place[:-1])), *_span(token))
+
+    def rank(self, parts: list[Token]) -> PlacedDim:
+        (token,) = parts
+        return PlacedDim(_sequence(token[len("rank(") : -1], token).rank, *_span(token))
+
+    def rest(self, parts: list[Token]) -> PlacedDim:
+        token = parts[-1]
+        called, _, place = token.rpartition("[:-") if token.endswith("]") else (str(token), "", "0]")
+        span = _start(parts[0]), _stop(token)
+        sequence = ANY_RANK if called in ("...", "…") else _sequence(called, token)
+        return PlacedDim(sequence.rest(int(place[:-1])), *span)
 
     def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
@@ -187,6 +204,20 @@ class DimBuilder:
         return _term(parts[0])
 
 
+ANY_RANK = AxisSequence("...")
+"""What stands for a sequence without a name until a parse hands out fresh ones."""
+
+
+def _sequence(called: str, token: Token) -> AxisSequence:
+    """Return the sequence that a part of a token names."""
+    if called[0] not in "'\"":
+        return AxisSequence(called)
+    name = _unescape(called, token)
+    if not name:
+        raise Fault(_span(token), "a name is not empty")
+    return AxisSequence(name)
+
+
 def read_integer(token: Part) -> int:
     """Return the value of a token of digits."""
     return read_digits(str(token), _span(token))
@@ -211,8 +242,8 @@ _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", r
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def _unescape(token: Token) -> str:
-    """Return the name between the quotes; the escapes are those that ``repr`` writes."""
+def _unescape(written: str, token: Token) -> str:
+    """Return the name between the quotes in a token; the escapes are those that ``repr`` writes."""
 
     def character(match: re.Match[str]) -> str:
         code = match[1]
@@ -222,7 +253,7 @@ def _unescape(token: Token) -> str:
             raise Fault(_span(token), "there is no such character")
         return chr(int(code[1:], 16))
 
-    return _ESCAPE.sub(character, token[1:-1])
+    return _ESCAPE.sub(character, written[1:-1])
 
 
 def _product(terms: list[PlacedDim]) -> PlacedDim:

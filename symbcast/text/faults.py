@@ -11,7 +11,6 @@ from symbcast.text.slips import LOOKALIKES, relation_within
 if TYPE_CHECKING:
     from lark import UnexpectedCharacters, UnexpectedToken
 
-UNKNOWN_RANK = "unknown rank ('...', '*name') is not supported yet"
 RELATION = "a relation such as 'N >= 2'"
 _MOST = 400
 _TYPE = re.compile(r"\s*(!?[^\W\d][\w.]*)\s*<.*>\s*", re.DOTALL)
@@ -40,7 +39,6 @@ _CHARACTERS = {
     "^": ("there is no operator '^'", "'**' for a power"),
 }
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
-_NAME = re.compile(r"\*\s*\w*")
 
 
 class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
@@ -56,9 +54,6 @@ class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whol
 def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fault:
     """Return the fault of a character that begins nothing; relations are at home in a formula alone."""
     position = error.pos_in_stream or 0
-    dots = source.rfind("...", max(0, position - 2), position + 3)
-    if dots >= 0:
-        return Fault((dots, dots + 3), UNKNOWN_RANK)
     character = source[position]
     if character in "=<>!&|~" and not formula:
         return _relation(source, position)
@@ -93,9 +88,6 @@ def at_token(source: str, error: UnexpectedToken) -> Fault:
         return Fault((end, end), "the text ends too early" if end else "the text is empty", expected)
     start, stop = token.start_pos or 0, token.end_pos or 0
     before = source[max(0, start - 200) : start].rstrip()
-    if token.type == "STAR" and before[-1:] in ("", ",", "(", "["):
-        star = _NAME.match(source, start)
-        return Fault((start, star.end() if star else stop), UNKNOWN_RANK)
     called = _LAST_NAME.search(before) if token.type == "LPAR" else None
     if called:
         end = len(source[:start].rstrip())

@@ -8,14 +8,15 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import AxisSequence, is_sequence, mentions_rest
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, free_labels, symbol
-from symbcast.algebra.terms import Dim
+from symbcast.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.errors import ShapeSyntaxError
 from symbcast.logic.formulas import Formula, dims_of, with_dims
 from symbcast.text.comparisons import FormulaBuilder
 from symbcast.text.dialects import NAMES, einops, is_mlir, jaxtyping, mlir
-from symbcast.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
+from symbcast.text.dimensions import ANY_RANK, FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.text.faults import Fault, at_character, at_token
 from symbcast.text.simple import simple_dim, simple_formula, simple_shape
 from symbcast.text.slips import correction
@@ -28,6 +29,7 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 100
 """How deep brackets may nest."""
 
+NO_SIZE = "a sequence of axes is no size"
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
 """Names and sizes between commas: nearly every shape that is written, read without the grammar."""
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
@@ -40,12 +42,17 @@ class Template(NamedTuple, Generic[_Value]):
 
     value: _Value
     unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
+    is_of_any_rank: bool = False
+    """Whether an unknown sequence of axes is in it (``...``)."""
 
-    def fresh(self) -> dict[Unknown, Unknown]:
+    def fresh(self) -> dict[Symbol, Symbol]:
         """Return a new unknown for each placeholder; those that the text labels are spoken of by these labels."""
-        made = {held: Unknown(label, lower, upper) for held, label, lower, upper in self.unknowns}
-        for held, unknown in made.items():
+        made: dict[Symbol, Symbol] = {}
+        for held, label, lower, upper in self.unknowns:
+            unknown = made[held] = Unknown(label, lower, upper)
             unknown.is_spoken = held.name != "?"
+        if self.is_of_any_rank:
+            made[ANY_RANK.rest()] = AxisSequence.anonymous().rest()
         return made
 
 
@@ -58,7 +65,7 @@ def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
     ((2, 3), (h*w, c, 1))
     """
     template = _shape_template(text, dialect)
-    if not template.unknowns:
+    if not template.unknowns and not template.is_of_any_rank:
         return template.value
     fresh = template.fresh()
     return tuple(replaced(d, fresh) for d in template.value)
@@ -71,7 +78,9 @@ def parse_dim(text: str) -> Dim:
     ((N + 1)//2, 3)
     """
     template = _dim_template(text)
-    return replaced(template.value, template.fresh()) if template.unknowns else template.value
+    if not template.unknowns and not template.is_of_any_rank:
+        return template.value
+    return replaced(template.value, template.fresh())
 
 
 def parse_formula(text: str) -> Formula:
@@ -118,7 +127,10 @@ def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]
         _check_limits(text)
         terms = _shape_terms(text, dialect)
         dims = tuple(_checked(t) for t in terms)
-        return Template(dims, _unknowns(dims, all_bounds(terms)))
+        sequences = [term for term, dim in zip(terms, dims, strict=True) if is_sequence(dim)]
+        if len(sequences) > 1:
+            raise Fault(sequences[1].span, "a shape has one sequence of axes ('...', '*name')", "sizes and names")
+        return Template(dims, _unknowns(dims, all_bounds(terms)), ANY_RANK.rest() in dims)
     except Fault as fault:
         error = _syntax_error(text, fault, "shape" if dialect in (None, "default") else "")
     raise error
@@ -141,7 +153,7 @@ def _dim_template(text: str) -> Template[Dim]:
         _check_limits(text)
         term: PlacedDim = run("dim", text)
         dim = _checked(term)
-        return Template(dim, _unknowns((dim,), all_bounds((term,))))
+        return Template(dim, _unknowns((dim,), all_bounds((term,))), dim == ANY_RANK.rest())
     except Fault as fault:
         error = _syntax_error(text, fault, "dim")
     raise error
@@ -155,6 +167,8 @@ def _formula_template(text: str) -> Template[Formula]:
     try:
         _check_limits(text)
         formula: Formula = run("formula", text)
+        if any(mentions_rest(dim) and not is_sequence(dim) for dim in dims_of(formula)):
+            raise Fault((0, len(text)), NO_SIZE)
         return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
     except Fault as fault:
         error = _syntax_error(text, fault, "formula")
@@ -220,6 +234,10 @@ def _check_limits(text: str) -> None:
 def _checked(term: PlacedDim) -> Dim:
     """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
     dim = term.dim
+    if mentions_rest(dim) and (
+        not is_sequence(dim) or (ANY_RANK.rest() in symbols_of((dim,)) and dim != ANY_RANK.rest())
+    ):
+        raise Fault(term.span, NO_SIZE, "'*name' by itself, or broadcast(*a, *b)")
     if not isinstance(dim, int) or 0 <= dim <= MAX_SIZE:
         return dim
     if dim == -1 and term.literal:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import TypeAlias
 
+from symbcast.algebra.sequences import Rest, SequenceSymbol, mentions_rest
 from symbcast.algebra.symbols import Symbol, Unknown, told_apart
 from symbcast.algebra.terms import Dim
 from symbcast.algebra.writer import TermWriter, name_text
@@ -77,14 +78,22 @@ def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
     labels = labels_of(dims)
     writer = TermWriter(labels, order)
     if not labels:
-        return [writer.dim(d) for d in dims]
+        return [_sequence_text(d, dims) or writer.dim(d) for d in dims]
     uses = Counter(u for d in dims for u in _unknowns(d))
     anonymous = {d for d in dims if isinstance(d, Unknown) and uses[d] == 1 and labels[d][1:].isdecimal()}
-    texts = [_bounds(d) or "?" if d in anonymous else writer.dim(d) for d in dims]
+    texts = [_bounds(d) or "?" if d in anonymous else _sequence_text(d, dims) or writer.dim(d) for d in dims]
     for s, label in labels.items():
         if isinstance(s, Unknown) and _bounds(s) and s not in anonymous:
             _add_bounds(texts, label, _bounds(s))
     return texts
+
+
+def _sequence_text(dim: Dim, dims: Sequence[Dim]) -> str:
+    """Return ``...`` for a sequence of axes that nobody named and nothing else in a shape speaks of."""
+    if not isinstance(dim, Rest) or not dim.sequence.name[3:].isdecimal() or not dim.sequence.is_anonymous:
+        return ""
+    uses = sum(s.sequence == dim.sequence for d in dims for s in _symbols(d) if isinstance(s, SequenceSymbol))
+    return "..." if uses == 1 and not dim.place else ""
 
 
 def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
@@ -167,7 +176,10 @@ def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
         case AnyOf(parts):
             return _joined("or", parts, writer) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
-            return _compatibility(isinstance(formula, Compatible), [writer.dim(d) for d in dims])
+            word, texts = "" if isinstance(formula, Compatible) else "not ", [writer.dim(d) for d in dims]
+            if any(map(mentions_rest, dims)):
+                return f"{word}compatible({', '.join(texts)})", ""  # of each axis, so not spelled out
+            return _compatibility(not word, texts)
 
 
 def _joined(word: str, parts: Iterable[Formula], writer: TermWriter) -> tuple[str, str]:

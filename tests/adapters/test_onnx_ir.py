@@ -131,7 +131,6 @@ def test_what_onnx_ir_cannot_express_says_so(text, says):
     ("value", "error"),
     [
         (3, sb.ShapeTypeError),
-        (ir.Value(name="x"), sb.DimensionError),
         (ir.Shape(["N/2"]), sb.DimensionError),
         (ir.Shape(["sqrt(N)"]), sb.DimensionError),
         (ir.Shape([ir.SymbolicDim(sympy.Integer(-3))]), sb.DimensionError),
@@ -140,3 +139,9 @@ def test_what_onnx_ir_cannot_express_says_so(text, says):
 def test_what_is_no_shape_is_refused(value, error):
     with pytest.raises(error):
         adapter.read(value)
+
+
+def test_a_value_without_a_shape_has_any_number_of_axes():
+    assert str(sb.broadcast(ir.Value(name="x"), "N").shape) == "(...0[:-1], broadcast(...0[-1], N))"
+    with pytest.raises(sb.UnknownRankError):
+        adapter.write("..., 3")

@@ -123,7 +123,6 @@ def test_what_a_partial_shape_cannot_express_says_so(text, how, says):
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        (ov.PartialShape.dynamic(), sb.DimensionError),
         (ops.split(ops.parameter([4, 4]), 0, 2), sb.ShapeTypeError),
         (ov.Type.f32, sb.ShapeTypeError),
         (3, sb.ShapeTypeError),
@@ -132,3 +131,14 @@ def test_what_a_partial_shape_cannot_express_says_so(text, how, says):
 def test_what_has_no_shape_is_refused(value, error):
     with pytest.raises(error):
         adapter.read(value)
+
+
+def test_a_dynamic_rank_is_any_number_of_axes():
+    result = sb.broadcast(ov.PartialShape.dynamic(), "N, 3")
+    assert str(result.shape) == "(...0[:-2], broadcast(...0[-2], N), 3)"
+    assert adapter.assumptions(ov.PartialShape.dynamic()) == []
+    written = adapter.write_all(["...", "?a, 3", "?a"])
+    assert [p.rank.is_dynamic for p in written] == [True, False, False]
+    assert written[1][0].get_symbol() == written[2][0].get_symbol()
+    with pytest.raises(sb.UnknownRankError):
+        adapter.write("..., 3")

@@ -69,8 +69,10 @@ def _of_elements(report, wanted, found):
 def _of_shape(report, wanted, found):
     if wanted is None:
         return "same"
-    if found is None or len(found) != len(wanted):
-        return "coarser" if found is None else "different"
+    if found is None or getattr(found, "rank", 0) is None:
+        return "coarser"
+    if len(found) != len(wanted):
+        return "different"
     pairs = zip(wanted, found, strict=True)
     return max((_of_size(report, a, b) for a, b in pairs), key=GRADES.index, default="same")
 

@@ -172,7 +172,7 @@ def reshaped(report, model, shapes, sizes):
         for n, name in enumerate(node.output):
             real = node.op.get_output_partial_shape(n)
             told = report.shapes.get(name)
-            if node.op_type == "Constant" or told is None or real.rank.is_dynamic:
+            if node.op_type == "Constant" or told is None or told.rank is None or real.rank.is_dynamic:
                 continue
             compared += 1
             dims = [d.get_length() if d.is_static else None for d in real]

@@ -20,7 +20,7 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.program.assumptions import check_min_size, read_assumptions
-from symbcast.shapes import shape
+from symbcast.shapes import Shape, known_rank, shape
 
 
 class Fault(NamedTuple):
@@ -52,7 +52,7 @@ class Question:
         """
         faults: dict[str, Fault] = {}
         for n, text in enumerate(self.shapes):
-            _try(f"shape {n}", faults, shape, text)
+            _try(f"shape {n}", faults, _read, text)
         _try("assume", faults, read_assumptions, self._assumptions())
         _try("min_size", faults, check_min_size, self.min_size)
         if self._is_compared():
@@ -136,6 +136,10 @@ def rule_info(rule: str) -> RuleInfo:
     if found is None:
         raise UnknownRuleError(rule, [r.name for r in listed_rules()])
     return found
+
+
+def _read(text: str) -> Shape:
+    return known_rank(shape(text), "the explorer")
 
 
 def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.program.bindings import read_size
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.text import parse_dim
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _bound(name: str, given: object, min_size: int) -> int:
 
 def _shape(name: str, given: ShapeLike) -> Shape:
     try:
-        return shape(given)
+        return known_rank(shape(given), "the inputs of a model")
     except SymbcastError as error:
         raise BindingError(f"the shape given for {name} cannot be read: {error}") from error
 

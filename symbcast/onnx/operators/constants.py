@@ -49,6 +49,8 @@ def constant(call: NodeCall) -> Value:
 @operator("Shape")
 def shape(call: NodeCall) -> Value:
     """The sizes of the axes from ``start`` to ``end``."""
+    if call.value(0).shape is None and not call.integer("start") and call.attribute("end") is None:
+        return Value((call.fresh("rank", f"how many axes {call.input_name(0)} has"),), INT64)
     dims = call.shape(0)
     rank = len(dims)
     start, end = call.integer("start"), call.integer("end", rank)
@@ -60,7 +62,8 @@ def shape(call: NodeCall) -> Value:
 @operator("Size")
 def size(call: NodeCall) -> Value:
     """The number of elements."""
-    return Value((), INT64, Elements((multiply(*call.shape(0)),)))
+    dims = call.value(0).shape
+    return Value((), INT64, None if dims is None else Elements((multiply(*dims),)))
 
 
 @operator("ConstantOfShape")

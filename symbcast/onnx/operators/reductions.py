@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import reduce as fold
 
 from symbcast.algebra.arithmetic import modulo
+from symbcast.algebra.sequences import AxisSequence
+from symbcast.algebra.symbols import Unknown
 from symbcast.logic.formulas import equal
 from symbcast.onnx.differences import (
     ARG_EMPTY,
@@ -21,7 +23,7 @@ from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
 from symbcast.onnx.values.elements import BINARY
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.onnx.values.value import Dims, OpenValue, Value
 from symbcast.operators.reductions import reduce, search
 
 INT64 = 7
@@ -127,7 +129,11 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
     for n in range(1, 5):
         one_for_each(call, n, channels, "channel")
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
-    return Value(dims, call.dtype()), mean, variance, mean, variance
+    # The data may have one axis, and then one channel.
+    has_channels = dims is None and call.bounds.is_at_least(channels, 2)
+    ends = (Unknown(), channels, AxisSequence.anonymous().rest())
+    output = OpenValue(ends, call.dtype()) if has_channels else Value(dims, call.dtype())
+    return output, mean, variance, mean, variance
 
 
 @operator("InstanceNormalization")

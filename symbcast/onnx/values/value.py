@@ -29,6 +29,19 @@ class Value:
         return f"Value({self.shape}, {self.dtype}, {self.content})"
 
 
+class OpenValue(Value):
+    """A value whose rank is not known, but something of its shape is: ``ends`` has a sequence of axes in it.
+
+    Only `symbcast.onnx.unknown_ranks` looks at these; to all others the shape is not known.
+    """
+
+    __slots__ = ("ends",)
+
+    def __init__(self, ends: Dims, dtype: int = 0) -> None:
+        super().__init__(None, dtype)
+        self.ends = ends
+
+
 class Constant(Value):
     """A value that the model holds; its elements are read when they are asked for."""
 

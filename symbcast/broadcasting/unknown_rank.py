@@ -1,0 +1,55 @@
+"""Shapes of unknown rank laid under others: so many axes of their sequences named as the others reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.algebra.sequences import axis_of, is_sequence, without_last
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
+
+Dims: TypeAlias = "Sequence[Dim]"
+
+
+def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[Dims] | None:
+    """Return shapes that lie under each other at the right, those of unknown rank with all axes named that count.
+
+    These are as many as the longest of the known ends has. Before them, a sequence stands for its other axes, unless
+    no shape has more axes than ``limit``. A sequence with sizes before it is expanded no further: it lies under the
+    same sequence alone. None where it does not.
+    """
+    places = [place_of(s) for s in shapes]
+    if any(places):
+        opened = [(p, len(s), s[p]) for p, s in zip(places, shapes, strict=True) if p is not None]
+        behind = opened[0][1] - opened[0][0] - 1
+        others = [len(s) for p, s in zip(places, shapes, strict=True) if p is None]
+        return list(shapes) if len(set(opened)) == 1 and max(others, default=0) <= behind else None
+    known = max(len(s) - (p is not None) for p, s in zip(places, shapes, strict=True))
+    reach = known if limit is None else limit
+    return [s if p is None else _expanded(s, reach, limit is None) for p, s in zip(places, shapes, strict=True)]
+
+
+def _expanded(shape: Dims, reach: int, is_kept: bool) -> Dims:
+    """Return a shape that begins with a sequence, so many of its axes named; the rest of it stands before them."""
+    sequence, *known = shape
+    named = max(0, reach - len(known))
+    axes = [axis_of(sequence, n) for n in range(named, 0, -1)]
+    return (*((without_last(sequence, named),) if is_kept else ()), *axes, *known)
+
+
+def place_of(shape: Dims) -> int | None:
+    """Return where the sequence of a shape stands, None in one of known rank."""
+    return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
+
+
+def known_rank(shape: Dims) -> int | None:
+    """Return the rank of a shape, None where it has a sequence."""
+    return len(shape) if place_of(shape) is None else None
+
+
+def reaches(base: Dims, other: Dims, count: int) -> bool:
+    """Return whether a sequence is among the first ``count`` axes of a base, or in the other shape."""
+    place = place_of(base)
+    return place_of(other) is not None or (place is not None and place < count)
