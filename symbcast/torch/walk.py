@@ -44,9 +44,9 @@ class TorchWalk(Walk):
         outputs = (found,) if isinstance(found, Value) else found
         return self.asker.written(with_interval(call, outputs))
 
-    def _unknown(self, place: Place) -> Sequence[Value]:
+    def _unknown(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         """Return outputs of the shapes that torch recorded."""
-        return TorchCall(place, self, self.top, self.recorded).recorded()
+        return TorchCall(place, self, scope, self.recorded).recorded()
 
     def recorded(self, sizes: Iterable[Any]) -> Dims | None:
         """Return sizes as torch recorded them, in our symbols; what data decide is a size of its own."""
