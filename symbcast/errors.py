@@ -140,16 +140,18 @@ class OperatorError(SymbcastError, ValueError):
 class UnknownRankError(SymbcastError, ValueError):
     """A question that takes shapes of known ranks alone, and was asked of one with a sequence of axes.
 
-    ``question`` is what was asked, such as ``"cases"``, and ``subject`` the shape, or what else has the sequence.
+    ``question`` is what was asked, such as ``"cases"``, ``subject`` the shape, or what else has the sequence, and
+    ``hint`` what to ask instead.
     """
 
-    def __init__(self, question: str, subject: str) -> None:
-        super().__init__(question, subject)
+    def __init__(self, question: str, subject: str, hint: str = "ask for each rank by itself") -> None:
+        super().__init__(question, subject, hint)
         self.question = question
         self.subject = subject
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.question}: the rank is not known in {_brief(self.subject)}; ask for each rank by itself"
+        return f"{self.question}: the rank is not known in {_brief(self.subject)}; {self.hint}"
 
 
 class RuleDefinitionError(SymbcastError, TypeError):

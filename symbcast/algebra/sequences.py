@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any, NamedTuple, Self
 
 from symbcast.algebra.arithmetic import add, maximum, replaced
@@ -198,6 +199,27 @@ def rank_of(dim: Dim) -> Dim:
 def sequences_of(symbols: Iterable[Symbol]) -> tuple[AxisSequence, ...]:
     """Return the sequences that some symbols speak of, in order."""
     return tuple(dict.fromkeys(s.sequence for s in symbols if isinstance(s, SequenceSymbol)))
+
+
+def beside(symbols: Iterable[Symbol], others: Iterable[Symbol]) -> dict[Symbol, Symbol]:
+    """Return what stands for symbols of sequences without a name beside others.
+
+    A label in text means the sequence that is called so there; of two that have the same label, the first that comes
+    gets another one.
+    """
+    given, there = list(symbols), sequences_of(others)
+    labelled = {s.name: s for s in there if s.is_anonymous}
+    taken = {s.name for s in (*there, *sequences_of(given))}
+    placed: dict[AxisSequence, AxisSequence] = {}
+    for sequence in sequences_of(given):
+        other = labelled.get(sequence.name, sequence)
+        if other != sequence and not sequence.number:
+            placed[sequence] = other
+        elif other != sequence and other.number:
+            label = next(name for n in count() if (name := f"...{n}") not in taken)
+            taken.add(label)
+            placed[sequence] = AxisSequence(label, sequence.number)
+    return {s: s.of(placed[s.sequence]) for s in given if isinstance(s, SequenceSymbol) and s.sequence in placed}
 
 
 def _rests(dim: Dim) -> list[Rest]:

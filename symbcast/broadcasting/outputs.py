@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import add, maximum
+from symbcast.algebra.sequences import axis_of, is_sequence, rank_of, without_last
 from symbcast.broadcasting.laws import Joined, OutputDim
-from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal
+from symbcast.errors import UnknownRankError
+from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -42,3 +45,48 @@ def same_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formul
     if len(left) != len(right):
         return FALSE
     return all_of(same_size(a, b) for a, b in zip(left, right, strict=True))
+
+
+def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
+    """Return the formula of `same_output` for outputs of which some begin with a sequence of axes: its ranks are equal.
+
+    Raises `UnknownRankError` where sizes stand before a sequence.
+
+    >>> from symbcast.algebra.sequences import AxisSequence
+    >>> a = AxisSequence("a")
+    >>> same_open_output((a.rest(), 3), (a.rest(1), a.axis(1), 3)), same_open_output((a.rest(), 3), (3,))
+    (AllOf(()), Comparison('==', 1, rank(a) + 1))
+    """
+    for output in (left, right):
+        if any(map(_is_open, output[1:])):
+            raise UnknownRankError("equivalent, where sizes stand before a sequence", "an output")
+    reach = max(sum(not _is_open(dim) for dim in output) for output in (left, right))
+    (here, ours), (there, theirs) = _opened(left, reach), _opened(right, reach)
+    return all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))
+
+
+def _is_open(dim: OutputDim) -> bool:
+    return any(map(is_sequence, members_of(dim)))
+
+
+def _opened(output: Sequence[OutputDim], reach: int) -> tuple[OutputDim, list[OutputDim]]:
+    """Return the axes before the last ``reach`` ones, and these; what is not there has the size 1."""
+    known = [dim for dim in output if not _is_open(dim)]
+    front = members_of(output[0]) if len(known) < len(output) else (1,)
+    named = reach - len(known)
+    axes = [Joined(axis_of(m, n) for m in front) for n in range(named, 0, -1)]
+    return Joined(without_last(m, named) for m in front), [*axes, *known]
+
+
+def _same_rank(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
+    ranks = [_rank(left), _rank(right)]
+    return TRUE if ranks[0] == ranks[1] else equal(*ranks)
+
+
+def _rank(output: Sequence[OutputDim]) -> Dim:
+    """Return the rank, as a term over those of sequences."""
+    known = sum(not _is_open(dim) for dim in output)
+    if known == len(output):
+        return known
+    ranks = [add(rank_of(m), known) for m in members_of(output[0]) if is_sequence(m)]
+    return ranks[0] if len(ranks) == 1 else maximum(ranks)

@@ -14,11 +14,13 @@ from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
 from symbcast.program.unrolling import sizes_at
 from symbcast.shapes import Shape, shape_of
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     import sympy
 
     from symbcast.algebra.terms import Dim
+    from symbcast.logic.formulas import Formula
     from symbcast.program.call import Call
     from symbcast.program.scope import Scope
 
@@ -94,6 +96,24 @@ def read_axes(
             else:
                 axes[sequence] = tuple(read_size(f"{sequence.name}[{n}]", size) for n, size in enumerate(value))
     return axes, (others[0] if given is None or isinstance(given, Mapping) else given), others[1]
+
+
+def holds_of_axes(
+    formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]
+) -> bool:
+    """Return whether a formula holds at some sizes of the names of a question, and of the axes of its sequences.
+
+    Raises `BindingError` for a size of the formula that is missing, and for what is no size.
+    """
+    from symbcast.solver.evaluation import AxisSizes, holds_at
+
+    axes, given, named = read_axes(names, given, named)
+    plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
+    sizes = read_sizes(plain, given, named)
+    mentioned = symbols_in(formula)
+    needed = {**{plain[s]: 2 for s in mentioned if s in plain}, **{s.name: (2, 2) for s in sequences_of(mentioned)}}
+    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "holds")
+    return holds_at(formula, AxisSizes({s: sizes[name] for s, name in plain.items() if name in sizes}, axes))
 
 
 def _shapes_of_ranks(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
+from symbcast.algebra.sequences import beside, sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.broadcasting.outputs import same_output
-from symbcast.errors import ShapeTypeError, UndecidedError
-from symbcast.logic.formulas import Formula, all_of, negate
+from symbcast.broadcasting.outputs import same_open_output, same_output
+from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
+from symbcast.logic.formulas import TRUE, Formula, all_of, negate
 from symbcast.program.assumptions import Assumption
 from symbcast.program.call import Call
+from symbcast.program.condition_sizes import ConditionSizes, Refutation
 from symbcast.program.premises import assumed, knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import ConditionLike, Statement, named_sizes
@@ -31,8 +33,7 @@ def implies(answer: Answer, relation: ConditionLike) -> bool:
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-    known = _known(answer)
-    return _within(answer, lambda: Statement(answer).implies(relation, assume=known))
+    return _within(answer, lambda: _beyond(answer, relation)[0].is_impossible)
 
 
 def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
@@ -40,8 +41,18 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-    known = _known(answer)
-    return _within(answer, lambda: Statement(answer).counterexample(relation, assume=known))
+
+    def found() -> dict[str, int] | None:
+        refutation, names = _beyond(answer, relation)
+        return refutation.witness(names)
+
+    return _within(answer, found)
+
+
+def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
+    """Return where an answer is valid and a relation does not hold, and what sizes are called there."""
+    # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
+    return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
 
 
 def equivalent(first: Answer, second: Answer) -> bool:
@@ -62,13 +73,14 @@ def equivalent(first: Answer, second: Answer) -> bool:
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:
-    for answer in (first, second):
-        answer.check_ranks("equivalent")
     ours = named_sizes(first)
     theirs = _beside(named_sizes(second), ours)
     known = [Assumption(f) for f in (*_assumed(first, ours), *_assumed(second, theirs))]
-    sizes = knowledge(dict.fromkeys((*ours.values(), *theirs.values())), known, 0)
+    order = dict.fromkeys((*ours.values(), *theirs.values()))
     left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
+    if sequences_of(order):
+        return _equivalent_at_all_ranks(first, second, left, right, {**theirs, **ours}, known)
+    sizes = knowledge(order, known, 0)
     for asked_for in ([left, negate(right)], [right, negate(left)]):
         if not _never(Decision(sizes, asked_for)):
             return False
@@ -76,6 +88,27 @@ def _equivalent(first: Answer, second: Answer) -> bool:
         return True
     outputs = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
     return _never(Decision(sizes, [left, negate(outputs)]))
+
+
+def _equivalent_at_all_ranks(
+    first: Answer, second: Answer, left: Formula, right: Formula, names: Names, known: Sequence[Assumption]
+) -> bool:
+    """Return the answer where shapes have sequences of axes."""
+    least = _least_size(first)
+    if _least_size(second) != least:
+        raise UnknownRankError("equivalent, of answers with two min_size", sequences_of(names)[0].rest().name)
+    outputs = TRUE
+    if isinstance(first, Call) and isinstance(second, Call):
+        outputs = _put(same_open_output(first.emission.output, second.emission.output), names)
+    assumed_of_both = [a.formula for a in known]
+    sizes = ConditionSizes(names.values(), (), assumed_of_both, 0, least, [left, right, outputs])
+    ways = ((left, right), (right, left), (left, outputs))
+    return all(Refutation(sizes, holds, fails).is_impossible for holds, fails in ways)
+
+
+def _least_size(answer: Answer) -> int:
+    scope = answer if isinstance(answer, Program) else answer.scope
+    return 0 if scope is None else scope.min_size
 
 
 def _never(decision: Decision) -> bool:
@@ -88,7 +121,8 @@ def _never(decision: Decision) -> bool:
 def _beside(theirs: Names, ours: Names) -> Names:
     """Return what sizes are called beside those of another answer: an unknown with a label of a user as there."""
     labelled = {s.name: s for s in ours.values() if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
-    return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else n for s, n in theirs.items()}
+    placed = beside(theirs.values(), ours.values())
+    return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else placed.get(n, n) for s, n in theirs.items()}
 
 
 def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
-from symbcast.algebra.sequences import SequenceSymbol
+from symbcast.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown, symbol, told_apart
-from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
+from symbcast.errors import ShapeTypeError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.program.bindings import Sizes, check_all_given, read_sizes
+from symbcast.program.bindings import Sizes, check_all_given, holds_of_axes, read_sizes
 from symbcast.program.call import Call
-from symbcast.program.premises import assumed, own_set
+from symbcast.program.condition_sizes import ConditionSizes, Refutation, check_kinds
+from symbcast.program.premises import assumed
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
 from symbcast.shapes import shape_of
 from symbcast.solver.compiler import predicate
-from symbcast.solver.decision import Decision
-from symbcast.solver.knowledge import Knowledge
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.solver.simplification import simplified
 from symbcast.text import parse_formula
@@ -47,9 +46,6 @@ class Statement:
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
-        for s in symbols_in(self.formula):
-            if isinstance(s, SequenceSymbol):
-                raise UnknownRankError("a condition as a value", s.name)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
         self._spoken: frozenset[Symbol] = frozenset()
         if isinstance(value, Statement):
@@ -57,6 +53,7 @@ class Statement:
         elif isinstance(value, str):
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
         self._put(told_apart(self._unknowns))
+        check_kinds(self._asked)
 
     @classmethod
     def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
@@ -108,21 +105,31 @@ class Statement:
 
     def __or__(self, other: ConditionLike) -> Self:
         ours, theirs = self._together(other)
+        if ours._is_of_all_axes and theirs._is_of_all_axes:
+            # Each holds on all axes, or the other does: of one axis this says nothing.
+            raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
         return ours._with(any_of((ours.formula, theirs.formula)), theirs)
 
     def __invert__(self) -> Self:
+        if self._is_of_all_axes:
+            # It fails on some axis, which none of these formulas says.
+            raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
         return self._with(negate(self.formula))
 
     def __rshift__(self, other: ConditionLike) -> Self:
-        ours, theirs = self._together(other)
-        return ours._with(any_of((negate(ours.formula), theirs.formula)), theirs)
+        return ~self | other
 
     @property
     def _unknowns(self) -> list[Unknown]:
         return [s for s in self._asked if isinstance(s, Unknown)]
 
-    def _put(self, bound: Mapping[Any, Unknown]) -> None:
-        """Put other unknowns in the place of some."""
+    @property
+    def _is_of_all_axes(self) -> bool:
+        """Whether it is about each axis of a sequence, however many there are."""
+        return any(isinstance(s, Rest) for s in symbols_in(self.formula))
+
+    def _put(self, bound: Mapping[Any, Any]) -> None:
+        """Put other unknowns, or sequences without a name, in the place of some."""
         if bound:
             self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
             self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
@@ -139,6 +146,8 @@ class Statement:
         apart = told_apart([*ours._unknowns, *theirs._unknowns])
         ours._put(apart)
         theirs._put(apart)
+        for by, to in ((theirs, ours), (ours, theirs)):
+            by._put(beside(by._asked, to._asked))
         return ours, theirs
 
     def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
@@ -155,18 +164,14 @@ class Statement:
 
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
-        return self._decision(assume, min_size).verdict
+        return self._sizes([self.formula], assume, min_size).verdict(self.formula)
 
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
         Raises `UndecidedError` where that is beyond the limits.
         """
-        ours, theirs = self._together(other)
-        decision = (ours & ~theirs)._decision(assume, min_size)
-        if decision.verdict is Verdict.UNKNOWN:
-            raise UndecidedError(decision.reason)
-        return decision.verdict is Verdict.NEVER
+        return self.beyond(other, assume, min_size)[0].is_impossible
 
     def counterexample(
         self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
@@ -179,13 +184,22 @@ class Statement:
         >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
         {'N': 3, 'M': 1}
         """
+        refutation, names = self.beyond(other, assume, min_size)
+        return refutation.witness(names)
+
+    def beyond(
+        self, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
+    ) -> tuple[Refutation, Mapping[Symbol, str]]:
+        """Return where this condition and the assumptions hold and ``other`` does not, and what sizes are called there.
+
+        This condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
+        """
         ours, theirs = self._together(other)
-        refuted = ours & ~theirs
-        decision = refuted._decision(assume, min_size)
-        if decision.verdict is Verdict.UNKNOWN:
-            raise UndecidedError(decision.reason)
-        found = decision.witness()
-        return None if found is None else {name: found[s] for s, name in refuted.shown.items() if s in found}
+        both = ours._with(ours.formula, theirs)
+        said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
+        asked = [ours.formula] if min_axis is not None else []
+        sizes = both._sizes(said, assume, min_size, min_axis, asked)
+        return Refutation(sizes, ours.formula, theirs.formula), both.shown
 
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
@@ -201,8 +215,11 @@ class Statement:
         >>> Statement("N == M or N != M and N == 1 or N != M and N != 1 and M == 1").simplified()
         Statement('N == M or N == 1 or M == 1')
         """
-        known = self._knowledge(assume, min_size)
-        return self._with(simplified(self.formula, known), more=known.symbols)
+        sizes = self._sizes([self.formula], assume, min_size)
+        known = sizes.knowledge
+        if sizes.unrolled is not None and (sizes.bound or sizes.unrolled.hidden):
+            raise UnknownRankError("simplified", _rest_in(self.formula), _HINT)
+        return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
 
     def holds(self, sizes: Sizes | None = None, /, **named: int) -> bool:
         """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
@@ -215,6 +232,8 @@ class Statement:
         True
         """
         names = self.shown
+        if sequences_of(self._asked):
+            return holds_of_axes(self.formula, names, sizes, named)
         found = read_sizes(names, sizes, named)
         check_all_given([names[s] for s in self._symbols], found, "holds")
         return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
@@ -234,10 +253,18 @@ class Statement:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
-    def _decision(self, assume: Assumptions, min_size: int) -> Decision:
-        return Decision(self._knowledge(assume, min_size), [self.formula])
+    def _sizes(
+        self,
+        said: Iterable[Formula],
+        assume: Assumptions,
+        min_size: int,
+        min_axis: int | None = None,
+        asked: Iterable[Formula] = (),
+    ) -> ConditionSizes:
+        """Return the sizes of this condition's question that formulas are about, and what is known of them.
 
-    def _knowledge(self, assume: Assumptions, min_size: int) -> Knowledge:
+        ``asked`` are those that rules ask.
+        """
         given = read_assumptions(assume)
         labels = set(self.shown.values())
         # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
@@ -246,12 +273,18 @@ class Statement:
         )
         brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
         unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
-        scope = Scope((shape_of(unknown),), (True,), given, check_min_size(min_size))
+        sequences = tuple(sequence.rank for sequence in sequences_of(self._asked))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), given, check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
-        found = {**symbols_in(self.formula), **{s: None for f in assumed for s in symbols_in(f)}}
-        # In the order of the question, which simplification keeps.
-        symbols = tuple(dict.fromkeys((*(s for s in self._asked if s in found), *found)))
-        return Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, assumed)
+        least = min_size if min_axis is None else min_axis
+        return ConditionSizes(self._asked, said, assumed, min_size, least, asked)
+
+
+_HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"
+
+
+def _rest_in(formula: Formula) -> str:
+    return next(s.name for s in symbols_in(formula) if isinstance(s, Rest))
 
 
 def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
@@ -272,7 +305,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
     from symbcast.algebra.door import read_symbol
 
     found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
-    return [s if s.is_Dummy else symbol(s.name) for s in found]
+    return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in found]
 
 
 def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
@@ -306,5 +339,6 @@ def _formula(value: ConditionLike) -> Formula:
 
 
 def _by_name(formula: Formula) -> Formula:
-    others = {s: symbol(s.name) for s in symbols_in(formula) if not s.is_Dummy and s is not symbol(s.name)}
+    plain = [s for s in symbols_in(formula) if not s.is_Dummy and not isinstance(s, SequenceSymbol)]
+    others = {s: symbol(s.name) for s in plain if s is not symbol(s.name)}
     return put_in(formula, others) if others else formula
