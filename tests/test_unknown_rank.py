@@ -198,11 +198,8 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         result.to_smtlib,
         result.to_mlir,
         lambda: result.surprises,
-        lambda: result.expands("A", -1),
-        lambda: sb.Condition(result),
-        lambda: sb.Condition("rank(a) == 2"),
-        lambda: sb.equivalent(result, result),
-        lambda: result.implies("N == 1"),
+        lambda: sb.broadcast("*a, N", "*a").expands("A", -1),
+        lambda: sb.broadcast("N, *a", "M, *a").expands("A", -1),
         lambda: sb.solve("*a", out="2, 3"),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
@@ -272,9 +269,65 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     assert env.witness() == {"a": (1, 4), "N": 1}
     env.assume("rank(a) == 2")
     assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
-    for question in (env.cases, env.to_cpp, lambda: env.expands("x", "A", -1), lambda: env.proves("N == 1")):
+    for question in (env.cases, env.to_cpp, lambda: env.expands("x", "A", -1)):
         with pytest.raises(sb.UnknownRankError):
             question()
+
+
+def test_what_programs_prove_holds_at_all_ranks():
+    env = sb.ShapeEnv(assume="rank(b) >= 1")
+    env.broadcast("*a, N", "*b, 3", origin="x")
+    env.require("a[-1] == 4", origin="y")
+    assert env.proves("compatible(*a, *b)") and env.proves("rank(a) >= 1") and env.proves("b[-1] == 1 or b[-1] == 4")
+    assert not env.proves("*a == *b") and not env.proves("N == 3")
+    other = sb.ShapeEnv(assume="rank(b) >= 1")
+    other.broadcast("*b, 3", "*a, N")
+    assert not sb.equivalent(env, other)
+    other.require("a[-1] == 4 and rank(a) >= 1")
+    assert sb.equivalent(env, other)
+
+
+def test_conditions_speak_of_sequences():
+    valid = sb.Condition(sb.broadcast("*batch, N", "2, 3"))
+    assert valid.holds(batch=(5, 1), N=3) and not valid.holds(batch=(3,), N=3)
+    assert valid.guard()(batch=(5, 2), N=1)
+    assert valid.implies("batch[-1] <= 2") and valid.counterexample("N == 3") == {"batch": (), "N": 1}
+    joined = sb.Condition("compatible(*a, *b)") & "a[-1] == 2 and b[-1] == 2"
+    assert str(joined.simplified()) == "a[-1] == 2 and compatible(*a[:-1], *b[:-1]) and b[-1] == 2"
+    assert joined.simplified().equivalent(joined) and joined.simplified().simplified() == joined.simplified()
+    assert sb.Condition("rank(a) >= 1").verdict() is V.SOMETIMES
+    assert sb.Condition(sb.broadcast("*a, N", "*a")).verdict() is V.SOMETIMES
+    with pytest.raises(sb.UndecidedError, match="ranks were tried up to"):
+        sb.broadcast("*a, N", "*a").implies("N >= 0")
+    with pytest.raises(sb.DimensionError, match="a size and a sequence"):
+        sb.Condition("*a == 1") & "a == 2"
+    with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+        sb.Condition("*a >= 2").verdict()
+
+
+def test_sequences_without_a_name_are_told_apart_in_conditions():
+    first, second = (sb.Condition(sb.broadcast("..., N", other)) for other in ("2, 3", "4, 3"))
+    assert str(first & second) == (
+        "(...0[-1] == 1 or ...0[-1] == 2) and (N == 1 or N == 3) and (...1[-1] == 1 or ...1[-1] == 4)"
+    )
+    assert first.implies("...0[-1] == 1 or ...0[-1] == 2") and not first.implies(second)
+    alike, named = sb.broadcast("..., N", "2, 3"), sb.broadcast("...a, N", "2, 3")
+    assert not sb.equivalent(alike, sb.broadcast("..., N", "2, 3"))
+    assert sb.equivalent(named, sb.broadcast("...a, N", "2, 3"))
+
+
+def test_operands_are_stretched_on_the_axes_of_the_known_end():
+    result = sb.broadcast("*a, N", "2, 3")
+    assert [str(result.expands("A", axis)) for axis in (-1, -2)] == [
+        "A on axis -1: stretched when N == 1",
+        "A on axis -2: stretched when a[-1] == 1",
+    ]
+    assert result.expands("B", -2).verdict is V.NEVER and result.expands("A", -1).rank is None
+    for wrong in (-3, 0):
+        with pytest.raises(sb.ShapeTypeError, match="these are -2 to -1"):
+            result.expands("A", wrong)
+    with pytest.raises(sb.ShapeTypeError, match="no axis is known by itself"):
+        sb.broadcast("*a", "*b").expands("A", -1)
 
 
 def test_a_program_refuses_what_cannot_hold_beside_the_rest():

@@ -61,7 +61,7 @@ class ExpansionData(TypedDict):
     operation: str
     operand: str
     axis: int
-    rank: int
+    rank: int | None
     verdict: str
     condition: str
     known: str
@@ -77,8 +77,8 @@ class Expansion:
 
     Attributes:
         operand: What the operand is called.
-        axis: The output axis, counted from the front.
-        rank: How many axes the output has.
+        axis: The output axis, counted from the front; from the end, -1 the last, where the rank is not known.
+        rank: How many axes the output has; None where that is not known.
         verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
         condition: At which of the valid sizes it is stretched.
         known: What StableHLO may be told: ``"nonexpanding"`` where its size is the output's at all valid sizes, else
@@ -90,7 +90,7 @@ class Expansion:
 
     operand: str
     axis: int
-    rank: int
+    rank: int | None
     verdict: Verdict
     condition: Condition
     known: Known
@@ -127,7 +127,8 @@ class Expansion:
 
     def _subject(self) -> str:
         of = f" of {self.operation}" if self.operation else ""
-        return f"{self.operand}{of} on {axis_text(self.axis, self.rank)}"
+        where = f"axis {self.axis}" if self.rank is None else axis_text(self.axis, self.rank)
+        return f"{self.operand}{of} on {where}"
 
     def _document(self) -> Document:
         return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
@@ -145,12 +146,12 @@ class Expansion:
 
 def all_expansions(result: Call) -> tuple[Expansion, ...]:
     """Return of each operand of a valid broadcast whether it is stretched on each axis of the output."""
-    ranks = [s.rank for s in result.operands]
+    ranks, unknown = [s.rank for s in result.laid], result.open_axes
     places = [
-        Place(operand, len(ranks), axis, rank)
+        Place(operand, len(ranks), axis, rank, unknown)
         for rank in (result.rule.places(ranks).rank,)
         for operand in range(len(ranks))
-        for axis in range(rank)
+        for axis in range(unknown, rank)
     ]
     return tuple(expansion_at(result, place) for place in places)
 
@@ -179,12 +180,17 @@ def document(result: Call, expansions: Sequence[Expansion]) -> Document:
                  n == 1 or n == 2
     """
     heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
-    rows = [Row(e.operand, (Span(f"{e.axis} ({e.axis - e.rank})"), _when(e), Span(e.known))) for e in expansions]
+    rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
     told = [f for f in answer_fields(result) if f.label not in ("fails at", "works at")]
     tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
     return Document(
         heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))
     )
+
+
+def _axis_of(expansion: Expansion) -> str:
+    axis, rank = expansion.axis, expansion.rank
+    return str(axis) if rank is None else f"{axis} ({axis - rank})"
 
 
 def _when(expansion: Expansion) -> Span:
@@ -200,29 +206,33 @@ def _when(expansion: Expansion) -> Span:
 def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, operation: str = "") -> Expansion:
     """Return what was found of an operand; ``condition`` is that of ``found`` in the names of the answer."""
     name = names_of_operands(rule, place.operands)[place.operand]
-    return Expansion(name, place.axis, place.rank, found.verdict, condition, found.known, found.reason, operation)
+    axis, rank = (place.axis - place.rank, None) if place.unknown else (place.axis, place.rank)
+    return Expansion(name, axis, rank, found.verdict, condition, found.known, found.reason, operation)
 
 
 @dataclass(frozen=True)
 class Place:
-    """An operand and an output axis, and how many there are of each."""
+    """An operand and an output axis, and how many there are of each; the first ``unknown`` axes stand for others."""
 
     operand: int
     operands: int
     axis: int
     rank: int
+    unknown: int = 0
 
     @staticmethod
-    def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int) -> Place:
+    def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int, unknown: int = 0) -> Place:
         """Return the place that a caller means: an operand by number or by name, an axis from either end.
 
-        Raises `ShapeTypeError` for what is neither.
+        Where some axes are unknown, it is counted from the end. Raises `ShapeTypeError` for what is neither.
         """
         names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
         number = names.index(operand) if isinstance(operand, str) and operand in names else operand
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(names):
             raise ShapeTypeError(operand, "an operand", f"these are 0 to {len(names) - 1}, or {', '.join(names)}")
-        if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
-            axes = f"{-rank} to {rank - 1}" if rank else "none, the output has rank 0"
+        first, last = unknown - rank, -1 if unknown else rank - 1
+        if isinstance(axis, bool) or not isinstance(axis, int) or not first <= axis <= last:
+            known = "no axis is known by itself" if unknown else "the output has rank 0"
+            axes = f"{first} to {last}" if first <= last and first else f"none, {known}"
             raise ShapeTypeError(axis, "an axis of the output", f"these are {axes}")
-        return Place(number, len(names), axis % rank, rank)
+        return Place(number, len(names), axis % rank, rank, unknown)

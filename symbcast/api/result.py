@@ -155,17 +155,20 @@ class Result(Call, Guards):
 
         ``operand`` is a number or what the rule calls it, ``axis`` counts from either end. An operand that does not
         reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
-        `ShapeTypeError` for another operand or axis.
+        `ShapeTypeError` for another operand or axis. Where the rank is not known, axes are counted from the end, as
+        far as the known ends of the operands reach.
 
         >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
         A on axis 0 (-2): stretched when n == 1
         """
         from symbcast.api.expansion import Place, expansion_at
 
-        self.check_ranks("expands")
+        if self.verdict is Verdict.UNKNOWN:
+            self.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        return expansion_at(self, Place.of(self.rule, [s.rank for s in self.operands], operand, axis))
+        place = Place.of(self.rule, [s.rank for s in self.laid], operand, axis, self.open_axes)
+        return expansion_at(self, place)
 
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
         """Return a StableHLO module whose function broadcasts operands to the output shape.

@@ -98,9 +98,7 @@ def read_axes(
     return axes, (others[0] if given is None or isinstance(given, Mapping) else given), others[1]
 
 
-def holds_of_axes(
-    formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]
-) -> bool:
+def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
     """Return whether a formula holds at some sizes of the names of a question, and of the axes of its sequences.
 
     Raises `BindingError` for a size of the formula that is missing, and for what is no size.

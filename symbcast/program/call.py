@@ -137,6 +137,19 @@ class Call:
         return tuple(map(shape_of, self._dims))
 
     @property
+    def open_axes(self) -> int:
+        """How many axes of the operands as they are `laid` stand for others; they come first.
+
+        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        """
+        if not self._open:
+            return 0
+        found = [any(map(mentions_rest, d if isinstance(d, Joined) else (d,))) for d in self.emission.output]
+        if any(found[1:]) or self._bound:
+            self.check_ranks("axes counted from the end")
+        return sum(found)
+
+    @property
     def scope(self) -> Scope | None:
         """The sizes that the answer is about, and what is known of them; None where there are integers only."""
         if self._scope is None and self._tier == JOINS:
@@ -344,7 +357,8 @@ class Call:
         scope = self.scope
         if scope is None:
             return ValidSizes((), 0, (), None)
-        formulas = [*(a.formula for a in scope.assumptions), *self.clauses]
+        known = scope.assumptions if scope.unrolled is None else scope.unrolled.known(scope.assumptions)
+        formulas = [*(a.formula for a in known), *self.clauses]
         return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
 
     @property

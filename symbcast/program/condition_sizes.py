@@ -7,7 +7,7 @@ it does on some axis: `Refutation` asks for any of these axes, and none of them 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.errors import AssumptionError, DimensionError, UndecidedError, UnknownRankError
@@ -24,26 +24,32 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
 
 
+class Formulas(NamedTuple):
+    """The formulas of a question: those that somebody wrote, those that rules ask, and what holds beside them."""
+
+    written: Iterable[Formula]
+    asked: Iterable[Formula]
+    assumed: list[Formula]
+
+
 class ConditionSizes:
     """The sizes of some conditions in the order in which these ask about them, and the knowledge about them.
 
-    ``said`` are the conditions that somebody wrote, ``asked`` those that rules ask, and ``assumed`` is what holds
-    beside them. ``min_axis`` is the least size of an axis of a sequence, ``min_size`` that of all others. Raises
-    `AssumptionError` for a clause that somebody wrote about all axes of sequences, and that does not hold where all of
-    these are 1, as it would not of axes that are not there.
+    ``min_axis`` is the least size of an axis of a sequence, ``min_size`` that of all others. Raises `AssumptionError`
+    for a clause that somebody wrote about all axes of sequences, and that does not hold where all of these are 1, as
+    it would not of axes that are not there.
     """
 
     def __init__(
         self,
         order: Iterable[Symbol],
-        said: Iterable[Formula],
-        assumed: list[Formula],
+        formulas: Formulas,
         min_size: int,
         min_axis: int,
-        asked: Iterable[Formula] = (),
     ) -> None:
-        written = [c for formula in said for c in clauses(formula)]
-        conjuncts = [*(c for formula in asked for c in clauses(formula)), *written]
+        assumed = formulas.assumed
+        written = [c for formula in formulas.written for c in clauses(formula)]
+        conjuncts = [*(c for formula in formulas.asked for c in clauses(formula)), *written]
         found = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
         # In the order of the question, which simplification keeps.
         symbols = tuple(dict.fromkeys((*(s for s in order if s in found), *found)))

@@ -12,7 +12,7 @@ from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
 from symbcast.logic.formulas import TRUE, Formula, all_of, negate
 from symbcast.program.assumptions import Assumption
 from symbcast.program.call import Call
-from symbcast.program.condition_sizes import ConditionSizes, Refutation
+from symbcast.program.condition_sizes import ConditionSizes, Formulas, Refutation
 from symbcast.program.premises import assumed, knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import ConditionLike, Statement, named_sizes
@@ -79,7 +79,15 @@ def _equivalent(first: Answer, second: Answer) -> bool:
     order = dict.fromkeys((*ours.values(), *theirs.values()))
     left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
     if sequences_of(order):
-        return _equivalent_at_all_ranks(first, second, left, right, {**theirs, **ours}, known)
+        outputs = TRUE
+        if isinstance(first, Call) and isinstance(second, Call):
+            outputs = _put(same_open_output(first.emission.output, second.emission.output), {**theirs, **ours})
+        least = _least_of_both(first, second)
+        sizes_of_both = ConditionSizes(
+            order, Formulas((), [left, right, outputs], [a.formula for a in known]), 0, least
+        )
+        ways = ((left, right), (right, left), (left, outputs))
+        return all(Refutation(sizes_of_both, holds, fails).is_impossible for holds, fails in ways)
     sizes = knowledge(order, known, 0)
     for asked_for in ([left, negate(right)], [right, negate(left)]):
         if not _never(Decision(sizes, asked_for)):
@@ -90,20 +98,12 @@ def _equivalent(first: Answer, second: Answer) -> bool:
     return _never(Decision(sizes, [left, negate(outputs)]))
 
 
-def _equivalent_at_all_ranks(
-    first: Answer, second: Answer, left: Formula, right: Formula, names: Names, known: Sequence[Assumption]
-) -> bool:
-    """Return the answer where shapes have sequences of axes."""
+def _least_of_both(first: Answer, second: Answer) -> int:
+    """Return the least size of axes of sequences, which must be the same in both answers."""
     least = _least_size(first)
     if _least_size(second) != least:
-        raise UnknownRankError("equivalent, of answers with two min_size", sequences_of(names)[0].rest().name)
-    outputs = TRUE
-    if isinstance(first, Call) and isinstance(second, Call):
-        outputs = _put(same_open_output(first.emission.output, second.emission.output), names)
-    assumed_of_both = [a.formula for a in known]
-    sizes = ConditionSizes(names.values(), (), assumed_of_both, 0, least, [left, right, outputs])
-    ways = ((left, right), (right, left), (left, outputs))
-    return all(Refutation(sizes, holds, fails).is_impossible for holds, fails in ways)
+        raise UnknownRankError("equivalent", "answers with two min_size", "give both the same min_size")
+    return least
 
 
 def _least_size(answer: Answer) -> int:

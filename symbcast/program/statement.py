@@ -13,7 +13,7 @@ from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of,
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.program.bindings import Sizes, check_all_given, holds_of_axes, read_sizes
 from symbcast.program.call import Call
-from symbcast.program.condition_sizes import ConditionSizes, Refutation, check_kinds
+from symbcast.program.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
 from symbcast.program.premises import assumed
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
@@ -277,7 +277,7 @@ class Statement:
         scope = Scope((shape_of((*unknown, *sequences)),), (True,), given, check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         least = min_size if min_axis is None else min_axis
-        return ConditionSizes(self._asked, said, assumed, min_size, least, asked)
+        return ConditionSizes(self._asked, Formulas(said, asked, assumed), min_size, least)
 
 
 _HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice, product
-from random import Random
+from itertools import islice
 
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
+from rank_expansions import expansions, holds
 from reference import RULES
 
 import symbcast as sb
 
 V = sb.Verdict
-SIZES = range(5)
-MOST = 4000
-"""So many expansions of a question are looked at: all of them, or as many drawn."""
 EVALUATED = 11
 """Of so many expansions one is put in: the guard, which is faster, tells of all."""
 
@@ -43,68 +40,6 @@ def questions(count):
     return st.lists(_shapes, min_size=2, max_size=count).filter(
         lambda q: any("*" in d or "." in d for s in q for d in s)
     )
-
-
-def expansions(shapes):
-    """Yield sizes of each sequence and name, and the shapes then: all there are, or some of them."""
-    labels = {}
-    named = [
-        [f"...{labels.setdefault((n, i), len(labels))}" if d == "..." else d.lstrip("*") for i, d in enumerate(s)]
-        for n, s in enumerate(shapes)
-    ]
-    words = list(dict.fromkeys(w for s in named for w in s if not w.isdecimal()))
-    sequences = [w for w in words if w.startswith("...") or w in ("a", "b")]
-    values = [[axes for r in range(4) for axes in product(SIZES, repeat=r)] if w in sequences else SIZES for w in words]
-    total = 1
-    for found in values:
-        total *= len(found)
-    random = Random(0)
-    drawn = (
-        product(*values)
-        if total <= MOST
-        else ([_drawn(random, v, w in sequences) for v, w in zip(values, words, strict=True)] for _ in range(MOST))
-    )
-    for chosen in islice(drawn, MOST):
-        sizes = dict(zip(words, chosen, strict=True))
-        yield sizes, [_concrete(s, sizes, sequences) for s in named]
-
-
-def _drawn(random, values, is_sequence):
-    if not is_sequence:
-        return random.choice(values)
-    return tuple(random.choice((0, 1, 1, 1, 2, 2, 3, 4)) for _ in range(random.randrange(4)))
-
-
-def _concrete(shape, sizes, sequences):
-    found = []
-    for word in shape:
-        if word in sequences:
-            found.extend(sizes[word])
-        else:
-            found.append(int(word) if word.isdecimal() else sizes[word])
-    return tuple(found)
-
-
-def _holds(assumption, sizes):
-    """Return whether sizes meet an assumption, None where it is about others."""
-    a, b = sizes.get("a"), sizes.get("b")
-    if not assumption:
-        return True
-    if "N" in assumption:
-        return sizes["N"] >= 2
-    match assumption:
-        case "rank(a) >= 1":
-            return len(a) >= 1
-        case "rank(a) == 2":
-            return len(a) == 2
-        case "a[-1] == 2":
-            return a[-1:] == (2,)
-        case "a[-2] >= 2":
-            return len(a) >= 2 and a[-2] >= 2
-        case "*a == *b":
-            padded = [(1,) * (3 - len(s)) + s for s in (a, b)]
-            return padded[0] == padded[1]
-    return len(a) <= len(b)
 
 
 @given(questions(3), _rules, _assumptions, st.sampled_from([0, 0, 1, 2]))
@@ -143,7 +78,7 @@ def test_questions_of_unknown_rank_are_answered_as_all_their_expansions_are(shap
     for number, (sizes, concrete) in enumerate(expansions(shapes)):
         if any(size < min_size for s in sizes.values() for size in (s if isinstance(s, tuple) else (s,))):
             continue
-        if not _holds(assume, sizes):
+        if not holds(assume, sizes):
             continue
         wanted = RULES[name](*concrete, **attributes)
         valid += wanted is not None
