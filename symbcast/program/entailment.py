@@ -82,12 +82,10 @@ def _equivalent(first: Answer, second: Answer) -> bool:
         outputs = TRUE
         if isinstance(first, Call) and isinstance(second, Call):
             outputs = _put(same_open_output(first.emission.output, second.emission.output), {**theirs, **ours})
-        least = _least_of_both(first, second)
-        sizes_of_both = ConditionSizes(
-            order, Formulas((), [left, right, outputs], [a.formula for a in known]), 0, least
-        )
+        formulas = Formulas((), [left, right, outputs], [a.formula for a in known])
+        of_both = ConditionSizes(order, formulas, 0, _least_of_both(first, second))
         ways = ((left, right), (right, left), (left, outputs))
-        return all(Refutation(sizes_of_both, holds, fails).is_impossible for holds, fails in ways)
+        return all(Refutation(of_both, holds, fails).is_impossible for holds, fails in ways)
     sizes = knowledge(order, known, 0)
     for asked_for in ([left, negate(right)], [right, negate(left)]):
         if not _never(Decision(sizes, asked_for)):
