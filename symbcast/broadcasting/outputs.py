@@ -54,8 +54,8 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
 
     >>> from symbcast.algebra.sequences import AxisSequence
     >>> a = AxisSequence("a")
-    >>> same_open_output((a.rest(), 3), (a.rest(1), a.axis(1), 3)), same_open_output((a.rest(), 3), (3,))
-    (AllOf(()), Comparison('==', 1, rank(a) + 1))
+    >>> same_open_output((a.rest(), 3), (3,))
+    AllOf((Comparison('==', rank(a) + 1, 1), Comparison('==', *a, 1)))
     """
     for output in (left, right):
         if any(map(_is_open, output[1:])):

@@ -79,7 +79,7 @@ def _equivalent(first: Answer, second: Answer) -> bool:
     order = dict.fromkeys((*ours.values(), *theirs.values()))
     left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
     if sequences_of(order):
-        outputs = TRUE
+        outputs: Formula = TRUE
         if isinstance(first, Call) and isinstance(second, Call):
             outputs = _put(same_open_output(first.emission.output, second.emission.output), {**theirs, **ours})
         formulas = Formulas((), [left, right, outputs], [a.formula for a in known])
@@ -92,8 +92,8 @@ def _equivalent(first: Answer, second: Answer) -> bool:
             return False
     if not (isinstance(first, Call) and isinstance(second, Call)):
         return True
-    outputs = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
-    return _never(Decision(sizes, [left, negate(outputs)]))
+    same = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
+    return _never(Decision(sizes, [left, negate(same)]))
 
 
 def _least_of_both(first: Answer, second: Answer) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.arithmetic import replacing
 from symbcast.algebra.sequences import AxisSequence, Rank, Rest, SequenceSymbol, axis_of
 from symbcast.algebra.terms import Atom, Kind, Operation, Term, symbols_of, term
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of, with_dims
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, clauses, dims_of, with_dims
 from symbcast.logic.formulas import holds as holds_of_sizes
 from symbcast.solver.compiler import UndefinedError, join_sizes
 
@@ -67,7 +67,8 @@ def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     True
     """
     if isinstance(sizes, AxisSizes):
-        return all(_holds_at(f, sizes) for f in sizes.instances(formula))
+        # Each conjunct by itself: where a sequence has no axes, what another says still counts.
+        return all(_holds_at(f, sizes) for clause in clauses(formula) for f in sizes.instances(clause))
     return _holds_at(formula, sizes)
 
 
