@@ -305,6 +305,16 @@ def test_conditions_speak_of_sequences():
         sb.Condition("*a >= 2").verdict()
 
 
+def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
+    plain = sb.Condition("rank(a) >= 1 and (*a == *b or *a == 1 or N == 2)")
+    assert str(plain) == "rank(a) >= 1 and each(*a == *b or *a == 1 or N == 2)"
+    assert sb.Condition(str(plain)) == plain
+    # One axis may be equal, and another be 1.
+    assert plain.holds(a=(2, 1), b=(2, 3), N=1) and not plain.holds(a=(2, 2), b=(2, 3), N=1)
+    assert str(sb.Condition("each == 1 or compatible(*a, *b)")) == "each(each == 1 or compatible(*a, *b))"
+    assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
+
+
 def test_sequences_without_a_name_are_told_apart_in_conditions():
     first, second = (sb.Condition(sb.broadcast("..., N", other)) for other in ("2, 3", "4, 3"))
     assert str(first & second) == (

@@ -23,7 +23,8 @@ One dimension of a shape may be a sequence of axes instead, any number of them:
     broadcast(*a, *b[:-1])   the join, axis by axis from the end
 
 A formula is comparisons (``== != <= < >= >``, also in chains: ``2 <= N <= 5``) and ``compatible(a, b, ...)``, joined
-by ``and``, ``or``, ``not`` and brackets, or ``True`` or ``False``. One about sequences is about each of their axes.
+by ``and``, ``or``, ``not`` and brackets, or ``True`` or ``False``. One about sequences is about each of their axes,
+each by itself: ``each(*a == *b or *a == 1)``, where ``each`` may be left out, lets one axis be equal and another be 1.
 
 The dialects of `parse_shape`, chosen by name:
 

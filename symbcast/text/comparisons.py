@@ -34,6 +34,9 @@ class FormulaBuilder(DimBuilder):
     def formula_group(self, parts: list[FormulaPart]) -> FormulaPart:
         return parts[1]
 
+    def each_axis(self, parts: list[FormulaPart]) -> FormulaPart:
+        return parts[2]  # what is about sequences is about each axis, also where nobody says so
+
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
         return negate(inner) if len(parts) % 2 == 0 else inner

@@ -166,15 +166,20 @@ def _unknowns(dim: Dim) -> list[Unknown]:
     return [s for s in _symbols(dim) if isinstance(s, Unknown)]
 
 
-def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
-    """Return the text of a formula and the word that joins it (``and``, ``or``), if one does."""
+def _formula(formula: Formula, writer: TermWriter, is_within: bool = False) -> tuple[str, str]:
+    """Return the text of a formula and the word that joins it (``and``, ``or``), if one does.
+
+    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are within such.
+    """
     match formula:
         case Comparison(operator, left, right):
             return _comparison(operator, left, right, writer), ""
         case AllOf(parts):
-            return _joined("and", parts, writer) if parts else ("True", "")
+            return _joined("and", parts, writer, is_within) if parts else ("True", "")
         case AnyOf(parts):
-            return _joined("or", parts, writer) if parts else ("False", "")
+            if not is_within and any(map(mentions_rest, dims_of(formula))):
+                return f"each({_joined('or', parts, writer, True)[0]})", ""
+            return _joined("or", parts, writer, is_within) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
             word, texts = "" if isinstance(formula, Compatible) else "not ", [writer.dim(d) for d in dims]
             if any(map(mentions_rest, dims)):
@@ -182,8 +187,8 @@ def _formula(formula: Formula, writer: TermWriter) -> tuple[str, str]:
             return _compatibility(not word, texts)
 
 
-def _joined(word: str, parts: Iterable[Formula], writer: TermWriter) -> tuple[str, str]:
-    written = [_formula(p, writer) for p in parts]
+def _joined(word: str, parts: Iterable[Formula], writer: TermWriter, is_within: bool) -> tuple[str, str]:
+    written = [_formula(p, writer, is_within) for p in parts]
     if len(written) == 1:
         return written[0]
     texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
