@@ -10,7 +10,7 @@ from symbcast.errors import ShapeTypeError
 from symbcast.onnx.inputs.given import read_given
 from symbcast.program.assumptions import Assumptions
 from symbcast.torch.check_program import checked, question_of
-from symbcast.torch.export import exported, names_of
+from symbcast.torch.export import by_argument, exported, names_of
 from symbcast.torch.library import load
 from symbcast.torch.report import TorchReport
 
@@ -43,8 +43,8 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     which has no names. ``values`` gives integers among the arguments; the others are as in `symbcast.onnx.check`. "It
     runs" is what the graph does on the CPU.
 
-    Raises `ModelError` for what torch does not read or export, `BindingError` and `AssumptionError` as
-    `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
+    Raises `ModelError` for what torch does not read or export, `BindingError` for dynamic shapes of axes that there are
+    not, this and `AssumptionError` as `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
 
     ```python
     batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
@@ -56,7 +56,9 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
         module, program = program, None
-        program, refusal = exported(module, *_arguments(args, kwargs), dynamic_shapes, min_size)
+        given = _arguments(args, kwargs)
+        dynamic_shapes = by_argument(module, *given, dynamic_shapes)
+        program, refusal = exported(module, *given, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__
     question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget, called=called)
     return TorchReport(checked(question, read_given(bind, shapes, values, min_size)), question, module, refusal)

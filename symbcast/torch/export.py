@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from symbcast.errors import ModelError
+from symbcast.errors import BindingError, ModelError
 from symbcast.torch.library import load
 from symbcast.torch.refusals import Refusal, read_error
 
@@ -66,6 +67,27 @@ def left_open(dynamic_shapes: Any) -> Any:
     if isinstance(dynamic_shapes, (list, tuple)):
         return type(dynamic_shapes)(map(left_open, dynamic_shapes))
     return dim.AUTO if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
+
+
+def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+    """Return dynamic shapes by the arguments' names, as torch takes them by place too.
+
+    Raises `BindingError` for an axis that an argument does not have, of which torch says no word.
+    """
+    if not isinstance(dynamic_shapes, (Mapping, list, tuple)):
+        return dynamic_shapes
+    try:
+        arguments = signature(module.forward).bind(*args, **(kwargs or {})).arguments
+    except TypeError:
+        return dynamic_shapes  # torch says what is missing
+    is_by_name = isinstance(dynamic_shapes, Mapping)
+    found = dict(dynamic_shapes) if is_by_name else dict(zip(arguments, dynamic_shapes, strict=False))
+    for name, axes in found.items():
+        rank = getattr(arguments.get(name), "ndim", None)
+        wrong = [] if rank is None or not isinstance(axes, Mapping) else [a for a in axes if a not in range(rank)]
+        if wrong:
+            raise BindingError(f"{name} has no axis {wrong[0]!r}", f"its {rank} axes are counted from 0")
+    return found if is_by_name or len(found) == len(dynamic_shapes) else dynamic_shapes
 
 
 def names_of(dynamic_shapes: Any) -> dict[str, str]:

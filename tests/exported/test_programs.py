@@ -210,3 +210,17 @@ def test_a_module_that_torch_does_not_export():
 
     with pytest.raises(sb.ModelError, match="torch does not export it"):
         sb.torch.check(Prints(), (torch.ones(3),))
+
+
+def test_dynamic_shapes_by_place_name_sizes_too(unet):
+    case, by_name = unet
+    by_place = sb.torch.check(case.module, case.args, dynamic_shapes=tuple(case.named().values()))
+    assert str(by_place.suggest()) == str(by_name.suggest())
+    assert by_place.witness() == by_name.witness()
+
+
+@pytest.mark.parametrize("axis", [4, -1, "H"])
+def test_an_axis_that_there_is_not_is_refused(unet, axis):
+    case, _ = unet
+    with pytest.raises(sb.BindingError, match=r"has no axis .*; its 4 axes are counted from 0"):
+        sb.torch.check(case.module, case.args, dynamic_shapes=({axis: Dim("H")},))
