@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.arrays import decompositions
+from symbcast.arrays.decompositions import pairs
 from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -198,7 +198,7 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "scipy.ndimage._nd_image": _ndimage,
     "scipy.fft._pocketfft.pypocketfft": _pocketfft,
     "scipy.spatial.distance": _distances,
-    "scipy.linalg": decompositions.pairs,
+    "scipy.linalg": pairs,
     "scipy.signal._sigtools": _sigtools,
     "scipy._lib._array_api": _scipy_array_api,
     "scipy.fft._pocketfft.realtransforms": _real_transforms,

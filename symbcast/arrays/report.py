@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symbcast.arrays.answer import TraceAnswer
-from symbcast.errors import ShapeTypeError
 
 if TYPE_CHECKING:
     from symbcast.report.formats import Format
@@ -26,23 +25,10 @@ class TraceReport(TraceAnswer):
 
         Raises `ShapeTypeError` for another one.
         """
-        import json
-
         from symbcast.arrays.notices import outcome_of
-        from symbcast.report.github import commands
-        from symbcast.report.sarif import document
-        from symbcast.report.text import messages
+        from symbcast.report.formats import formatted
 
-        match format:
-            case "text":
-                return "\n".join(messages(outcome_of(self)))
-            case "github":
-                return "\n".join(commands(outcome_of(self)))
-            case "sarif":
-                return json.dumps(document([outcome_of(self)]), indent=2)
-            case "json":
-                return json.dumps(self.to_dict(), indent=2)
-        raise ShapeTypeError(format, "a format", "write one of text, json, sarif, github")
+        return formatted(format, lambda: outcome_of(self), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data that `json.dumps` takes, as `json_schema` describes it."""

@@ -23,7 +23,7 @@ from symbcast.cli.entailment import entailment_commands
 from symbcast.cli.files import is_there
 from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.model import model
-from symbcast.cli.output import LEAST_WIDTH, columns, print_text, print_wrapped
+from symbcast.cli.output import LEAST_WIDTH, MOST_WIDTH, columns, print_text, print_wrapped
 from symbcast.cli.questions import EPILOGUES, question_commands
 from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
@@ -135,8 +135,9 @@ def run(arguments: Sequence[str]) -> int:
         if getattr(sys, name) is None:  # closed by the caller: the status is still wanted
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the process
     try:
-        if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < LEAST_WIDTH:
-            os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(os.environ["COLUMNS"]) else ""  # else the help is no text
+        said = os.environ.get("COLUMNS", "")
+        if said.isdecimal():  # the help is no text in fewer columns, and takes minutes to fill millions
+            os.environ["COLUMNS"] = str(min(max(int(said), LEAST_WIDTH), MOST_WIDTH)) if int(said) else ""
         typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
         app = make_app(_needs_plugins(typed))
         status = app(_prepared(app, typed))

@@ -14,8 +14,8 @@ _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 Format: TypeAlias = Literal["text", "json"]
 
-LEAST_WIDTH = 20
-"""Of fewer columns nothing can be made that could be read."""
+LEAST_WIDTH, MOST_WIDTH = 20, 1000
+"""Of fewer columns nothing can be made that could be read; of more nobody has any."""
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:

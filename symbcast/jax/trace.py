@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
-from symbcast.errors import MissingExtraError, SymbcastError
+from symbcast.errors import SymbcastError
 from symbcast.jax.dimension import Dimension, register
 from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
@@ -40,16 +39,13 @@ def trace(
 
     Arguments are as in `symbcast.trace`, of float32; they and the result may be pytrees. Sizes are 1 or more, as JAX
     takes its own symbolic dimensions to be. Of each path it is seen that the function does at some sizes of the path
-    what was found for all of them; where it does not, nothing is said of that path. Raises `MissingExtraError` where
-    jax is not installed.
+    what was found for all of them; where it does not, nothing is said of that path.
 
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
     >>> report.condition, report.shapes
     (Eq(k, 3), Shape('(m + n, 3)'))
     """
-    if find_spec("jax") is None:
-        raise MissingExtraError("symbcast.jax.trace", "jax")
     import jax
 
     given = Arguments(arguments, named, dtype="float32")

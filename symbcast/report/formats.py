@@ -1,13 +1,15 @@
-"""The report of a program in the format that is asked for."""
+"""The report of a program, or of what else is checked, in the format that is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from symbcast.errors import ShapeTypeError
 
 if TYPE_CHECKING:
     from symbcast.program.program import Program
+    from symbcast.report.outcomes import Outcome
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 
@@ -17,30 +19,35 @@ def report(program: Program, format: Format = "text", source: str = "") -> str:
 
     Raises `ShapeTypeError` for another format, and for a source that is not text.
     """
-    if format not in get_args(Format):
-        raise ShapeTypeError(format, "a format", f"write one of {', '.join(get_args(Format))}")
-    if not isinstance(source, str):
-        raise ShapeTypeError(source, "a source", "write text: the file of the program, or what it is called")
-    if format == "json":
-        from symbcast.report.json import report_to_dict
-
-        return _dumped(report_to_dict(program, source))
+    from symbcast.report.json import report_to_dict
     from symbcast.report.notices import outcome_of
 
-    outcome = outcome_of(program, source)
+    if not isinstance(source, str):
+        raise ShapeTypeError(source, "a source", "write text: the file of the program, or what it is called")
+    return formatted(format, lambda: outcome_of(program, source), lambda: report_to_dict(program, source))
+
+
+def formatted(format: Format, outcome: Callable[[], Outcome], data: Callable[[], object]) -> str:
+    """Return an outcome in a format; ``data`` are those of the whole answer, for JSON.
+
+    Raises `ShapeTypeError` for another format.
+    """
     match format:
         case "text":
             from symbcast.report.text import messages
 
-            return "\n".join(messages(outcome))
+            return "\n".join(messages(outcome()))
         case "github":
             from symbcast.report.github import commands
 
-            return "\n".join(commands(outcome))
+            return "\n".join(commands(outcome()))
         case "sarif":
             from symbcast.report.sarif import document
 
-            return _dumped(document([outcome]))
+            return _dumped(document([outcome()]))
+        case "json":
+            return _dumped(data())
+    raise ShapeTypeError(format, "a format", f"write one of {', '.join(get_args(Format))}")
 
 
 def _dumped(data: object) -> str:

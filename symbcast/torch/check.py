@@ -55,8 +55,7 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     torch = load()
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
-        module, program = program, None
-        given = _arguments(args, kwargs)
+        module, given = program, _arguments(args, kwargs)
         dynamic_shapes = by_argument(module, *given, dynamic_shapes)
         program, refusal = exported(module, *given, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__

@@ -1,5 +1,8 @@
 """Functions of JAX traced: the exact condition, and constraints with which `jax.export` takes them."""
 
+import subprocess
+import sys
+
 import pytest
 
 jax = pytest.importorskip("jax")
@@ -99,3 +102,9 @@ def test_pytrees_go_in_and_come_out():
 def test_findings_name_the_line():
     (finding,) = sb.jax.trace(lambda x, y: x @ y, "n, d", "e, k").findings
     assert finding.source.startswith("(finding,) = sb.jax.trace")
+
+
+def test_without_jax_the_extra_is_named():
+    code = "import sys; sys.modules['jax'] = sys.modules['numpy'] = None; import symbcast; symbcast.jax"
+    run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert "MissingExtraError: symbcast.jax needs the extra jax" in run.stderr
