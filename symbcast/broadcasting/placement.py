@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting.parameters import AttributeValue
-from symbcast.broadcasting.unknown_rank import expanded_at_right, known_rank, place_of, reaches
+from symbcast.broadcasting.unknown_rank import expanded_at_right, expanded_to, known_rank, reaches
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.reasons import EQUAL_RANKS, Detail, Reason, Remedy
@@ -342,8 +342,7 @@ class OnAxes(Placement):
         data, target = shapes
         if reaches(target, (), max(self.axes, default=-1) + 1):
             return None
-        named = [data] if place_of(data) is None else expanded_at_right([data], len(self.axes))
-        return None if named is None else [*named, target]
+        return [expanded_to(data, len(self.axes)), target]
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

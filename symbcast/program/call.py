@@ -72,11 +72,13 @@ class Call:
         self._dims = tuple(s.dims for s in operands)
         if scope is not None and scope.sequences:
             self._open = operands
-            self._unroll(scope)
+            self._dims = tuple(map(tuple, rule.expand(self._dims)))
         rule.check_shapes(self._dims)
         if scope is not None:
             self._tier = GENERAL
             self._scope = scope
+            if self._open:
+                self._unroll(scope)
 
     @classmethod
     def asked(
@@ -103,18 +105,20 @@ class Call:
         return cls(found, scope.shapes, scope)
 
     def _unroll(self, scope: Scope) -> None:
-        """Lay operands of unknown rank as the rule does, and tell the axes of their sequences apart where it does."""
-        given = self._dims
-        self._dims = tuple(map(tuple, self.rule.expand(given)))
-        found = self.rule.emit_open(given)
-        sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
-        unrolled = scope.unrolled or scope.unroll([*(c.requirement for c in found.constraints), *sizes])
+        """Tell the axes of the sequences of operands apart where the rule does."""
+        found = self.rule.emit_open([s.dims for s in self._open])
+        unrolled = scope.unrolled or scope.unroll(self._asked_of_all_axes(found))
         constraints = [
             Constraint(formula, c.origin, c.why, c.details)
             for c in found.constraints
             for formula in unrolled.formulas(c.requirement)
         ]
         self._emission = Emission(constraints, found.output)
+
+    def _asked_of_all_axes(self, emission: Emission) -> list[Formula]:
+        """Return what is asked of operands of unknown rank, of all axes of a sequence at once."""
+        sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+        return [*sizes, *(c.requirement for c in emission.constraints)]
 
     @property
     def operands(self) -> tuple[Shape, ...]:
@@ -245,9 +249,7 @@ class Call:
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
         if self._bound and self.verdict is not Verdict.NEVER:
-            return tuple(
-                flattened(c.requirement for c in self.rule.emit_open([s.dims for s in self._open]).constraints)
-            )
+            return tuple(flattened(self._asked_of_all_axes(self.rule.emit_open([s.dims for s in self._open]))))
         return tuple(self._ask(lambda decision: decision.clauses))
 
     @property
@@ -277,8 +279,8 @@ class Call:
         from symbcast.solver.decision import Decision
 
         assert self.scope is not None
-        asked = self.rule.emit_open([s.dims for s in self._open]).constraints
-        known, formulas = self.scope.at_any_rank(c.requirement for c in asked)
+        asked = self._asked_of_all_axes(self.rule.emit_open([s.dims for s in self._open]))
+        known, formulas = self.scope.at_any_rank(asked)
         return Decision(known, formulas)
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.sequences import mentions_rest
 from symbcast.broadcasting import Joined
+from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.text.printing import dim_text
 from symbcast.verdicts import Verdict
@@ -145,7 +146,10 @@ def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
     from symbcast.program.call import Call
 
     shapes = bind(result, sizes, {}).shapes
-    return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    try:
+        return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    except RuleArgumentError:
+        return False  # the rule takes no such ranks
 
 
 def _concrete(result: Call) -> Certificate:
