@@ -160,9 +160,16 @@ class Names:
         """
         symbols = symbols_in(formula)
         unknowns: dict[Symbol, Symbol] = {s: self._spoken_of(s) for s in symbols if isinstance(s, Unknown)}
-        bound = self._bindings(s for s in symbols if s not in unknowns)
+        labelled: dict[Symbol, Symbol] = {s: self._labelled(s) for s in symbols if isinstance(s, SequenceSymbol)}
+        bound = self._bindings(labelled.get(s, s) for s in symbols if s not in unknowns)
+        bound.update((s, bound.get(label, label)) for s, label in labelled.items() if label is not s)
         bound.update((s, kept) for s, kept in unknowns.items() if kept is not s)
         return put_in(formula, bound) if bound else formula
+
+    def _labelled(self, s: SequenceSymbol) -> SequenceSymbol:
+        """Return what a symbol in a formula means: by its label, where no shape has brought its sequence."""
+        number = s.sequence.number
+        return s if not number or number in self._anonymous else s.of(AxisSequence(s.sequence.name))
 
     def _spoken_of(self, s: Unknown) -> Symbol:
         """Return the size that an unknown in a formula is: itself, or else the one that its label means here."""

@@ -52,7 +52,7 @@ class Statement:
             self._spoken = value._spoken
         elif isinstance(value, str):
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
-        self._put(told_apart(self._unknowns))
+        self._put({**told_apart(self._unknowns), **beside(self._asked)})
         check_kinds(self._asked)
 
     @classmethod
