@@ -159,6 +159,31 @@ def test_a_sequence_beside_itself_is_tried_up_to_a_rank():
     assert sb.broadcast("*a, N", "*a", rule="none").verdict is V.NEVER
 
 
+def test_sizes_are_asked_for_where_a_sequence_lies_under_itself():
+    result = sb.broadcast("*a, 0", "*a, N - 1, 1")
+    assert not result.guard()(a=(), N=0) and not sb.Condition(result).holds(a=(), N=0)
+    # A quotient is not worked out where it has no value.
+    result = sb.broadcast("*b, N, N, 4//N", "*b, 1, M")
+    assert str(result.shape) == "(broadcast(*b, *b[:-1]), broadcast(N, b[-1]), N, broadcast(M, 4//N))"
+    assert sb.broadcast("*a, N - 1", "*a", assume="N == 0").verdict is V.NEVER
+
+
+def test_a_rule_that_names_axes_asks_for_as_many():
+    result = sb.broadcast("M, *data, N", "2, 3, 4", rule="explicit", axes=(0, 1, 2))
+    assert str(sb.Condition(result)) == (
+        "(M == 1 or M == 2) and rank(data) == 1 and (data[-1] == 1 or data[-1] == 3) and (N == 1 or N == 4)"
+    )
+    assert result.evaluate(M=1, data=(3,), N=1) == (2, 3, 4)
+    for axes in ((), (0,)):
+        with pytest.raises(sb.RuleArgumentError, match="for data of rank 2"):
+            sb.broadcast("M, *data, N", "2, 3, 4", rule="explicit", axes=axes)
+    result = sb.broadcast("*data", "2, 3, 4", rule="explicit", axes=(0, 2))
+    with pytest.raises(sb.IncompatibleShapesError, match="names 2 axes for data of rank 1"):
+        result.evaluate(result.counterexample())
+    assert "fails at     data=(1,): axes=(0, 2) names 2 axes for data of rank 1" in result.explain()
+    assert result.certify()
+
+
 def test_sizes_in_front_of_a_sequence_are_for_rules_that_count_from_there():
     result = sb.broadcast("N, C, *rest", "D", rule="pdpd", axis=1)
     assert (str(result.shape), str(result.condition)) == ("(N, C, *rest)", "Eq(D, 1) | Eq(D, C)")
@@ -188,6 +213,24 @@ def test_labels_tell_sequences_apart():
     assert sb.broadcast(x, sb.shape("..., 3")).verdict is V.SOMETIMES
 
 
+def test_a_size_that_is_called_like_an_axis_is_another_in_sympy_too():
+    for name in ("batch[-1]", "*batch", "rank(batch)", "...0"):
+        shapes = sb.shape((sb.symbol(name), 3)), "2, 3"
+        condition = sb.broadcast(*shapes).condition
+        assert str(sb.Condition(condition)) == f"'{name}' == 1 or '{name}' == 2"
+        assert sb.broadcast(*shapes, assume=condition).verdict is V.ALWAYS
+    assert sb.shape(tuple(sb.shape("'batch[-1]', 3"))) == sb.shape("'batch[-1]', 3") != sb.shape("batch[-1], 3")
+    assert sb.broadcast("'batch[-1]', 3", "batch[-1], 3").condition != sympy.true
+    assert sb.shape("'a[-1]'*a[-1]") == sb.shape("a[-1]*'a[-1]'")
+    # Sequences without a name are themselves in sympy, as unknown sizes are.
+    first, second = (sb.broadcast("..., N", other).condition for other in ("2, 3", "4, 3"))
+    assert str(sb.Condition(first & second)) == (
+        "(...0[-1] == 1 or ...0[-1] == 2) and (...1[-1] == 1 or ...1[-1] == 4) and (N == 1 or N == 3)"
+    )
+    assert sb.broadcast("..., N", "2, 3", assume=first).verdict is V.ALWAYS
+    assert pickle.loads(pickle.dumps(first)) == first
+
+
 def test_what_is_asked_of_known_ranks_alone_says_so():
     result = sb.broadcast("*batch, N", "2, 3")
     asked = [
@@ -203,6 +246,9 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         lambda: sb.solve("*a", out="2, 3"),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
+        lambda: sb.trace(lambda a: a.ndim, "*a, 3"),
+        lambda: sb.explore_paths(len, "*a"),
+        lambda: sb.ShapeEnv().split("N", "*a"),
     ]
     for question in asked:
         with pytest.raises(sb.UnknownRankError, match="the rank is not known in"):
