@@ -320,6 +320,14 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
             question()
 
 
+def test_a_program_names_a_sequence_once_in_what_is_written_down():
+    env = sb.ShapeEnv(assume="rank(a) == 2")
+    env.broadcast("..., N, a[-1]", "*a")
+    data = json.loads(json.dumps(env.to_dict()))
+    assert [(s["name"], "sequence" in s) for s in data["symbols"]] == [("a", True), ("...0", True), ("N", False)]
+    assert sb.ShapeEnv.from_dict(data).condition == env.condition
+
+
 def test_what_programs_prove_holds_at_all_ranks():
     env = sb.ShapeEnv(assume="rank(b) >= 1")
     env.broadcast("*a, N", "*b, 3", origin="x")
