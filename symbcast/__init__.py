@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from symbcast.api.env import ShapeEnv
 from symbcast.api.result import Result, broadcast
 from symbcast.broadcasting import Rule, rule, rules
+from symbcast.dimensions import Reader, readers
 from symbcast.errors import (
     AssumptionError,
     BindingError,
@@ -42,7 +43,7 @@ from symbcast.program.refusals import (
     IncompatibleProgramError,
     IncompatibleShapesError,
 )
-from symbcast.shapes import Reader, Shape, readers, shape
+from symbcast.shapes import Shape, shape
 from symbcast.verdicts import Verdict
 from symbcast.version import __version__
 

@@ -1,4 +1,4 @@
-"""Shapes: a tuple of dimensions, and the one door through which every kind of shape comes in."""
+"""Shapes: tuples of dimensions, and what reads every kind of shape."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAl
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
-from symbcast.algebra.sizes import MAX_SIZE, check_size
-from symbcast.algebra.symbols import Unknown, told_apart
+from symbcast.algebra.sizes import MAX_SIZE
+from symbcast.algebra.symbols import Unknown
 from symbcast.algebra.terms import Dim, symbols_of
-from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
-from symbcast.text import parse_dim, parse_shape
+from symbcast.dimensions import WANTED, framework_of, read_dims, readers
+from symbcast.errors import ShapeTypeError, UnknownRankError
+from symbcast.text import parse_shape
 from symbcast.text.printing import shape_text
 
 if TYPE_CHECKING:
@@ -35,22 +36,7 @@ _OWN_SHAPES = ("onnx_ir", "openvino")
 
 _TOLD_BY_MODULE = ("symbcast", *_OWN_SHAPES)
 
-_WANTED = "a shape"
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
-
-
-class Reader(Protocol):
-    """What reads the shapes and sizes of another framework: a module of `symbcast.adapters`."""
-
-    def read(self, value: Any) -> Shape:
-        """Return a shape of the framework."""
-
-    def read_dim(self, value: Any, unknowns: int) -> Dim | None:
-        """Return a size of the framework, None where it is no symbolic one; ``unknowns`` numbers one without a name."""
-
-
-readers: dict[str, Callable[[], Reader]] = {}
-"""What loads the reader of a framework, by the package that its classes are of; the front ends put themselves here."""
 
 
 class Deferred:
@@ -316,15 +302,15 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     if isinstance(value, (tuple, list)):
         return from_dims(value)
     if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
-        if _framework(value) in _OWN_SHAPES:
-            return readers[_framework(value)]().read(value)
-        if _framework(value) == "symbcast":
+        if framework_of(value) in _OWN_SHAPES:
+            return shape(readers[framework_of(value)]().read(value))
+        if framework_of(value) == "symbcast":
             # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
-            raise ShapeTypeError(value, _WANTED, hint)
+            raise ShapeTypeError(value, WANTED, hint)
     inner = getattr(value, "shape", None)
     if inner is None or callable(inner):
-        raise ShapeTypeError(value, _WANTED, _HINT)
+        raise ShapeTypeError(value, WANTED, _HINT)
     if isinstance(inner, str):
         return from_text(inner, dialect)
     try:
@@ -332,7 +318,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     except TypeError as error:
         if isinstance(error, ShapeTypeError):
             raise
-        raise ShapeTypeError(value, _WANTED, f"its .shape is {inner!r}; {_HINT}") from None
+        raise ShapeTypeError(value, WANTED, f"its .shape is {inner!r}; {_HINT}") from None
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
@@ -374,76 +360,5 @@ def from_dims(dims: Iterable[object]) -> Shape:
     found: tuple[Any, ...] = tuple(dims)
     for dim in found:
         if type(dim) is not int or not 0 <= dim <= MAX_SIZE:
-            break
-    else:
-        return shape_of(found)
-    made: list[Dim] = []
-    for dim in found:
-        made.append(from_dim(dim, unknowns=len(made)))
-    if sum(map(is_sequence, made)) > 1:
-        raise ShapeTypeError(found, _WANTED, "a shape has one sequence of axes ('...', '*name')")
-    unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
-    return any_shape_of(_labelled(made, unknowns) if len(unknowns) > 1 else made)
-
-
-def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Iterable[Dim]:
-    """Return dimensions that came one by one with a label for each unknown; those that text labels alike are one."""
-    spoken: dict[str, Unknown] = {}
-    for u in unknowns:
-        if u.is_spoken:
-            bounded = spoken.setdefault(u.name, u)
-            if not u.is_bounded or (bounded.lower, bounded.upper) == (u.lower, u.upper):
-                continue
-            if bounded.is_bounded:
-                raise DimensionError(u.name, "has two different bounds", "give its bounds once")
-            spoken[u.name] = u
-    meant = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
-    other = told_apart([*spoken.values(), *meant.values()])
-    bound = {u: other.get(kept, kept) for u, kept in meant.items()}
-    return [replaced(d, {u: kept for u, kept in bound.items() if u is not kept}) for d in dims]
-
-
-def from_dim(value: object, unknowns: int = 0) -> Dim:
-    """Return one dimension; ``unknowns`` numbers the label of an unknown one."""
-    if type(value) is int and value != -1:
-        return check_size(value)
-    if value is Ellipsis:
-        return AxisSequence.anonymous().rest()
-    if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
-        return Unknown(f"?{unknowns}")
-    if isinstance(value, str):
-        return parse_dim(value)
-    if isinstance(value, bool):
-        raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
-    if isinstance(value, float):
-        hint = f"write {int(value)}" if 0 <= value < 1e9 and value.is_integer() else "write a whole number"
-        raise DimensionError(value, "a size is an integer, not a float", hint)
-    return _from_object(value, unknowns)
-
-
-def _from_object(value: Any, unknowns: int) -> Dim:
-    if type(value).__module__ == "sympy.core.symbol":
-        from symbcast.algebra.door import from_sympy
-
-        return from_sympy(value)
-    if (load := readers.get(_framework(value))) is not None:
-        # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
-        found = load().read_dim(value, unknowns)
-        if found is not None:
-            return found
-    try:
-        number = index(value)
-    except TypeError:
-        pass
-    else:
-        return from_dim(number, unknowns)
-    if hasattr(type(value), "free_symbols"):  # not of the value: to look for them may nest too deep
-        from symbcast.algebra.door import check_dim
-
-        return check_dim(value)
-    raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
-
-
-def _framework(value: Any) -> str:
-    """Return the package that the class of a value is of; the framework is not imported for it."""
-    return str(type(value).__module__).partition(".")[0]
+            return any_shape_of(read_dims(found))
+    return shape_of(found)

@@ -23,11 +23,12 @@ from symbcast.adapters.writers import Settled, cannot_join, fold, identifiers, l
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sizes import check_size
 from symbcast.algebra.terms import Dim, Kind, symbols_of, term
+from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import AllOf, Comparison, Formula, at_most, dims_of
 from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.shapes import Shape, ShapeLike, shape_of
 from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import SizeSet

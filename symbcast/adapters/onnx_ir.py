@@ -25,10 +25,11 @@ from symbcast.algebra.operations import substitute
 from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.algebra.terms import Dim, Operation, Term, symbols_of, term
+from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import at_most
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, known_rank, shape_of
 from symbcast.shapes import shape as read_shape
 from symbcast.text.printing import dim_text
 

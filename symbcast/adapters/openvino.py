@@ -21,11 +21,12 @@ from symbcast.adapters.writers import load, settle
 from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.algebra.terms import Dim
+from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import at_most
 from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, shape
 
 if TYPE_CHECKING:
     import openvino

@@ -26,11 +26,12 @@ from symbcast.algebra.sizes import MAX_SIZE, check_size
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.algebra.sympy_functions import symbol as sympy_symbol
 from symbcast.algebra.terms import Dim, Term
+from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.logic.booleans import to_sympy
 from symbcast.logic.formulas import at_most
 from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.shapes import Shape, ShapeLike, shape_of
 
 if TYPE_CHECKING:
     import torch.export

@@ -4,21 +4,12 @@ What a rule is, how one is added, and what each rule means is told in the README
 """
 
 from symbcast.broadcasting import numpy  # noqa: F401 - the default rule is always at hand
-from symbcast.broadcasting.base import Alias, Emission, Instead, Rule
+from symbcast.broadcasting.axis_placement import FromAxis, OnAxes, ShorterFromAxis
+from symbcast.broadcasting.base import Emission, Instead, Rule
+from symbcast.broadcasting.declaration import Alias
 from symbcast.broadcasting.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
 from symbcast.broadcasting.parameters import REQUIRED, AttributeLike, AttributeValue, Kind, Parameter
-from symbcast.broadcasting.placement import (
-    AtRight,
-    Dims,
-    FromAxis,
-    OnAxes,
-    OntoRight,
-    Placement,
-    Places,
-    Refusal,
-    SameRank,
-    ShorterFromAxis,
-)
+from symbcast.broadcasting.placement import AtRight, Dims, OntoRight, Placement, Places, Refusal, SameRank
 from symbcast.broadcasting.registry import RuleInfo, find_rule, forget, rule, rules
 from symbcast.logic.formulas import FALSE, TRUE, Compatible, all_of, any_of, at_most, different, equal, one_or_equal
 from symbcast.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy

@@ -6,7 +6,6 @@ attributes alone. How to add one is told in the README beside this file.
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -15,10 +14,10 @@ from symbcast.algebra.arithmetic import add, subtract
 from symbcast.algebra.sequences import is_sequence, rank_of
 from symbcast.algebra.terms import term
 from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.broadcasting.declaration import Declaration
 from symbcast.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
-from symbcast.broadcasting.parameters import AttributeValue, Parameter
+from symbcast.broadcasting.parameters import AttributeValue
 from symbcast.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
-from symbcast.characters import closest
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
 from symbcast.reasons import Reason, Remedy
@@ -34,22 +33,6 @@ class Emission(NamedTuple):
     output: tuple[OutputDim, ...]
 
 
-class Alias(NamedTuple):
-    """Another name of a rule, for the same law under another document.
-
-    Attributes:
-        name: The name.
-        document: Where that law is written down; empty where it is the rule's own document.
-        least: The fewest operands that a variadic rule takes under this name.
-        most: The most operands, None for any number.
-    """
-
-    name: str
-    document: str = ""
-    least: int = 1
-    most: int | None = None
-
-
 class Instead(NamedTuple):
     """Another rule, or other attributes of the same one, that may be suggested where a rule refuses shapes.
 
@@ -60,82 +43,26 @@ class Instead(NamedTuple):
     attributes: Mapping[str, AttributeValue] = {}
 
 
-class Rule(ABC):
+class Rule(Declaration):
     """One framework's broadcast rule with its attributes set; immutable.
 
     A rule declares a `placement` and a `law`, as class attributes or, where they depend on the rule's attributes, as
     properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
 
     Attributes:
-        name: What it is called.
-        family: The framework, or the group of rules, that it belongs to.
-        summary: What it says, in a line.
-        document: Where that is written down.
-        aliases: Its other names.
-        operands: What the operands are called, in order.
-        variadic: Whether it takes any number of operands.
-        parameters: Its attributes, each of which is set on the instance under its name.
-        instead: What else may be suggested where it refuses shapes.
         own_reasons: The reasons that its own `emit` gives beside those of its placement and its law.
-        called: The name, or alias, that it was asked for by.
     """
 
-    name: ClassVar[str]
-    family: ClassVar[str]
-    summary: ClassVar[str]
-    document: ClassVar[str]
-    aliases: ClassVar[tuple[str | Alias, ...]] = ()
-    operands: ClassVar[tuple[str, ...]] = ("A", "B")
-    variadic: ClassVar[bool] = False
-    parameters: ClassVar[tuple[Parameter, ...]] = ()
     own_reasons: ClassVar[tuple[Reason, ...]] = ()
-    called: str
-
-    def __init__(self, *, called: str = "", **attributes: object) -> None:
-        self.called = called or self.name
-        for parameter in self.parameters:
-            value = attributes.pop(parameter.name, parameter.default)
-            setattr(self, parameter.name, parameter.check(self.name, value))
-        for given in attributes:
-            raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
-        self.check_attributes()
-        self._is_set = True
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # One rule serves every call that names it.
-        if getattr(self, "_is_set", False):
-            raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
-        super().__setattr__(name, value)
-
-    def check_attributes(self) -> None:
-        """Raise `RuleArgumentError` for attributes, each of its kind, that no shapes could make right."""
-        return
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
         """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
-        if self.variadic:
-            self._check_number(len(shapes))
-        elif len(shapes) != len(self.operands):
-            names = ", ".join(self.operands)
-            problem = f"takes {len(self.operands)} shapes ({names}), not {len(shapes)}"
-            raise RuleArgumentError(self.name, problem, "give one shape for each")
+        self.check_number(len(shapes))
 
     def check_operands(self, shapes: Sequence[Dims]) -> None:
         """As `check_shapes`, of shapes some of which may be of unknown rank."""
         is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
         self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
-
-    def _check_number(self, count: int) -> None:
-        """Raise `RuleArgumentError` for a number of operands that is not taken under the name asked for."""
-        alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)
-        if alias is None:
-            return
-        if count < alias.least:
-            number = "one shape" if alias.least == 1 else f"{alias.least} shapes"
-            raise RuleArgumentError(self.called, f"takes at least {number}", f"give {number.split(maxsplit=1)[0]}")
-        if alias.most is not None and count > alias.most:
-            problem = f"takes at most {alias.most} shapes, not {count}"
-            raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
 
     @property
     def placement(self) -> Placement:
@@ -197,7 +124,7 @@ class Rule(ABC):
 
         Raises `RuleArgumentError` where the rule does not say what becomes of a sequence of axes.
         """
-        Rule.check_shapes(self, shapes)  # how many there are; what asks for ranks comes later
+        self.check_number(len(shapes))
         opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
         if not opened:
             return list(shapes)
@@ -282,41 +209,6 @@ class Rule(ABC):
             return False
         return type(placement) is AtRight and next(placement.refusals(ranks), None) is None
 
-    def operand_name(self, position: int) -> str:
-        """Return what the operand at ``position`` is called."""
-        return self.operands[position] if position < len(self.operands) else f"operand {position}"
-
-    def attributes(self) -> dict[str, AttributeValue]:
-        """Return the attributes that differ from their defaults, as they would be written in a call."""
-        given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
-        return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
-
-    def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Rule:
-        """Return the same rule with some attributes changed."""
-        given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
-        return type(self)(called=self.called, **{**given, **changed})
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Return the name and the aliases."""
-        return (cls.name, *(a.name if isinstance(a, Alias) else a for a in cls.aliases))
-
-    @classmethod
-    def documents(cls) -> str:
-        """Return the document of the rule, and those of its other names."""
-        of_aliases = (a.document for a in cls.aliases if isinstance(a, Alias))
-        return "; ".join(dict.fromkeys(filter(None, (cls.document, *of_aliases))))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rule) and type(self) is type(other) and self.attributes() == other.attributes()
-
-    def __hash__(self) -> int:
-        return hash((type(self), *self.attributes().items()))
-
-    def __repr__(self) -> str:
-        given = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
-        return f"<Rule {self.name}{given}>"
-
     def constraint(
         self,
         ask: Ask,
@@ -349,13 +241,3 @@ def _settled(formula: Formula) -> Formula:
         return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
     least = term(apart).lower_bound
     return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
-
-
-def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
-    """Return what to write for an attribute that a rule does not have."""
-    if given == "dialect":
-        return "read the text first: symbcast.shape(text, dialect=...)"
-    names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
-    close = closest(given, names)
-    takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
-    return f"did you mean {close}=?" if close else f"it takes {takes}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from symbcast.broadcasting.base import Alias, Rule
+from symbcast.broadcasting.base import Rule
+from symbcast.broadcasting.declaration import Alias
 from symbcast.broadcasting.laws import Join
 from symbcast.broadcasting.placement import AtRight
 from symbcast.broadcasting.registry import rule

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from symbcast.broadcasting.axis_placement import FromAxis
 from symbcast.broadcasting.base import Emission, Instead, Rule
 from symbcast.broadcasting.laws import Ask, Column, Equal, Join, Law, Onto, OutputDim
 from symbcast.broadcasting.parameters import Kind, Parameter
-from symbcast.broadcasting.placement import (
-    AtRight,
-    Dims,
-    FromAxis,
-    OntoRight,
-    Placement,
-    Places,
-    Refusal,
-    SameRank,
-    run,
-)
+from symbcast.broadcasting.placement import AtRight, Dims, OntoRight, Placement, Places, Refusal, SameRank, run
 from symbcast.broadcasting.registry import rule
 from symbcast.broadcasting.unknown_rank import expanded_at_right
 from symbcast.errors import RuleArgumentError

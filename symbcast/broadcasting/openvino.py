@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from symbcast.broadcasting.base import Alias, Instead, Rule
+from symbcast.broadcasting.axis_placement import FromAxis, OnAxes, ShorterFromAxis
+from symbcast.broadcasting.base import Instead, Rule
+from symbcast.broadcasting.declaration import Alias
 from symbcast.broadcasting.laws import Ask, Column, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.broadcasting.placement import Dims, FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
+from symbcast.broadcasting.placement import Dims, Placement, SameRank
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import equal

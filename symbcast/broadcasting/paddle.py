@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from symbcast.broadcasting.base import Alias
+from symbcast.broadcasting.declaration import Alias
 from symbcast.broadcasting.numpy import Numpy
 from symbcast.broadcasting.parameters import Parameter
 from symbcast.broadcasting.placement import AtRight, Dims

@@ -14,7 +14,8 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from symbcast.broadcasting.base import Alias, Rule
+from symbcast.broadcasting.base import Rule
+from symbcast.broadcasting.declaration import Alias
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
 from symbcast.characters import closest, listed
 from symbcast.errors import (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from symbcast.broadcasting.axis_placement import OnAxes
 from symbcast.broadcasting.base import Rule
 from symbcast.broadcasting.laws import Onto
 from symbcast.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.broadcasting.placement import Dims, OnAxes
+from symbcast.broadcasting.placement import Dims
 from symbcast.broadcasting.registry import rule
 from symbcast.errors import RuleArgumentError
 from symbcast.reasons import ONTO

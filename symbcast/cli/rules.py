@@ -11,7 +11,7 @@ from symbcast.cli.statuses import Exit
 
 if TYPE_CHECKING:
     from symbcast.broadcasting import Parameter, RuleInfo
-    from symbcast.broadcasting.base import Alias
+    from symbcast.broadcasting.declaration import Alias
 
 
 def rules(*, format: Format = "text") -> int:

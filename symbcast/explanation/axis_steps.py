@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.broadcasting import Joined
+from symbcast.broadcasting.outputs import members_of
 from symbcast.errors import BindingError
 from symbcast.explanation.alignment import Alignment, Mark
 from symbcast.explanation.evidence import at_sizes, failure_at, refusal
@@ -15,7 +15,6 @@ from symbcast.shapes import sizes_of
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
     from symbcast.program.call import Call
 
 
@@ -114,5 +113,5 @@ def _output(concrete: Call, axis: int) -> str:
     output = concrete.emission.output
     if axis >= len(output):
         return ""
-    members: tuple[Dim, ...] = output[axis] if isinstance(output[axis], Joined) else (output[axis],)  # type: ignore[assignment]
+    members = members_of(output[axis])
     return str(next((m for m in members if m != 1), 1))

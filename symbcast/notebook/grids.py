@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting import Joined
+from symbcast.broadcasting.outputs import members_of
 from symbcast.program.premises import own_set
 from symbcast.solver.compiler import UndefinedError, join_sizes, predicate, value_function
 from symbcast.solver.normal_form import put_in, symbols_in
@@ -83,7 +83,7 @@ class Grid:
 
     def sizes(self, dim: OutputDim) -> Values:
         """Return the size of an output axis at every point, None where it has none."""
-        given = dict.fromkeys(dim if isinstance(dim, Joined) else (dim,))
+        given = dict.fromkeys(members_of(dim))
         members = tuple(replaced(d, self.following) for d in given) if self.following else tuple(given)
         return self.values(symbols_of(members), lambda order: _join_function(members, order))
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.sequences import is_sequence, without_last
-from symbcast.broadcasting import Joined, Rule, find_rule
+from symbcast.broadcasting import Rule, find_rule
+from symbcast.broadcasting.outputs import members_of
 from symbcast.errors import SymbcastError
 from symbcast.onnx.declarations import DECLARATIONS
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
@@ -98,7 +99,7 @@ def _emitted(rule: Rule, shapes: Sequence[Dims]) -> Dims:
 
 def _size(dim: OutputDim) -> Dim:
     """Return the size of an output axis, at the sizes at which its members have a join."""
-    members = tuple(dim) if isinstance(dim, Joined) else (dim,)
+    members = members_of(dim)
     number = next((m for m in members if isinstance(m, int) and m != 1), None)
     return join(members) if number is None else number
 

@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import Rest, mentions_rest, rolled
-from symbcast.algebra.terms import Dim, symbols_of
-from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
+from symbcast.algebra.terms import Dim
+from symbcast.broadcasting import AttributeLike, Emission, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, known_rank, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, is_open, shape, shape_of
 from symbcast.solver.budget import asked
 from symbcast.solver.masks import Masks
-from symbcast.solver.normal_form import flattened
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from symbcast.logic.formulas import Formula
     from symbcast.program.assumptions import Assumption, Assumptions
     from symbcast.program.expansion import Stretch, ValidSizes
+    from symbcast.program.open_ranks import OpenRanks
     from symbcast.program.scope import Scope
     from symbcast.solver.decision import Decision
 
@@ -64,21 +63,21 @@ class Call:
     _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
     _laid_output: tuple[Dim, ...] | None = None
-    _open: tuple[Shape, ...] = ()
+    _open: OpenRanks | None = None
     """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
         self._dims = tuple(s.dims for s in operands)
         if scope is not None and scope.sequences:
-            self._open = operands
-            self._dims = tuple(map(tuple, rule.expand(self._dims)))
+            from symbcast.program.open_ranks import OpenRanks
+
+            self._open = OpenRanks(rule, operands, scope)
+            self._dims, self._emission = self._open.laid, self._open.emission
         rule.check_shapes(self._dims)
         if scope is not None:
             self._tier = GENERAL
             self._scope = scope
-            if self._open:
-                self._unroll(scope)
 
     @classmethod
     def asked(
@@ -104,36 +103,20 @@ class Call:
         scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
         return cls(found, scope.shapes, scope)
 
-    def _unroll(self, scope: Scope) -> None:
-        """Tell the axes of the sequences of operands apart where the rule does."""
-        found = self.rule.emit_open([s.dims for s in self._open])
-        unrolled = scope.unrolled or scope.unroll(self._asked_of_all_axes(found))
-        constraints = [
-            Constraint(formula, c.origin, c.why, c.details)
-            for c in found.constraints
-            for formula in unrolled.formulas(c.requirement)
-        ]
-        self._emission = Emission(constraints, found.output)
-
-    def _asked_of_all_axes(self, emission: Emission) -> list[Formula]:
-        """Return what is asked of operands of unknown rank, of all axes of a sequence at once."""
-        sizes = [need for dims in self._dims for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
-        return [*sizes, *(c.requirement for c in emission.constraints)]
-
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
-        return self._open or tuple(map(shape_of, self._dims))
+        return tuple(map(shape_of, self._dims)) if self._open is None else self._open.operands
 
     @property
     def is_open(self) -> bool:
         """Whether the rank of some operand is not known."""
-        return bool(self._open)
+        return self._open is not None
 
     def check_ranks(self, question: str) -> None:
         """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
-        for operand in self._open:
-            known_rank(operand, question)
+        if self._open is not None:
+            self._open.check(question)
 
     @property
     def laid(self) -> tuple[Shape, ...]:
@@ -146,12 +129,7 @@ class Call:
 
         Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
         """
-        if not self._open:
-            return 0
-        found = [any(map(mentions_rest, d if isinstance(d, Joined) else (d,))) for d in self.emission.output]
-        if any(found[1:]) or self._bound:
-            self.check_ranks("axes counted from the end")
-        return sum(found)
+        return 0 if self._open is None else self._open.axes
 
     @property
     def scope(self) -> Scope | None:
@@ -177,9 +155,9 @@ class Call:
             return self.masks.verdict
         if tier == GENERAL:
             found = self._ask(lambda decision: decision.verdict)
-            if not self._bound or found is Verdict.SOMETIMES:
+            if self._open is None or not self._open.reason or found is Verdict.SOMETIMES:
                 return found
-            return Verdict.NEVER if self._at_any_rank().impossible else Verdict.UNKNOWN
+            return Verdict.NEVER if self._open.at_any_rank.impossible else Verdict.UNKNOWN
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
 
     @property
@@ -209,13 +187,19 @@ class Call:
     def laid_output(self) -> tuple[Dim, ...] | None:
         """The output with a size for each axis of the operands as they are `laid`."""
         shape = self.shape
-        return self._laid_output if self._open or shape is None else shape.dims
+        return self._laid_output if self._open is not None or shape is None else shape.dims
 
     def _collapse(self) -> bool:
-        output = self._laid_output = self._ask(lambda _: tuple(map(self._output_dim, self.emission.output)))
-        # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        output = rolled(output) if self._open and self.rule.has_base_rank else output
-        self._output = any_shape_of(d for d in output if not self._open or not self._is_empty(d))
+        from symbcast.broadcasting.outputs import members_of
+        from symbcast.solver.outputs import collapse
+
+        known = self._open
+        if known is None:
+            output = self.emission.output
+            self._output = shape_of(self._ask(lambda found: [collapse(members_of(d), found) for d in output]))
+        else:
+            laid = self._laid_output = self._ask(known.laid_output)
+            self._output = self._ask(lambda decision: known.output(laid, decision))
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -248,8 +232,8 @@ class Call:
             return () if self.verdict is Verdict.ALWAYS else (FALSE,)
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
-        if self._bound and self.verdict is not Verdict.NEVER:
-            return tuple(flattened(self._asked_of_all_axes(self.rule.emit_open([s.dims for s in self._open]))))
+        if self._open is not None and self._open.reason and self.verdict is not Verdict.NEVER:
+            return self._open.clauses
         return tuple(self._ask(lambda decision: decision.clauses))
 
     @property
@@ -257,7 +241,7 @@ class Call:
         """The conjuncts of the condition of which it was not decided whether the others imply them."""
         if self._tier != GENERAL:
             return ()
-        if self._bound:
+        if self._open is not None and self._open.reason:
             return self.clauses
         return self._ask(lambda decision: tuple(c for c in decision.clauses if c in decision.unproven))
 
@@ -266,22 +250,8 @@ class Call:
         """Why the verdict is unknown or a clause is unproven; empty when nothing was left open."""
         if self._tier != GENERAL or self._stopped:
             return self._stopped
-        return self._ask(lambda decision: decision.reason) or self._stopped or self._bound
-
-    @property
-    def _bound(self) -> str:
-        """Why the answer is about some ranks only; empty where it is about all."""
-        unrolled = None if self.scope is None else self.scope.unrolled
-        return "" if unrolled is None else unrolled.reason
-
-    def _at_any_rank(self) -> Decision:
-        """Return what holds where the answer is about some ranks only, of what is asked whatever the ranks are."""
-        from symbcast.solver.decision import Decision
-
-        assert self.scope is not None
-        asked = self._asked_of_all_axes(self.rule.emit_open([s.dims for s in self._open]))
-        known, formulas = self.scope.at_any_rank(asked)
-        return Decision(known, formulas)
+        bound = "" if self._open is None else self._open.reason
+        return self._ask(lambda decision: decision.reason) or self._stopped or bound
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -404,21 +374,6 @@ class Call:
         if unrolled is None:
             return found
         return [Constraint(f, c.origin, SIZE) for c in found for f in unrolled.formulas(c.requirement)]
-
-    def _output_dim(self, dim: Dim | Joined) -> Dim:
-        members = dim if isinstance(dim, Joined) else (dim,)
-        if any(map(mentions_rest, members)):
-            # That all sizes of one are those of another does not say that it has as many.
-            return join([m for m in members if not self._is_empty(m)] or members)
-        from symbcast.solver.outputs import collapse
-
-        return collapse(members, self._at_any_rank() if self._bound else self.decision)
-
-    def _is_empty(self, dim: Dim) -> bool:
-        """Return whether a sequence in the output is known to have no axes."""
-        rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
-        ranks = [(self.decision.fixed(s.sequence.rank), s.place) for s in rests if self.scope is not None]
-        return bool(rests) and all(isinstance(rank, int) and rank <= place for rank, place in ranks)
 
     def _clash(self) -> tuple[Constraint, ...]:
         if self._tier == SIZES:

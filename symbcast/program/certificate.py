@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.sequences import mentions_rest
-from symbcast.broadcasting import Joined
+from symbcast.broadcasting.outputs import members_of
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.text.printing import dim_text
@@ -87,7 +87,7 @@ def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Fo
         for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
             if mentions_rest(dim):
                 continue  # each axis of it is a join of the same members
-            members = emitted if isinstance(emitted, Joined) else (emitted,)
+            members = members_of(emitted)
             # The join o of the members: each is 1 or o, and o is 1 or one of them.
             bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
             among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.algebra.sizes import check_size
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.logic.formulas import all_of
 from symbcast.program.operation import Kind, Op
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import join
 from symbcast.algebra.sequences import mentions_rest, rolled
 from symbcast.broadcasting import Joined, OutputDim
+from symbcast.broadcasting.outputs import members_of
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula
 from symbcast.program.admission import Asking
@@ -182,7 +183,7 @@ class Trace:
 
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
         """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
-        members = column if isinstance(column, Joined) else (column,)
+        members = members_of(column)
         if any(map(mentions_rest, members)):
             return join(members)  # as many axes as the longest has, whatever is known of their sizes
         distinct = [m for m in dict.fromkeys(members) if m != 1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.terms import Operation, Term, term
 from symbcast.broadcasting import Joined, Rule
+from symbcast.broadcasting.outputs import members_of
 from symbcast.questions.choices import Column
 from symbcast.shapes import Shape, shape_of
 
@@ -71,9 +72,7 @@ class Broadcast(NamedTuple):
 
     def layout(self, resolve: Callable[[Dim], Dim]) -> Layout:
         """Return how operands are read where sizes resolve to others."""
-        joined = [
-            next((d for d in map(resolve, o if isinstance(o, Joined) else (o,)) if d != 1), 1) for o in self.output
-        ]
+        joined = [next((d for d in map(resolve, members_of(o)) if d != 1), 1) for o in self.output]
         operands, strides, stretched = [], [], []
         for operand, axes in zip(self.operands, self.axes, strict=True):
             if axes is None:
