@@ -148,16 +148,16 @@ def without_last(dim: Dim, count: int) -> Dim:
     return replaced(dim, {s: s.sequence.rest(s.place + count) for s in _rests(dim)}) if count else dim
 
 
-def rolled(dims: Sequence[Dim]) -> tuple[Dim, ...]:
-    """Return a shape in which the axes that follow their own sequence are part of it again; they must be there.
+def rolled(dims: Sequence[Dim], most: int) -> tuple[Dim, ...]:
+    """Return a shape in which up to ``most`` axes that follow their own sequence are part of it again.
 
     >>> batch = AxisSequence("batch")
-    >>> rolled((batch.rest(2), batch.axis(2), batch.axis(1), 3))
+    >>> rolled((batch.rest(2), batch.axis(2), batch.axis(1), 3), 2)
     (*batch, 3)
     """
     first, *others = dims or (1,)
-    while isinstance(first, Rest) and first.place and others and others[0] == first.sequence.axis(first.place):
-        first, others = first.sequence.rest(first.place - 1), others[1:]
+    while most > 0 and isinstance(first, Rest) and others and others[0] == first.sequence.axis(first.place):
+        first, others, most = first.sequence.rest(first.place - 1), others[1:], most - 1
     return (first, *others) if dims else ()
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import Rest, mentions_rest, rolled
+from symbcast.algebra.sequences import Rest, mentions_rest
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import Emission, Rule
 from symbcast.broadcasting.constraints import Constraint
@@ -95,7 +95,7 @@ class OpenRanks:
     def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        dims = rolled(tuple(laid)) if self._rule.has_base_rank else laid
+        dims = self._rule.rolled([s.dims for s in self.operands], tuple(laid))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 
 
