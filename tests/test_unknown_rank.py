@@ -92,6 +92,38 @@ def test_right_aligned_rules_keep_what_is_known():
     assert result.certify()
 
 
+def test_sizes_of_axes_are_given_as_a_tuple():
+    result = sb.broadcast("*batch, N", "2, 3")
+    guard, condition = result.guard(), sb.Condition(result)
+    for wrong, said in [
+        ({"batch": 2, "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": "2", "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": {2, 3}, "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": sb.shape("..."), "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": (2.0,), "N": 1}, r"batch\[0\]=2.0 is not a size"),
+        ({"batch": (-1,), "N": 1}, r"batch\[0\]=-1 is not a size"),
+        ({"batch": (1,) * 1001, "N": 1}, "no sequence has more than 1000"),
+        ({"batch": (2,), "*batch": (1,), "N": 1}, "given twice"),
+        ({"batch": (2,), "N": (1,)}, "is not a size"),
+        ({"batch": (2,)}, "no size was given for N"),
+        ({"N": 1}, r"write \w+\({'N': 1, 'batch': \(2, 2\)}\)"),
+        ({"batch": (2,), "N": 1, "M": 1}, "the sizes are N, batch"),
+        ({"bacth": (2,), "N": 1}, "did you mean 'batch'"),
+    ]:
+        for at in (result.evaluate, guard, condition.holds):
+            with pytest.raises(sb.BindingError, match=said):
+                at(wrong)
+    with pytest.raises(sb.BindingError, match=r"write guard\(batch=\(2, 3\), N=2\)"):
+        guard((2,), 1)
+    for name in ("*a", "my batch", "lambda"):
+        result = sb.broadcast(f"*'{name}', N", "2, 3")
+        assert result.evaluate(result.witness()) == (2, 3) and result.guard()({name: (5, 2), "N": 3})
+        with pytest.raises(sb.IncompatibleShapesError):
+            result.evaluate(result.counterexample())
+    both = sb.broadcast("'*a', N", "*a, 3")
+    assert both.evaluate({"*a": 2, "a": (5, 1), "N": 1}) == (5, 2, 3)
+
+
 def test_conditions_speak_of_ranks_and_of_single_axes():
     result = sb.broadcast("*data, N", "*target, 3, 4", rule="unidirectional")
     texts = {"rank(data) <= rank(target) + 1", "data[-1] == 1 or data[-1] == 3", "N == 1 or N == 4"}
@@ -306,6 +338,19 @@ def test_programs_take_shapes_of_unknown_rank():
     schema = pytest.importorskip("jsonschema")
     schema.validate(json.loads(env.report("json")), json_schema())
     schema.validate(json.loads(json.dumps(env.to_dict())), env.json_schema())
+
+
+def test_an_axis_that_an_operand_names_itself_stays_one():
+    # Of a, there may be no axis: that named is there all the same.
+    for shapes in (("1, N", "*a"), ("1, N", "..., 1")):
+        env = sb.ShapeEnv()
+        out = env.broadcast(*shapes)
+        for again in (env.broadcast("()", out, rule="unidirectional"), env.equal(out, out)):
+            assert again == out
+            names = {"a": (), "...0": (), "N": 1}
+            held = sb.broadcast(again)
+            assert held.evaluate({n: size for n, size in names.items() if n in held.witness()}) == (1, 1)
+    assert str(sb.broadcast("3", "*a[:-1], a[-1], 3", rule="unidirectional").shape) == "(*a[:-1], a[-1], 3)"
 
 
 def test_requirements_and_assumptions_of_programs_speak_of_ranks():

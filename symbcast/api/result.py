@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from symbcast.explanation.repairs import Repair
     from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
-    from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
+    from symbcast.program.given import Sizes
     from symbcast.program.statement import ConditionLike
 
 

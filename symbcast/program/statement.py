@@ -11,9 +11,10 @@ from symbcast.errors import ShapeTypeError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.program.bindings import Sizes, check_all_given, holds_of_axes, read_sizes
+from symbcast.program.bindings import holds_of_axes
 from symbcast.program.call import Call
 from symbcast.program.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
+from symbcast.program.given import Sizes, check_all_given, read_sizes
 from symbcast.program.premises import assumed
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
