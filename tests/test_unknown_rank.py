@@ -414,6 +414,27 @@ def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
     assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
 
 
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("not *a == *b", "fails on some of them is no condition"),
+        ("N == 1 and not each(*a == *b or *a == 1)", "fails on some of them is no condition"),
+        ("... == 1", "names no sequence of axes"),
+        ("*a == broadcast(..., *b)", "names no sequence of axes"),
+        ("rank(*a) == 1", "'rank' takes the name of a sequence of axes"),
+        ("*'...a' == 1", "does not begin with '...'"),
+    ],
+)
+def test_what_says_nothing_of_axes_is_refused(text, said):
+    with pytest.raises(sb.ShapeSyntaxError, match=said):
+        sb.Condition(text)
+
+
+def test_space_stands_where_it_does_elsewhere():
+    assert sb.shape("rank ( 'a b' ), a [ - 1 ], *a [ : -2 ]") == sb.shape("rank('a b'), a[-1], *a[:-2]")
+    assert str(sb.Condition("not rank( a ) == 2 or not a[ -1 ] == 1")) == "rank(a) != 2 or a[-1] != 1"
+
+
 def test_sequences_without_a_name_are_told_apart_in_conditions():
     first, second = (sb.Condition(sb.broadcast("..., N", other)) for other in ("2, 3", "4, 3"))
     assert str(first & second) == (
