@@ -162,6 +162,12 @@ def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     assert joined.verdict is V.ALWAYS
 
 
+def test_what_is_assumed_of_all_axes_is_certified_of_each_that_is_told_apart():
+    result = sb.broadcast("*a, N", "*b, 3, 0", assume="compatible(*a, *b)", min_size=1)
+    assert result.verdict is V.SOMETIMES and result.certify()
+    assert sb.broadcast("*a", "*b, 3", "1", assume=["*a == *b", "b[-1] == 2"]).certify()
+
+
 def test_a_rank_that_is_assumed_ends_the_sequence():
     assert str(sb.broadcast("*a, N", "2, 3", assume="rank(a) == 1").shape) == "(2, 3)"
     assert str(sb.broadcast("*a, N", "*b", assume="rank(a) == 0").shape) == "(*b[:-1], broadcast(N, b[-1]))"

@@ -59,11 +59,11 @@ def certify(result: Call) -> Certificate:
     from symbcast.solver.z3_solver import Session, on_worker
 
     scope = result.scope
-    assumed = [a.formula for a in result.assumptions]
+    assumed = [a.formula for a in scope.assumed]
     raw = [c.requirement for c in result.constraints]
 
     def prove() -> list[Claim]:
-        session = Session(scope.symbols, [*assumed, *scope.links, *_own_bounds(result)])
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
         return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
 
     claims = on_worker(prove)
@@ -120,7 +120,7 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
 
     assert result.scope is not None
     test = predicate(all_of(raw), result.scope.symbols)
-    known = [*(a.formula for a in result.assumptions), *_own_bounds(result)]
+    known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
     assumed = predicate(all_of(known), result.scope.symbols)
     claims = []
     for word, sizes, wanted in (
