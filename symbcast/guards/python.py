@@ -160,7 +160,7 @@ class Guard:
     which takes them in order and checks nothing. Two guards are equal where condition and names are.
     """
 
-    __slots__ = ("_names", "_renamed", "condition", "function", "name", "names", "parameters", "source")
+    __slots__ = ("_renamed", "_sequences", "condition", "function", "name", "names", "parameters", "source")
 
     def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
@@ -168,6 +168,7 @@ class Guard:
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
         self.condition = condition
         self.names = dict(names)
+        self._sequences = sequences_of(names)
         self.name = name
         self.source = python_source(condition, names, name)
         found = parameter_names(names, name)
@@ -190,15 +191,14 @@ class Guard:
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
-        sequences = sequences_of(self.names)
-        if not sequences:
+        if not self._sequences:
             found = read_sizes(self.names, sizes, renamed)
             check_all_given(self.names.values(), found, self.name)
             return self.function(*(found[name] for name in self.names.values()))
         given = Given.read(self.names, sizes, renamed)
         check_all_given(needed_of(self.names), given.by_name, self.name)
         names = (name for s, name in self.names.items() if not _is_axes(s))
-        return self.function(*(given.axes[s] for s in sequences), *(given.sizes[name] for name in names))
+        return self.function(*(given.axes[s] for s in self._sequences), *(given.sizes[name] for name in names))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Guard) and self._question == other._question

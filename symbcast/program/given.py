@@ -137,10 +137,11 @@ def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping
 
     A mapping says what could be written for each, which else is 2.
     """
-    wanted: Mapping[str, object] = needed if isinstance(needed, Mapping) else dict.fromkeys(needed, 2)
-    missing = {name: value for name, value in wanted.items() if name not in given}
+    missing = [name for name in needed if name not in given]
     if missing:
-        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({dict(given) | missing})")
+        wanted = needed if isinstance(needed, Mapping) else {}
+        example = dict(given) | {name: wanted.get(name, 2) for name in missing}
+        raise BindingError(f"no size was given for {', '.join(dict.fromkeys(missing))}", f"write {call}({example})")
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:

@@ -135,8 +135,9 @@ class Names:
         given = list(shapes)
         new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
         if new:
-            self._reserve([(s, h) for shape, h in new for s in symbols_of(shape.dims) if isinstance(s, Unknown)])
-            for sequence in sequences_of(s for shape, _ in new for s in symbols_of(shape.dims)):
+            symbols = [(s, is_held) for shape, is_held in new for s in symbols_of(shape.dims)]
+            self._reserve([(s, is_held) for s, is_held in symbols if isinstance(s, Unknown)])
+            for sequence in sequences_of(s for s, _ in symbols):
                 if not sequence.number:
                     self._sequences.setdefault(sequence.name, sequence)
         return tuple([self.bind(shape) for shape, _ in given])

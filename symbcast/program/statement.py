@@ -53,8 +53,10 @@ class Statement:
             self._spoken = value._spoken
         elif isinstance(value, str):
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
-        self._put({**told_apart(self._unknowns), **beside(self._asked)})
-        check_kinds(self._asked)
+        self._put(told_apart(self._unknowns))
+        if sequences_of(self._asked):
+            self._put(beside(self._asked))
+            check_kinds(self._asked)
 
     @classmethod
     def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
