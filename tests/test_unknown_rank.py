@@ -420,6 +420,22 @@ def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
     assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
 
 
+def test_witnesses_of_relations_that_are_no_joins_hold_on_every_axis():
+    # Beyond the axes of b, the size beside is 1: each of these allows a 1 of a there, and no 2.
+    for relation in ("each(*a == 1 or *b == 2)", "*a <= *b"):
+        assumed = [relation, "rank(a) == 3", "rank(b) == 1"]
+        found = sb.Condition(" and ".join(assumed)).counterexample("*a == 1")
+        assert found == {"a": (1, 1, 2), "b": (2,)}
+        assert sb.Condition(relation).holds(found)
+        result = sb.broadcast("*a, 3", "*b, N", assume=assumed)
+        assert result.evaluate(result.witness()) is not None
+    # No axis of size 2 or more is 1.
+    with pytest.raises(sb.AssumptionError, match="axes that are, where sizes are at least 2"):
+        sb.Condition("*a == 1").implies("rank(a) == 0", min_size=2)
+    with pytest.raises(sb.UnknownRankError, match="simplified"):
+        sb.Condition("rank(a) == 2").simplified(min_size=2)
+
+
 @pytest.mark.parametrize(
     "text, said",
     [

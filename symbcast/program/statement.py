@@ -287,7 +287,8 @@ _HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"
 
 
 def _rest_in(formula: Formula) -> str:
-    return next(s.name for s in symbols_in(formula) if isinstance(s, Rest))
+    told = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
+    return next((s for s in told if isinstance(s, Rest)), told[0]).name
 
 
 def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
