@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAl
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
 from symbcast.algebra.sizes import MAX_SIZE
-from symbcast.algebra.symbols import Unknown
-from symbcast.algebra.terms import Dim, symbols_of
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.terms import Dim, Term, symbols_of
 from symbcast.dimensions import WANTED, framework_of, read_dims, readers
 from symbcast.errors import ShapeTypeError, UnknownRankError
 from symbcast.text import parse_shape
@@ -335,7 +335,12 @@ def shape_of(dims: Iterable[Dim]) -> Shape:
 def any_shape_of(dims: Iterable[Dim]) -> Shape:
     """Return the shape of dimensions that are such already, one of which may be a sequence of axes."""
     found = tuple(dims)
-    return tuple.__new__(OpenShape if any(map(is_sequence, found)) else Shape, found)
+    is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
+    return tuple.__new__(Shape if is_known else OpenShape, found)
+
+
+_NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
+"""What the sizes of nearly every shape are: told by their types at once."""
 
 
 def is_open(shape: Shape) -> bool:

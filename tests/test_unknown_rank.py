@@ -92,6 +92,38 @@ def test_right_aligned_rules_keep_what_is_known():
     assert result.certify()
 
 
+def test_sizes_of_axes_are_given_as_a_tuple():
+    result = sb.broadcast("*batch, N", "2, 3")
+    guard, condition = result.guard(), sb.Condition(result)
+    for wrong, said in [
+        ({"batch": 2, "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": "2", "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": {2, 3}, "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": sb.shape("..."), "N": 1}, "a sequence of axes, not one size"),
+        ({"batch": (2.0,), "N": 1}, r"batch\[0\]=2.0 is not a size"),
+        ({"batch": (-1,), "N": 1}, r"batch\[0\]=-1 is not a size"),
+        ({"batch": (1,) * 1001, "N": 1}, "no sequence has more than 1000"),
+        ({"batch": (2,), "*batch": (1,), "N": 1}, "given twice"),
+        ({"batch": (2,), "N": (1,)}, "is not a size"),
+        ({"batch": (2,)}, "no size was given for N"),
+        ({"N": 1}, r"write \w+\({'N': 1, 'batch': \(2, 2\)}\)"),
+        ({"batch": (2,), "N": 1, "M": 1}, "the sizes are N, batch"),
+        ({"bacth": (2,), "N": 1}, "did you mean 'batch'"),
+    ]:
+        for at in (result.evaluate, guard, condition.holds):
+            with pytest.raises(sb.BindingError, match=said):
+                at(wrong)
+    with pytest.raises(sb.BindingError, match=r"write guard\(batch=\(2, 3\), N=2\)"):
+        guard((2,), 1)
+    for name in ("*a", "my batch", "lambda"):
+        result = sb.broadcast(f"*'{name}', N", "2, 3")
+        assert result.evaluate(result.witness()) == (2, 3) and result.guard()({name: (5, 2), "N": 3})
+        with pytest.raises(sb.IncompatibleShapesError):
+            result.evaluate(result.counterexample())
+    both = sb.broadcast("'*a', N", "*a, 3")
+    assert both.evaluate({"*a": 2, "a": (5, 1), "N": 1}) == (5, 2, 3)
+
+
 def test_conditions_speak_of_ranks_and_of_single_axes():
     result = sb.broadcast("*data, N", "*target, 3, 4", rule="unidirectional")
     texts = {"rank(data) <= rank(target) + 1", "data[-1] == 1 or data[-1] == 3", "N == 1 or N == 4"}
@@ -130,6 +162,12 @@ def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     assert joined.verdict is V.ALWAYS
 
 
+def test_what_is_assumed_of_all_axes_is_certified_of_each_that_is_told_apart():
+    result = sb.broadcast("*a, N", "*b, 3, 0", assume="compatible(*a, *b)", min_size=1)
+    assert result.verdict is V.SOMETIMES and result.certify()
+    assert sb.broadcast("*a", "*b, 3", "1", assume=["*a == *b", "b[-1] == 2"]).certify()
+
+
 def test_a_rank_that_is_assumed_ends_the_sequence():
     assert str(sb.broadcast("*a, N", "2, 3", assume="rank(a) == 1").shape) == "(2, 3)"
     assert str(sb.broadcast("*a, N", "*b", assume="rank(a) == 0").shape) == "(*b[:-1], broadcast(N, b[-1]))"
@@ -157,6 +195,31 @@ def test_a_sequence_beside_itself_is_tried_up_to_a_rank():
     with pytest.raises(sb.IncompatibleShapesError):
         result.evaluate(result.counterexample())
     assert sb.broadcast("*a, N", "*a", rule="none").verdict is V.NEVER
+
+
+def test_sizes_are_asked_for_where_a_sequence_lies_under_itself():
+    result = sb.broadcast("*a, 0", "*a, N - 1, 1")
+    assert not result.guard()(a=(), N=0) and not sb.Condition(result).holds(a=(), N=0)
+    # A quotient is not worked out where it has no value.
+    result = sb.broadcast("*b, N, N, 4//N", "*b, 1, M")
+    assert str(result.shape) == "(broadcast(*b, *b[:-1]), broadcast(N, b[-1]), N, broadcast(M, 4//N))"
+    assert sb.broadcast("*a, N - 1", "*a", assume="N == 0").verdict is V.NEVER
+
+
+def test_a_rule_that_names_axes_asks_for_as_many():
+    result = sb.broadcast("M, *data, N", "2, 3, 4", rule="explicit", axes=(0, 1, 2))
+    assert str(sb.Condition(result)) == (
+        "(M == 1 or M == 2) and rank(data) == 1 and (data[-1] == 1 or data[-1] == 3) and (N == 1 or N == 4)"
+    )
+    assert result.evaluate(M=1, data=(3,), N=1) == (2, 3, 4)
+    for axes in ((), (0,)):
+        with pytest.raises(sb.RuleArgumentError, match="for data of rank 2"):
+            sb.broadcast("M, *data, N", "2, 3, 4", rule="explicit", axes=axes)
+    result = sb.broadcast("*data", "2, 3, 4", rule="explicit", axes=(0, 2))
+    with pytest.raises(sb.IncompatibleShapesError, match="names 2 axes for data of rank 1"):
+        result.evaluate(result.counterexample())
+    assert "fails at     data=(1,): axes=(0, 2) names 2 axes for data of rank 1" in result.explain()
+    assert result.certify()
 
 
 def test_sizes_in_front_of_a_sequence_are_for_rules_that_count_from_there():
@@ -188,6 +251,24 @@ def test_labels_tell_sequences_apart():
     assert sb.broadcast(x, sb.shape("..., 3")).verdict is V.SOMETIMES
 
 
+def test_a_size_that_is_called_like_an_axis_is_another_in_sympy_too():
+    for name in ("batch[-1]", "*batch", "rank(batch)", "...0"):
+        shapes = sb.shape((sb.symbol(name), 3)), "2, 3"
+        condition = sb.broadcast(*shapes).condition
+        assert str(sb.Condition(condition)) == f"'{name}' == 1 or '{name}' == 2"
+        assert sb.broadcast(*shapes, assume=condition).verdict is V.ALWAYS
+    assert sb.shape(tuple(sb.shape("'batch[-1]', 3"))) == sb.shape("'batch[-1]', 3") != sb.shape("batch[-1], 3")
+    assert sb.broadcast("'batch[-1]', 3", "batch[-1], 3").condition != sympy.true
+    assert sb.shape("'a[-1]'*a[-1]") == sb.shape("a[-1]*'a[-1]'")
+    # Sequences without a name are themselves in sympy, as unknown sizes are.
+    first, second = (sb.broadcast("..., N", other).condition for other in ("2, 3", "4, 3"))
+    assert str(sb.Condition(first & second)) == (
+        "(...0[-1] == 1 or ...0[-1] == 2) and (...1[-1] == 1 or ...1[-1] == 4) and (N == 1 or N == 3)"
+    )
+    assert sb.broadcast("..., N", "2, 3", assume=first).verdict is V.ALWAYS
+    assert pickle.loads(pickle.dumps(first)) == first
+
+
 def test_what_is_asked_of_known_ranks_alone_says_so():
     result = sb.broadcast("*batch, N", "2, 3")
     asked = [
@@ -203,6 +284,9 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         lambda: sb.solve("*a", out="2, 3"),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
+        lambda: sb.trace(lambda a: a.ndim, "*a, 3"),
+        lambda: sb.explore_paths(len, "*a"),
+        lambda: sb.ShapeEnv().split("N", "*a"),
     ]
     for question in asked:
         with pytest.raises(sb.UnknownRankError, match="the rank is not known in"):
@@ -262,6 +346,19 @@ def test_programs_take_shapes_of_unknown_rank():
     schema.validate(json.loads(json.dumps(env.to_dict())), env.json_schema())
 
 
+def test_an_axis_that_an_operand_names_itself_stays_one():
+    # Of a, there may be no axis: that named is there all the same.
+    for shapes in (("1, N", "*a"), ("1, N", "..., 1")):
+        env = sb.ShapeEnv()
+        out = env.broadcast(*shapes)
+        for again in (env.broadcast("()", out, rule="unidirectional"), env.equal(out, out)):
+            assert again == out
+            names = {"a": (), "...0": (), "N": 1}
+            held = sb.broadcast(again)
+            assert held.evaluate({n: size for n, size in names.items() if n in held.witness()}) == (1, 1)
+    assert str(sb.broadcast("3", "*a[:-1], a[-1], 3", rule="unidirectional").shape) == "(*a[:-1], a[-1], 3)"
+
+
 def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     env = sb.ShapeEnv()
     env.broadcast("*a, N", "3", origin="x")
@@ -272,6 +369,14 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     for question in (env.cases, env.to_cpp, lambda: env.expands("x", "A", -1)):
         with pytest.raises(sb.UnknownRankError):
             question()
+
+
+def test_a_program_names_a_sequence_once_in_what_is_written_down():
+    env = sb.ShapeEnv(assume="rank(a) == 2")
+    env.broadcast("..., N, a[-1]", "*a")
+    data = json.loads(json.dumps(env.to_dict()))
+    assert [(s["name"], "sequence" in s) for s in data["symbols"]] == [("a", True), ("...0", True), ("N", False)]
+    assert sb.ShapeEnv.from_dict(data).condition == env.condition
 
 
 def test_what_programs_prove_holds_at_all_ranks():
@@ -313,6 +418,43 @@ def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
     assert plain.holds(a=(2, 1), b=(2, 3), N=1) and not plain.holds(a=(2, 2), b=(2, 3), N=1)
     assert str(sb.Condition("each == 1 or compatible(*a, *b)")) == "each(each == 1 or compatible(*a, *b))"
     assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
+
+
+def test_witnesses_of_relations_that_are_no_joins_hold_on_every_axis():
+    # Beyond the axes of b, the size beside is 1: each of these allows a 1 of a there, and no 2.
+    for relation in ("each(*a == 1 or *b == 2)", "*a <= *b"):
+        assumed = [relation, "rank(a) == 3", "rank(b) == 1"]
+        found = sb.Condition(" and ".join(assumed)).counterexample("*a == 1")
+        assert found == {"a": (1, 1, 2), "b": (2,)}
+        assert sb.Condition(relation).holds(found)
+        result = sb.broadcast("*a, 3", "*b, N", assume=assumed)
+        assert result.evaluate(result.witness()) is not None
+    # No axis of size 2 or more is 1.
+    with pytest.raises(sb.AssumptionError, match="axes that are, where sizes are at least 2"):
+        sb.Condition("*a == 1").implies("rank(a) == 0", min_size=2)
+    with pytest.raises(sb.UnknownRankError, match="simplified"):
+        sb.Condition("rank(a) == 2").simplified(min_size=2)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("not *a == *b", "fails on some of them is no condition"),
+        ("N == 1 and not each(*a == *b or *a == 1)", "fails on some of them is no condition"),
+        ("... == 1", "names no sequence of axes"),
+        ("*a == broadcast(..., *b)", "names no sequence of axes"),
+        ("rank(*a) == 1", "'rank' takes the name of a sequence of axes"),
+        ("*'...a' == 1", "does not begin with '...'"),
+    ],
+)
+def test_what_says_nothing_of_axes_is_refused(text, said):
+    with pytest.raises(sb.ShapeSyntaxError, match=said):
+        sb.Condition(text)
+
+
+def test_space_stands_where_it_does_elsewhere():
+    assert sb.shape("rank ( 'a b' ), a [ - 1 ], *a [ : -2 ]") == sb.shape("rank('a b'), a[-1], *a[:-2]")
+    assert str(sb.Condition("not rank( a ) == 2 or not a[ -1 ] == 1")) == "rank(a) != 2 or a[-1] != 1"
 
 
 def test_sequences_without_a_name_are_told_apart_in_conditions():

@@ -12,10 +12,10 @@ from weakref import WeakValueDictionary
 import sympy
 
 from symbcast.algebra.operations import extremum_terms, floordiv_terms, join_terms, modulo_terms
-from symbcast.algebra.sequences import sequence_symbol
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
-from symbcast.algebra.sympy_functions import SympyDim, broadcast, floordiv, guarded_broadcast, mod
+from symbcast.algebra.sympy_functions import SizeOfAxes, SympyDim, broadcast, floordiv, guarded_broadcast, mod
 from symbcast.algebra.sympy_functions import Unknown as SympyUnknown
 from symbcast.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -26,8 +26,6 @@ _unknowns: WeakValueDictionary[Unknown, SympyUnknown] = WeakValueDictionary()
 """The sympy symbol of each unknown, as long as somebody holds it; it holds the unknown in turn."""
 
 _MAX_DEPTH = 100
-_OF_SEQUENCES = frozenset("])*.")
-"""With what the names of symbols about sequences of axes begin or end."""
 
 
 def plain(expression: sympy.Basic) -> SympyDim:
@@ -100,11 +98,8 @@ def read_symbol(found: sympy.Symbol) -> Symbol:
     """Return the size that a sympy symbol stands for: one of our own, or the user's."""
     if isinstance(found, SympyUnknown):
         return Unknown(found.name, found.lower, found.upper, found.dummy_index)
-    sequence = (
-        sequence_symbol(found.name) if found.name[-1:] in _OF_SEQUENCES or found.name[:1] in _OF_SEQUENCES else None
-    )
-    if sequence is not None:
-        return sequence
+    if isinstance(found, SizeOfAxes):
+        return found.within
     if not found.is_Dummy and found == sympy.Symbol(found.name, integer=True, nonnegative=True):
         return symbol(found.name)
     _check_symbol(found, found)
@@ -227,6 +222,8 @@ def _new_symbol(found: Symbol) -> sympy.Symbol:
             shown = _unknowns[found] = SympyUnknown(found.name, found.lower, found.upper, found.number)
             shown.within = found
         return shown
+    if isinstance(found, SequenceSymbol):
+        return SizeOfAxes(found)
     return sympy.Symbol(found.name, integer=True, nonnegative=True)
 
 

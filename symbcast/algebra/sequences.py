@@ -9,7 +9,6 @@ axes of both, of those before them, and so on, as far as there are any.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Self
@@ -21,8 +20,6 @@ from symbcast.characters import quoted
 
 MAX_RANK = 1000
 """The greatest number of axes that a sequence has, far beyond that of any tensor."""
-ANONYMOUS = re.compile(r"\.\.\.\w+")
-"""What a sequence without a name is called: ``...0``, ``...a``."""
 
 
 class AxisSequence(NamedTuple):
@@ -75,6 +72,10 @@ class SequenceSymbol(Symbol):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.sequence, self.place)
 
+    @property
+    def atom_key(self) -> tuple[Any, ...]:
+        return (*super().atom_key, type(self).__name__)  # a size may have the same name
+
     @staticmethod
     def written_as(text: str, place: int) -> str:
         """Return how the symbol is written, of the sequence's name."""
@@ -117,32 +118,6 @@ def _made(kind: type[SequenceSymbol], sequence: AxisSequence, place: int) -> Sym
     return made
 
 
-_NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\W\d]\w*(?:\.\w+)*|\.\.\.\w+)"""
-_FORMS: tuple[tuple[re.Pattern[str], type[SequenceSymbol]], ...] = (
-    (re.compile(rf"{_NAME}\[-(\d{{1,4}})\]"), Axis),
-    (re.compile(rf"(?:\*|(?=\.\.\.)){_NAME}(?:\[:-(\d{{1,4}})\])?"), Rest),
-    (re.compile(rf"rank\({_NAME}\)()"), Rank),
-)
-
-
-def named(text: str, name: str) -> AxisSequence:
-    """Return the sequence that a text means, which is written so, and called ``name``."""
-    return AxisSequence(text if ANONYMOUS.fullmatch(text) else name)
-
-
-def sequence_symbol(text: str) -> SequenceSymbol | None:
-    """Return the symbol that is written so, of a sequence with a plain name or a label; None for any other text.
-
-    >>> sequence_symbol("batch[-2]"), sequence_symbol("*batch"), sequence_symbol("rank(...0)"), sequence_symbol("N")
-    (batch[-2], *batch, rank(...0), None)
-    """
-    for form, kind in _FORMS:
-        found = form.fullmatch(text)
-        if found is not None and found[1][0] not in "'\"":
-            return kind(AxisSequence(found[1]), int(found[2] or 0))
-    return None
-
-
 def is_sequence(dim: Dim) -> bool:
     """Return whether a dimension of a shape is a sequence of axes: the rest of one, or a join of such."""
     if isinstance(dim, Rest):
@@ -173,16 +148,16 @@ def without_last(dim: Dim, count: int) -> Dim:
     return replaced(dim, {s: s.sequence.rest(s.place + count) for s in _rests(dim)}) if count else dim
 
 
-def rolled(dims: Sequence[Dim]) -> tuple[Dim, ...]:
-    """Return a shape in which the axes that follow their own sequence are part of it again; they must be there.
+def rolled(dims: Sequence[Dim], most: int) -> tuple[Dim, ...]:
+    """Return a shape in which up to ``most`` axes that follow their own sequence are part of it again.
 
     >>> batch = AxisSequence("batch")
-    >>> rolled((batch.rest(2), batch.axis(2), batch.axis(1), 3))
+    >>> rolled((batch.rest(2), batch.axis(2), batch.axis(1), 3), 2)
     (*batch, 3)
     """
     first, *others = dims or (1,)
-    while isinstance(first, Rest) and first.place and others and others[0] == first.sequence.axis(first.place):
-        first, others = first.sequence.rest(first.place - 1), others[1:]
+    while most > 0 and isinstance(first, Rest) and others and others[0] == first.sequence.axis(first.place):
+        first, others, most = first.sequence.rest(first.place - 1), others[1:], most - 1
     return (first, *others) if dims else ()
 
 
@@ -201,8 +176,8 @@ def sequences_of(symbols: Iterable[Symbol]) -> tuple[AxisSequence, ...]:
     return tuple(dict.fromkeys(s.sequence for s in symbols if isinstance(s, SequenceSymbol)))
 
 
-def beside(symbols: Iterable[Symbol], others: Iterable[Symbol]) -> dict[Symbol, Symbol]:
-    """Return what stands for symbols of sequences without a name beside others.
+def beside(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) -> dict[Symbol, Symbol]:
+    """Return what stands for symbols of sequences without a name beside each other, and beside others.
 
     A label in text means the sequence that is called so there; of two that have the same label, the first that comes
     gets another one.
@@ -211,8 +186,8 @@ def beside(symbols: Iterable[Symbol], others: Iterable[Symbol]) -> dict[Symbol, 
     labelled = {s.name: s for s in there if s.is_anonymous}
     taken = {s.name for s in (*there, *sequences_of(given))}
     placed: dict[AxisSequence, AxisSequence] = {}
-    for sequence in sequences_of(given):
-        other = labelled.get(sequence.name, sequence)
+    for sequence in sorted(sequences_of(given), key=lambda s: not s.number):
+        other = labelled.setdefault(sequence.name, sequence) if sequence.is_anonymous else sequence
         if other != sequence and not sequence.number:
             placed[sequence] = other
         elif other != sequence and other.number:

@@ -68,6 +68,29 @@ class Unknown(sympy.Dummy):
         return next(label for label in labels if called.setdefault(label, number) == number)
 
 
+class SizeOfAxes(sympy.Symbol):
+    """What speaks of a sequence of axes: a size of them, or how many there are. A size of the same name is another."""
+
+    within: symbols.Symbol
+    """The symbol that it shows."""
+
+    def __new__(cls, within: symbols.Symbol) -> SizeOfAxes:
+        made: SizeOfAxes = super().__xnew__(cls, within.name, integer=True, nonnegative=True)
+        made.within = within
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.within,), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.within.atom_key)
+
+    def sort_key(self, order: Any = None) -> Any:
+        """Return a key by which sympy orders it, among the other symbols."""
+        key, one = sympy.Symbol.class_key(), sympy.S.One
+        return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
+
+
 class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
     """The join of sizes: what an axis becomes when sizes are broadcast together.
 

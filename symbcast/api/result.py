@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from symbcast.api.guards import Guards
 from symbcast.broadcasting import AttributeLike, Rule
-from symbcast.errors import UndecidedError
+from symbcast.errors import RuleArgumentError, UndecidedError
 from symbcast.program.call import JOINS, NOTHING, ZERO, Call
 from symbcast.program.operands import plain_dims
 from symbcast.program.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from symbcast.explanation.repairs import Repair
     from symbcast.explanation.surprises import Surprise
     from symbcast.program.assumptions import Assumptions
-    from symbcast.program.bindings import Sizes
     from symbcast.program.certificate import Certificate
+    from symbcast.program.given import Sizes
     from symbcast.program.statement import ConditionLike
 
 
@@ -111,7 +111,10 @@ class Result(Call, Guards):
         from symbcast.program.bindings import bind
 
         bound = bind(self, sizes, named)
-        result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
+        try:
+            result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
+        except RuleArgumentError:
+            result = None  # the rule takes no such ranks
         if result is None or result.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)
         return sizes_of(result.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from symbcast.broadcasting.parameters import AttributeValue
 from symbcast.broadcasting.placement import RANK_ABOVE, Dims, Placement, Places, Refusal, above, run
-from symbcast.broadcasting.unknown_rank import expanded_at_right, known_rank, place_of, reaches
+from symbcast.broadcasting.unknown_rank import expanded_at_right, expanded_to, known_rank, reaches
 from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.reasons import Detail, Reason, Remedy
@@ -164,8 +164,7 @@ class OnAxes(Placement):
         data, target = shapes
         if reaches(target, (), max(self.axes, default=-1) + 1):
             return None
-        named = [data] if place_of(data) is None else expanded_at_right([data], len(self.axes))
-        return None if named is None else [*named, target]
+        return [expanded_to(data, len(self.axes)), target]
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from symbcast.algebra.arithmetic import add, subtract
-from symbcast.algebra.sequences import is_sequence, rank_of
+from symbcast.algebra.sequences import is_sequence, rank_of, rolled
 from symbcast.algebra.terms import term
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.broadcasting.declaration import Declaration
@@ -172,6 +172,14 @@ class Rule(Declaration):
     def has_base_rank(self) -> bool:
         """Whether what comes out has the axes of one operand, all of which are there."""
         return self.placement.has_base_rank
+
+    def rolled(self, shapes: Sequence[Dims], output: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return the output of shapes of unknown rank without axes that `expand` named of the base.
+
+        The base has them where it is so long, and no others; what it named itself stays.
+        """
+        base = self.placement.base([len(s) for s in shapes]) if self.has_base_rank else None
+        return tuple(output) if base is None else rolled(output, len(output) - len(shapes[base]))
 
     def places(self, ranks: Sequence[int]) -> Places:
         """Return where the axes of operands of the given ranks lie."""

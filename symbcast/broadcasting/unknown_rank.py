@@ -28,15 +28,21 @@ def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[
         return list(shapes) if len(set(opened)) == 1 and max(others, default=0) <= behind else None
     known = max(len(s) - (p is not None) for p, s in zip(places, shapes, strict=True))
     reach = known if limit is None else limit
-    return [s if p is None else _expanded(s, reach, limit is None) for p, s in zip(places, shapes, strict=True)]
+    return [expanded_to(s, reach, limit is None) for s in shapes]
 
 
-def _expanded(shape: Dims, reach: int, is_kept: bool) -> Dims:
-    """Return a shape that begins with a sequence, so many of its axes named; the rest of it stands before them."""
-    sequence, *known = shape
-    named = max(0, reach - len(known))
-    axes = [axis_of(sequence, n) for n in range(named, 0, -1)]
-    return (*((without_last(sequence, named),) if is_kept else ()), *axes, *known)
+def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
+    """Return a shape with so many axes of its sequence named that it has ``reach`` axes, if that is not too few.
+
+    The rest of the sequence stands before them where it is kept.
+    """
+    place = place_of(shape)
+    if place is None:
+        return shape
+    before, sequence, behind = shape[:place], shape[place], shape[place + 1 :]
+    named = max(0, reach - len(before) - len(behind))
+    rest = (without_last(sequence, named),) if is_kept else ()
+    return (*before, *rest, *(axis_of(sequence, n) for n in range(named, 0, -1)), *behind)
 
 
 def place_of(shape: Dims) -> int | None:

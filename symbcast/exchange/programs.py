@@ -78,12 +78,13 @@ def program_to_dict(env: Program) -> ProgramData:
     True
     """
     namer = Namer.of(env.shown)
+    symbols = {s.sequence.rest() if isinstance(s, SequenceSymbol) else s: name for s, name in env.shown.items()}
     return {
         "format": FORMAT,
         "version": VERSION,
         "min_size": env.min_size,
         "on_conflict": env.on_conflict,
-        "symbols": [_symbol(s, name) for s, name in env.shown.items()],
+        "symbols": [_symbol(s, name) for s, name in symbols.items()],
         "operations": [_operation(op, namer) for op in env.operations],
         "answer": _answer(env, namer),
     }

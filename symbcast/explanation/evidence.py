@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.sequences import Rank
 from symbcast.characters import clipped, listed
+from symbcast.errors import RuleArgumentError
 from symbcast.explanation.alignment import Alignment
 from symbcast.explanation.names import Namer, axis_text, operand_names
 from symbcast.explanation.words import in_words
@@ -24,22 +25,33 @@ PAIRS_TRIED = 100
 
 
 def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
-    """Return the result for the operands at some sizes, None where a dimension is no size there.
+    """Return the result for the operands at some sizes, None where a dimension is no size or a rank is not taken.
 
     Raises `BindingError` for sizes that the result is not about.
     """
+    found = _at(result, sizes)
+    return None if isinstance(found, str) else found
+
+
+def _at(result: Call, sizes: Mapping[str, int]) -> Call | str:
+    """Return the result for the operands at some sizes, or why there is none."""
     from symbcast.program.bindings import bind
     from symbcast.program.call import Call as Concrete
 
     shapes = bind(result, sizes, {}).shapes
-    return None if shapes is None else Concrete(result.rule, shapes, None)
+    if shapes is None:
+        return _no_size(result, sizes)
+    try:
+        return Concrete(result.rule, shapes, None)
+    except RuleArgumentError as error:
+        return error.problem
 
 
 def failure_at(result: Call, sizes: Mapping[str, int], shown: int = 1) -> str:
     """Return what goes wrong at some sizes: "axis 0 (-2) would be 2 beside 3"; empty where nothing does."""
-    concrete = at_sizes(result, sizes)
-    if concrete is None:
-        return _no_size(result, sizes)
+    concrete = _at(result, sizes)
+    if isinstance(concrete, str):
+        return concrete
     broken = failures(concrete, "would be")
     more = len(broken) - shown
     if more > 0:

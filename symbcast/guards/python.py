@@ -15,7 +15,7 @@ from symbcast.errors import BindingError
 from symbcast.guards.clauses import condition_texts, guarded_clauses, operation_kinds
 from symbcast.guards.names import identifiers, tidy
 from symbcast.logic.formulas import AllOf, AnyOf, Formula
-from symbcast.program.bindings import check_all_given, read_axes, read_sizes
+from symbcast.program.given import Given, check_all_given, needed_of, read_sizes
 from symbcast.solver.compiler import PYTHON, formula_source
 from symbcast.solver.normal_form import symbols_in
 
@@ -160,7 +160,7 @@ class Guard:
     which takes them in order and checks nothing. Two guards are equal where condition and names are.
     """
 
-    __slots__ = ("_names", "_renamed", "condition", "function", "name", "names", "parameters", "source")
+    __slots__ = ("_renamed", "_sequences", "condition", "function", "name", "names", "parameters", "source")
 
     def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
@@ -168,6 +168,7 @@ class Guard:
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
         self.condition = condition
         self.names = dict(names)
+        self._sequences = sequences_of(names)
         self.name = name
         self.source = python_source(condition, names, name)
         found = parameter_names(names, name)
@@ -184,18 +185,20 @@ class Guard:
         Raises `BindingError` for a size that is missing, unknown, or not a size, and for sizes without names.
         """
         if more or not (sizes is None or isinstance(sizes, Mapping)):
-            example = ", ".join(f"{parameter}=2" for parameter in self.parameters)
+            wanted = parameter_names(self.names, self.name)
+            example = ", ".join(f"{p}=(2, 3)" if _is_axes(s) else f"{p}=2" for s, p in wanted.items())
             raise BindingError(
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
-        sequences = sequences_of(self.names)
-        axes, sizes, renamed = read_axes(self.names, sizes, renamed) if sequences else ({}, sizes, renamed)
-        names = {s: name for s, name in self.names.items() if not isinstance(s, SequenceSymbol)}
-        found = read_sizes(names, sizes, renamed)
-        needed = {**dict.fromkeys(names.values(), 2), **{s.name: (2, 2) for s in sequences}}
-        check_all_given(needed, {**found, **{s.name: given for s, given in axes.items()}}, self.name)
-        return self.function(*(axes[s] for s in sequences), *(found[name] for name in names.values()))
+        if not self._sequences:
+            found = read_sizes(self.names, sizes, renamed)
+            check_all_given(self.names.values(), found, self.name)
+            return self.function(*(found[name] for name in self.names.values()))
+        given = Given.read(self.names, sizes, renamed)
+        check_all_given(needed_of(self.names), given.by_name, self.name)
+        names = (name for s, name in self.names.items() if not _is_axes(s))
+        return self.function(*(given.axes[s] for s in self._sequences), *(given.sizes[name] for name in names))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Guard) and self._question == other._question

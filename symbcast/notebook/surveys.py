@@ -15,7 +15,7 @@ from symbcast.explanation.names import Namer
 from symbcast.notebook.grids import Grid, Values
 from symbcast.notebook.sections import Ranges, Section, section
 from symbcast.notebook.subjects import Blame, Subject, subject_of
-from symbcast.program.bindings import Sizes, read_size, read_sizes
+from symbcast.program.given import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol

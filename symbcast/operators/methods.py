@@ -11,7 +11,7 @@ from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
 from symbcast.operators.operator import find_operator
 from symbcast.program.program import Program
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 
 if TYPE_CHECKING:
     import sympy
@@ -204,7 +204,7 @@ class ShapeFunctions(Program):
         operands: tuple[ShapeLike, ...] = (data,)
         given: dict[str, Any] = {"axis": axis}
         if isinstance(parts, Iterable):
-            sizes = shape(parts if isinstance(parts, str) else tuple(parts))
+            sizes = known_rank(shape(parts if isinstance(parts, str) else tuple(parts)), "split")
             count, operands = len(sizes), (data, sizes)
         else:
             count = given["count"] = positive("split", "parts", parts)

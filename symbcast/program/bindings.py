@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
-from unicodedata import normalize
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.sequences import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
-from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.sequences import (
+    AxisSequence,
+    Rest,
+    SequenceSymbol,
+    axis_of,
+    is_sequence,
+)
+from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
-from symbcast.characters import closest
-from symbcast.errors import BindingError, DimensionError
+from symbcast.errors import BindingError
+from symbcast.program.given import Given, check_all_given, needed_of, read_sizes
 from symbcast.program.unrolling import sizes_at
 from symbcast.shapes import Shape, shape_of
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    import sympy
-
     from symbcast.algebra.terms import Dim
     from symbcast.logic.formulas import Formula
     from symbcast.program.call import Call
+    from symbcast.program.given import Sizes
     from symbcast.program.scope import Scope
-
-
-Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
-"""Sizes by name, or by symbol."""
 
 
 class Bound(NamedTuple):
@@ -55,16 +54,13 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     """Return operands of which some are of unknown rank, at the sizes of their sequences of axes and all others."""
     from symbcast.solver.evaluation import AxisSizes, holds_at
 
-    axes, given, named = read_axes(scope.names, given, named)
-    plain = {s: name for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
-    sizes = read_sizes(plain, given, named)
-    needed = {**dict.fromkeys(plain.values(), 2), **{s.name: (2, 2) for s in sequences_of(scope.names)}}
-    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "evaluate")
-    for sequence, found in axes.items():
-        if any(size < scope.min_size for size in found):
-            raise BindingError(f"{sequence.name}={found} has a size below min_size", "see min_size")
-    whole = {**sizes, **{s.name: found for s, found in axes.items()}}
-    values: dict[Any, int] = {s: sizes[name] for s, name in plain.items()}
+    found = Given.read(scope.names, given, named)
+    check_all_given(needed_of(scope.names), found.by_name, "evaluate")
+    sizes, axes, whole = found.sizes, found.axes, found.by_name
+    for sequence, there in axes.items():
+        if any(size < scope.min_size for size in there):
+            raise BindingError(f"{sequence.name}={there} has a size below min_size", "see min_size")
+    values: dict[Any, int] = {s: sizes[name] for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
     _check_bounds(scope, sizes)
     at = AxisSizes(values, axes)
     for assumption in result.assumptions:
@@ -72,30 +68,7 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
             told = ", ".join(f"{name}={size}" for name, size in whole.items())
             raise BindingError(f"{told} is against the assumption {assumption.text}", "ask without assuming it")
     values.update(sizes_at(scope.names, axes))
-    return Bound(_shapes_of_ranks(result, axes, values), whole)  # type: ignore[arg-type]
-
-
-def read_axes(
-    names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]
-) -> tuple[dict[AxisSequence, tuple[int, ...]], Sizes | None, dict[str, int]]:
-    """Return the sizes that are given of the axes of each sequence, and what else is given, by name and by keyword.
-
-    Raises `BindingError` for what is no shape.
-    """
-    sequences: dict[Any, AxisSequence] = {s.name: s for s in sequences_of(names)}
-    axes: dict[AxisSequence, tuple[int, ...]] = {}
-    others: list[dict[Any, Any]] = [{}, {}]
-    for other, part in zip(others, (given if isinstance(given, Mapping) else {}, named), strict=True):
-        for key, value in part.items():
-            sequence = sequences.get(key.removeprefix("*") if isinstance(key, str) else _name_of(key, names)[1:])
-            if sequence is None:
-                other[key] = value
-            elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-                hint = f"write {sequence.name}=(2, 3), or () for none"
-                raise BindingError(f"{sequence.name} is a sequence of axes, not one size", hint)
-            else:
-                axes[sequence] = tuple(read_size(f"{sequence.name}[{n}]", size) for n, size in enumerate(value))
-    return axes, (others[0] if given is None or isinstance(given, Mapping) else given), others[1]
+    return Bound(_shapes_of_ranks(result, axes, values), whole)
 
 
 def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
@@ -105,13 +78,11 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
     """
     from symbcast.solver.evaluation import AxisSizes, holds_at
 
-    axes, given, named = read_axes(names, given, named)
-    plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
-    sizes = read_sizes(plain, given, named)
-    mentioned = symbols_in(formula)
-    needed = {**{plain[s]: 2 for s in mentioned if s in plain}, **{s.name: (2, 2) for s in sequences_of(mentioned)}}
-    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "holds")
-    return holds_at(formula, AxisSizes({s: sizes[name] for s, name in plain.items() if name in sizes}, axes))
+    found = Given.read(names, given, named)
+    mentioned = {s: names.get(s, s.name) for s in symbols_in(formula)}
+    check_all_given(needed_of(mentioned), found.by_name, "holds")
+    sizes = {s: found.sizes[name] for s, name in mentioned.items() if not isinstance(s, SequenceSymbol)}
+    return holds_at(formula, AxisSizes(sizes, found.axes))
 
 
 def _shapes_of_ranks(
@@ -142,76 +113,6 @@ def _shapes_of_ranks(
         return tuple(shape_of(n for dim in operand.dims for n in sizes_in(dim)) for operand in result.operands)
     except (ZeroDivisionError, UndefinedError):
         return None
-
-
-def read_sizes(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> dict[str, int]:
-    """Return sizes by name from a mapping (by name or symbol) and from keywords.
-
-    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`.
-    """
-    if given is not None and not isinstance(given, Mapping):
-        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
-    wanted = list(names.values())
-    by_form = {normalize("NFKC", name): name for name in wanted}
-    sizes: dict[str, int] = {}
-    for key, value in (*(given or {}).items(), *named.items()):
-        name = key if isinstance(key, str) else _name_of(key, names)
-        name = name if name in wanted else by_form.get(name, name)
-        if name not in wanted:
-            raise unknown_name(name, wanted)
-        size = read_size(name, value)
-        if sizes.setdefault(name, size) != size:
-            raise BindingError(f"{name} is given twice, as {sizes[name]} and {size}", "give it once")
-    return sizes
-
-
-def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
-    """Return the name of a size that is given as a symbol, sympy's or one of our own."""
-    if isinstance(key, Unknown) and key not in names:
-        called = {s.identity: name for s, name in names.items() if isinstance(s, Unknown)}
-        return called.get(key.identity, key.name)
-    if isinstance(key, Symbol):
-        return names.get(key, key.name)
-    if not hasattr(type(key), "free_symbols"):
-        return str(key)
-    from symbcast.algebra.door import from_sympy
-
-    try:
-        found = from_sympy(key)
-    except DimensionError:
-        return str(key)
-    if isinstance(found, Unknown):
-        return _name_of(found, names)
-    return names.get(found, str(key)) if isinstance(found, Symbol) else str(key)
-
-
-def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
-    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it.
-
-    A mapping says what could be written for each, which else is 2.
-    """
-    wanted: Mapping[str, object] = needed if isinstance(needed, Mapping) else dict.fromkeys(needed, 2)
-    missing = {name: value for name, value in wanted.items() if name not in given}
-    if missing:
-        raise BindingError(f"no size was given for {', '.join(missing)}", f"write {call}({dict(given) | missing})")
-
-
-def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
-    """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
-    close = closest(name, wanted)
-    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
-    return BindingError(f"no size here is called {name!r}", hint)
-
-
-def read_size(name: str, value: object) -> int:
-    """Return a value as the size called ``name``; raise `BindingError` for what is none."""
-    try:
-        size = index(cast("SupportsIndex", value))
-    except TypeError:
-        size = -1
-    if isinstance(value, bool) or size < 0:
-        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
-    return size
 
 
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:

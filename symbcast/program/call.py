@@ -329,8 +329,7 @@ class Call:
         scope = self.scope
         if scope is None:
             return ValidSizes((), 0, (), None)
-        known = scope.assumptions if scope.unrolled is None else scope.unrolled.known(scope.assumptions)
-        formulas = [*(a.formula for a in known), *self.clauses]
+        formulas = [*(a.formula for a in scope.assumed), *self.clauses]
         return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
 
     @property

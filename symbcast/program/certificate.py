@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.sequences import mentions_rest
 from symbcast.broadcasting.outputs import members_of
+from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import Formula, all_of, any_of, equal, holds, negate
 from symbcast.text.printing import dim_text
 from symbcast.verdicts import Verdict
@@ -58,11 +59,11 @@ def certify(result: Call) -> Certificate:
     from symbcast.solver.z3_solver import Session, on_worker
 
     scope = result.scope
-    assumed = [a.formula for a in result.assumptions]
+    assumed = [a.formula for a in scope.assumed]
     raw = [c.requirement for c in result.constraints]
 
     def prove() -> list[Claim]:
-        session = Session(scope.symbols, [*assumed, *scope.links, *_own_bounds(result)])
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
         return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
 
     claims = on_worker(prove)
@@ -119,7 +120,7 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
 
     assert result.scope is not None
     test = predicate(all_of(raw), result.scope.symbols)
-    known = [*(a.formula for a in result.assumptions), *_own_bounds(result)]
+    known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
     assumed = predicate(all_of(known), result.scope.symbols)
     claims = []
     for word, sizes, wanted in (
@@ -145,7 +146,10 @@ def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
     from symbcast.program.call import Call
 
     shapes = bind(result, sizes, {}).shapes
-    return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    try:
+        return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    except RuleArgumentError:
+        return False  # the rule takes no such ranks
 
 
 def _concrete(result: Call) -> Certificate:

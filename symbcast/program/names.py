@@ -135,8 +135,9 @@ class Names:
         given = list(shapes)
         new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
         if new:
-            self._reserve([(s, h) for shape, h in new for s in symbols_of(shape.dims) if isinstance(s, Unknown)])
-            for sequence in sequences_of(s for shape, _ in new for s in symbols_of(shape.dims)):
+            symbols = [(s, is_held) for shape, is_held in new for s in symbols_of(shape.dims)]
+            self._reserve([(s, is_held) for s, is_held in symbols if isinstance(s, Unknown)])
+            for sequence in sequences_of(s for s, _ in symbols):
                 if not sequence.number:
                     self._sequences.setdefault(sequence.name, sequence)
         return tuple([self.bind(shape) for shape, _ in given])
@@ -160,9 +161,16 @@ class Names:
         """
         symbols = symbols_in(formula)
         unknowns: dict[Symbol, Symbol] = {s: self._spoken_of(s) for s in symbols if isinstance(s, Unknown)}
-        bound = self._bindings(s for s in symbols if s not in unknowns)
+        labelled: dict[Symbol, Symbol] = {s: self._labelled(s) for s in symbols if isinstance(s, SequenceSymbol)}
+        bound = self._bindings(labelled.get(s, s) for s in symbols if s not in unknowns)
+        bound.update((s, bound.get(label, label)) for s, label in labelled.items() if label is not s)
         bound.update((s, kept) for s, kept in unknowns.items() if kept is not s)
         return put_in(formula, bound) if bound else formula
+
+    def _labelled(self, s: SequenceSymbol) -> SequenceSymbol:
+        """Return what a symbol in a formula means: by its label, where no shape has brought its sequence."""
+        number = s.sequence.number
+        return s if not number or number in self._anonymous else s.of(AxisSequence(s.sequence.name))
 
     def _spoken_of(self, s: Unknown) -> Symbol:
         """Return the size that an unknown in a formula is: itself, or else the one that its label means here."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import Rest, mentions_rest, rolled
+from symbcast.algebra.sequences import Rest, mentions_rest
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import Emission, Rule
 from symbcast.broadcasting.constraints import Constraint
@@ -38,9 +38,9 @@ class OpenRanks:
         self._scope = scope
         given = [s.dims for s in operands]
         self.laid = tuple(map(tuple, rule.expand(given)))
+        rule.check_shapes(self.laid)
         self._emitted = rule.emit_open(given)
-        sizes = [need for dims in self.laid for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
-        unrolled = scope.unrolled or scope.unroll([*self._asked, *sizes])
+        unrolled = scope.unrolled or scope.unroll(self._asked)
         constraints = [
             Constraint(formula, c.origin, c.why, c.details)
             for c in self._emitted.constraints
@@ -52,7 +52,8 @@ class OpenRanks:
 
     @property
     def _asked(self) -> list[Formula]:
-        return [c.requirement for c in self._emitted.constraints]
+        sizes = [need for dims in self.laid for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+        return [*sizes, *(c.requirement for c in self._emitted.constraints)]
 
     def check(self, question: str) -> None:
         """Raise `UnknownRankError` for a question that is asked of known ranks alone."""
@@ -94,7 +95,7 @@ class OpenRanks:
     def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        dims = rolled(tuple(laid)) if self._rule.has_base_rank else laid
+        dims = self._rule.rolled([s.dims for s in self.operands], tuple(laid))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 
 

@@ -13,7 +13,7 @@ from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.logic.formulas import all_of
 from symbcast.program.operation import Kind, Op
-from symbcast.shapes import Shape, ShapeLike, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -371,5 +371,5 @@ def _as_shape(value: OneOrShape) -> Shape:
     dims: tuple[Dim, ...]
     if isinstance(value, int) or hasattr(type(value), "free_symbols"):
         dims = (from_dim(value),)
-        return shape_of(dims)
+        return any_shape_of(dims)
     return shape(cast("ShapeLike", value))

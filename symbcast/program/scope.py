@@ -72,6 +72,11 @@ class Scope:
             raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
         return made
 
+    @property
+    def assumed(self) -> Sequence[Assumption]:
+        """What is assumed, and what ranks say of sizes, in the symbols that the knowledge is about."""
+        return self.assumptions if self.unrolled is None else self.unrolled.known(self.assumptions)
+
     def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
         """Return what is known of sizes, and those formulas, which are not about all axes of a sequence at once.
 

@@ -11,9 +11,10 @@ from symbcast.errors import ShapeTypeError, UnknownRankError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.program.bindings import Sizes, check_all_given, holds_of_axes, read_sizes
+from symbcast.program.bindings import holds_of_axes
 from symbcast.program.call import Call
 from symbcast.program.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
+from symbcast.program.given import Sizes, check_all_given, read_sizes
 from symbcast.program.premises import assumed
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
@@ -53,7 +54,9 @@ class Statement:
         elif isinstance(value, str):
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
         self._put(told_apart(self._unknowns))
-        check_kinds(self._asked)
+        if sequences_of(self._asked):
+            self._put(beside(self._asked))
+            check_kinds(self._asked)
 
     @classmethod
     def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
@@ -284,7 +287,8 @@ _HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"
 
 
 def _rest_in(formula: Formula) -> str:
-    return next(s.name for s in symbols_in(formula) if isinstance(s, Rest))
+    told = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
+    return next((s for s in told if isinstance(s, Rest)), told[0]).name
 
 
 def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import mentions_rest, rolled
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.broadcasting import Joined, OutputDim
 from symbcast.broadcasting.outputs import members_of
 from symbcast.errors import DimensionError
@@ -21,7 +21,7 @@ from symbcast.program.consistency import Groups
 from symbcast.program.facts import Facts
 from symbcast.program.names import Names
 from symbcast.program.needs import columns_and_asked
-from symbcast.program.operation import Op
+from symbcast.program.operation import SAME, Op
 from symbcast.program.size_needs import size_needs
 from symbcast.shapes import Shape, any_shape_of, is_open, shape_of
 
@@ -95,8 +95,10 @@ class Trace:
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
             sizes = [self._output(column, can_hold) for column in columns]
-            has_base_rank = op.rule is None or op.rule.has_base_rank
-            output = any_shape_of(rolled(sizes) if any(map(is_open, op.operands)) and has_base_rank else sizes)
+            if any(map(is_open, op.operands)):
+                output = any_shape_of((op.rule or SAME).rolled([s.dims for s in op.operands], sizes))
+            else:
+                output = shape_of(sizes)
         if output is not None and len(output.dims) != len(columns) and not is_open(output):
             raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
         self.ops.append(op._replace(output=output))

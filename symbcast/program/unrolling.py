@@ -9,11 +9,11 @@ them at the same axis of the aligned shapes. Then the formulas that are unrolled
 at some ranks and sizes exactly if they do so at some sizes of the symbols. *Proof.* From ranks and sizes to symbols: a
 formula about the rests holds where it holds on all their axes, and fails where it fails on some. Take the sizes on that
 axis, or on any, as those of the rests; a sequence that does not reach it has the size 1 there. From symbols to ranks
-and sizes: let every rest have its size on one axis, at the place that `_COLUMN` says where that matters. Of the other
-axes that a rank asks for, let each have the size that the rests have that are not 1. That, and 1 where a sequence does
+and sizes: let every rest have its size on one axis, at the place that `_COLUMN` says where that matters. Let the other
+axes that a rank asks for have the least size that is allowed, at least 1, all alike. That, and 1 where a sequence does
 not reach, asks nothing: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
-sequences that must be equal have one rank. So formulas hold on all axes if they do for the symbols, and fail on one if
-they fail for the symbols.
+sequences that must be equal have one rank; of what is assumed, `checked` asks it. So formulas hold on all axes if they
+do for the symbols, and fail on one if they fail for the symbols.
 
 Where formulas cut one sequence at two axes, as ``(*a, N)`` beside ``*a`` does, no formula about one axis speaks for
 all. Then ranks are looked at up to a bound: what holds or fails there does so, and nothing is said of the rest.
@@ -147,17 +147,12 @@ class Unrolled:
             rank = sizes.get(sequence.rank)
             if rank is None:
                 rank = depth + 1 if rest != 1 else max((n for n, size in enumerate(axes, 1) if size != 1), default=0)
-            if rest == 1 and rank > depth and sizes.get(_COLUMN, 0):
-                rest = self._size_beside(sequence, sizes)
-            axes += [rest] * (rank - depth)
-            found[sequence] = tuple(reversed(axes[:rank]))
+            # One axis has the size of the rest; of the others, all sequences that reach so far have the same.
+            others = [max(self.min_size, 1)] * (rank - depth)
+            if len(others) > (column := sizes.get(_COLUMN, 0)):
+                others[column] = rest
+            found[sequence] = tuple(reversed([*axes, *others][:rank]))
         return found
-
-    def _size_beside(self, sequence: AxisSequence, sizes: Mapping[Symbol, int]) -> int:
-        """Return a size of the rests beside that of a sequence which does not reach so far."""
-        root = self._cuts.root(sequence)[0]
-        beside = (sizes.get(s.rest(depth), 1) for s, depth in self.depths.items() if self._cuts.root(s)[0] == root)
-        return next((size for size in beside if size != 1), self.min_size)
 
     def links(self) -> Iterator[Formula]:
         """Yield what ranks say of sizes: 1 of an axis that is not there, at least the least size of any other."""
@@ -191,17 +186,19 @@ A least size above 1 makes a difference between axes that are there and others, 
 def checked(assumption: Assumption, min_size: int) -> Formula:
     """Return what is assumed, or required.
 
-    Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none.
+    Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none,
+    and where all others are of one size; which is 1 unless the least size is greater.
     """
     formula = assumption.formula
     rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
     # Where axes may have the size 1, those before some can be of that size in all sequences alike.
-    missing = range(1, len(rests) + 1) if min_size > 1 else [len(rests)]
+    missing = range(len(rests) + 1) if min_size > 1 else [len(rests)]
     for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
         ones: dict[Symbol, Dim] = {s: 1 if s in some else rests[0] for s in rests}
         if normal(put_in(formula, ones)) != TRUE:
+            axes = "axes that are not there" if some else f"axes that are, where sizes are at least {min_size}"
             hint = "name the axis, as batch[-1], or say how great the rank is"
-            raise AssumptionError(f"{assumption.text!r} need not be so of axes that are not there", hint=hint)
+            raise AssumptionError(f"{assumption.text!r} need not be so of {axes}", hint=hint)
     return formula
 
 

@@ -11,8 +11,8 @@ from symbcast.algebra.symbols import Unknown, symbol
 from symbcast.characters import sizes_text
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
-from symbcast.program.bindings import check_all_given, read_sizes, unknown_name
 from symbcast.program.call import Call
+from symbcast.program.given import check_all_given, read_sizes, unknown_name
 from symbcast.program.limits import check_limit
 from symbcast.program.premises import knowledge
 from symbcast.program.program import Program
@@ -27,7 +27,7 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
-    from symbcast.program.bindings import Sizes
+    from symbcast.program.given import Sizes
     from symbcast.shapes import Shape
 
 MOST = 10_000

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypedDict
 from symbcast.characters import sizes_text, visible
 from symbcast.errors import UndecidedError
 from symbcast.explanation.names import Namer, rule_text
-from symbcast.program.bindings import unknown_name
 from symbcast.program.entailment import counterexample
+from symbcast.program.given import unknown_name
 from symbcast.program.statement import Statement
 from symbcast.show.call import answer_fields, verdict_words
 from symbcast.show.document import Document, Field, Sizes, Span, Tone, code, field, fields, heading, words

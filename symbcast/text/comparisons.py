@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.algebra.terms import Dim
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, negate
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, dims_of, negate
 from symbcast.text.dimensions import DimBuilder, PlacedDim
+from symbcast.text.faults import Fault
 
 if TYPE_CHECKING:
     from lark import Token
@@ -39,6 +41,11 @@ class FormulaBuilder(DimBuilder):
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
+        if any(map(mentions_rest, dims_of(inner))):
+            words = [p for p in parts if isinstance(p, str)]
+            wanted = "what is to hold on each axis, such as '*a != *b', or a relation of one axis, such as 'a[-1] != 2'"
+            problem = "that a relation of all axes fails on some of them is no condition"
+            raise Fault((words[0].start_pos or 0, words[-1].end_pos or 0), problem, wanted)
         return negate(inner) if len(parts) % 2 == 0 else inner
 
     def conjunction(self, parts: list[FormulaPart]) -> Formula:

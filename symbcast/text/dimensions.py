@@ -111,19 +111,19 @@ class DimBuilder:
 
     def axis(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        called, _, place = token.rpartition("[-")
-        return PlacedDim(_sequence(called, token).axis(int(place[:-1])), *_span(token))
+        called, place = _cut(token)
+        return PlacedDim(_sequence(called, token).axis(place), *_span(token))
 
     def rank(self, parts: list[Token]) -> PlacedDim:
         (token,) = parts
-        return PlacedDim(_sequence(token[len("rank(") : -1], token).rank, *_span(token))
+        return PlacedDim(_sequence(token.partition("(")[2][:-1].strip(), token).rank, *_span(token))
 
     def rest(self, parts: list[Token]) -> PlacedDim:
         token = parts[-1]
-        called, _, place = token.rpartition("[:-") if token.endswith("]") else (str(token), "", "0]")
+        called, place = _cut(token) if token.endswith("]") else (str(token), 0)
         span = _start(parts[0]), _stop(token)
         sequence = ANY_RANK if called in ("...", "…") else _sequence(called, token)
-        return PlacedDim(sequence.rest(int(place[:-1])), *span)
+        return PlacedDim(sequence.rest(place), *span)
 
     def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
@@ -208,13 +208,20 @@ ANY_RANK = AxisSequence("...")
 """What stands for a sequence without a name until a parse hands out fresh ones."""
 
 
+def _cut(token: str) -> tuple[str, int]:
+    """Return what stands before the last bracket of a token, and the number within."""
+    called, _, place = token.rpartition("[")
+    return called.rstrip(), int(place.strip(":-] \t\r\n\f\v"))
+
+
 def _sequence(called: str, token: Token) -> AxisSequence:
     """Return the sequence that a part of a token names."""
     if called[0] not in "'\"":
         return AxisSequence(called)
     name = _unescape(called, token)
-    if not name:
-        raise Fault(_span(token), "a name is not empty")
+    if not name or name.startswith("..."):
+        problem = "a name does not begin with '...', as a label does" if name else "a name is not empty"
+        raise Fault(_span(token), problem)
     return AxisSequence(name)
 
 

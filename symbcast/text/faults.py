@@ -91,7 +91,10 @@ def at_token(source: str, error: UnexpectedToken) -> Fault:
     called = _LAST_NAME.search(before) if token.type == "LPAR" else None
     if called:
         end = len(source[:start].rstrip())
-        return Fault((end - len(called[0]), end), f"there is no function {_brief(called[0])}", _functions(accepted))
+        span = (end - len(called[0]), end)
+        if called[0] == "rank":
+            return Fault(span, "'rank' takes the name of a sequence of axes", "'rank(batch)' for the rank of '*batch'")
+        return Fault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
     if token.type == "NAME" and before[-1:].isdigit() and "STAR" in accepted:
         return Fault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
     return Fault((start, stop), f"unexpected {_brief(token)}", expected)

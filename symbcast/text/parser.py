@@ -169,6 +169,10 @@ def _formula_template(text: str) -> Template[Formula]:
         formula: Formula = run("formula", text)
         if any(mentions_rest(dim) and not is_sequence(dim) for dim in dims_of(formula)):
             raise Fault((0, len(text)), NO_SIZE)
+        if any(ANY_RANK.rest() in symbols_of((dim,)) for dim in dims_of(formula)):
+            raise Fault(
+                (0, len(text)), "'...' names no sequence of axes", "a label, such as '...0', or a name, as '*a'"
+            )
         return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
     except Fault as fault:
         error = _syntax_error(text, fault, "formula")

@@ -18,7 +18,7 @@ from symbcast.logic.formulas import AnyOf, Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
 from symbcast.program.assumptions import Assumptions
-from symbcast.program.bindings import Sizes, read_size
+from symbcast.program.given import Sizes, read_size
 from symbcast.program.links import linked_sizes
 from symbcast.shapes import ShapeLike
 from symbcast.text.printing import formula_text, labelled_text

@@ -11,7 +11,7 @@ from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveys import Survey, survey
-from symbcast.program.bindings import Sizes, read_size, read_sizes
+from symbcast.program.given import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
     import sympy

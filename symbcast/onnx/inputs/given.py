@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
-from symbcast.program.bindings import read_size
+from symbcast.program.given import read_size
 from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.text import parse_dim
 
