@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.program.bindings import read_size
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.text import parse_dim
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read_given(
     """
     return Given(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
-        {name: _shape(name, given) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
+        {name: _shape(name, given, min_size) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
         {name: _contents(name, given) for name, given in _items("values", values, "{'steps': [4, 'N//2']}")},
     )
 
@@ -73,11 +73,14 @@ def _bound(name: str, given: object, min_size: int) -> int:
     return size
 
 
-def _shape(name: str, given: ShapeLike) -> Shape:
+def _shape(name: str, given: ShapeLike, min_size: int) -> Shape:
     try:
-        return known_rank(shape(given), "the inputs of a model")
+        found = shape(given)
     except SymbcastError as error:
         raise BindingError(f"the shape given for {name} cannot be read: {error}") from error
+    if is_open(found) and min_size > 1:
+        raise BindingError(f"the shape given for {name}, {found}, is of unknown rank", "write min_size=1, or 0")
+    return found
 
 
 def _contents(name: str, given: ContentsLike) -> Contents:

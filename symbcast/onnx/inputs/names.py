@@ -58,7 +58,8 @@ def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
     inputs = _given(graph)
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
-    return inputs_of({i.name: _declared(i, env, taken, flags) for i in inputs}, env, given, flags)
+    values = {i.name: _declared(i, env, taken, flags) for i in inputs}
+    return inputs_of(values, env, given, flags)
 
 
 def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str]) -> Inputs:
@@ -69,7 +70,7 @@ def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapp
     given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
     met = symbols_of([d for v in values.values() for d in sizes_in(v)])
-    names = {s: env.named(s.name) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
+    names = {s: env.met(s) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
     env.assume(*map(Assumption, besides))
     renamed = {s: own for s, own in names.items() if own is not s}  # a caller may have symbols of their own
     for value in values.values() if renamed else ():
