@@ -155,7 +155,7 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
     walk = Walk(question.examined, asker)
-    inputs = read_inputs(model.graph, env, given)
+    inputs = read_inputs(model.graph, env, given, are_open=question.min_size <= 1)
     sized(asker, inputs, question.min_size)
     return walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
-from symbcast.algebra.sequences import is_sequence, mentions_rest
+from symbcast.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
+from symbcast.algebra.terms import symbols_of
+from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.onnx.values.contents import listed, sizes_of
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.context import Context
@@ -100,6 +103,16 @@ class NodeCall(Context):
         if found is None:
             raise UnknownShapeError
         return found
+
+    def rank_of(self, position: int) -> Dim:
+        """Return how many axes an input has: a new size, unless it follows from how many inputs of the model have."""
+        ends = self.walk.ends(self.value(position))
+        place = place_of(ends)
+        if place is None:
+            return len(ends)
+        if self.asker.sequences.issuperset(sequences_of(symbols_of((ends[place],)))):
+            return add(rank_of(ends[place]), len(ends) - 1)
+        return self.fresh("rank", f"how many axes {self.input_name(position)} has")
 
     def dtype(self, position: int = 0) -> int:
         """Return the element type of an input, 0 where it is not known."""

@@ -1,7 +1,7 @@
 """How far nodes look into inputs of unknown rank: which of their axes, and which rank where they say it.
 
-Only operators are here whose functions pass on the axes that they do not look at, each as it is: these see a sequence of
-axes as one axis (`symbcast.onnx.unknown_ranks`).
+Only operators are here whose functions pass on the axes that they do not look at, each as it is: these see a sequence
+of axes as one axis (`symbcast.onnx.unknown_ranks`).
 """
 
 from __future__ import annotations
@@ -140,6 +140,16 @@ def _triangle(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
     return [Reach(last=2)]
 
 
+def _normalised_batch(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [Reach(first=2)]
+
+
+def _taken_sizes(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """So many of the last axes, which are fewer where there are not so many."""
+    start, end = call.integer("start"), call.attribute("end")
+    return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end.i < 0) else []
+
+
 def _transposed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     order = call.integers("perm")
     return [] if order is None else [Reach(rank=len(order))]
@@ -181,8 +191,8 @@ def _of_length(position: int) -> Reaches:
 _PLAIN = [d for d in DECLARATIONS if d.signature in ("X -> X", "* -> *") and d.axis is None and not d.domain]
 _EACH = "CastLike Clip Dropout"
 _PAIRS = """
-    Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Expand Greater GreaterOrEqual Less LessOrEqual Max Mean Min
-    Mod Mul Or Pow PRelu Sub Sum Where Xor
+    Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Expand Greater GreaterOrEqual Less LessOrEqual Max Mean
+    Min Mod Mul Or Pow PRelu Sub Sum Where Xor
 """
 _REDUCTIONS = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare"
 _REACHES: dict[str, Reaches] = {
@@ -198,6 +208,8 @@ _REACHES: dict[str, Reaches] = {
     "Squeeze": _squeezed,
     "Unsqueeze": _unsqueezed,
     "Concat": _concat,
+    "BatchNormalization": _normalised_batch,
+    "Shape": _taken_sizes,
     "MatMul": _matmul,
     "Einsum": _einsum,
     "Slice": _sliced,

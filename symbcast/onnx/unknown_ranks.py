@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.logic.formulas import Formula
 
-_AS_FIRST = frozenset(
-    """
+_AS_FIRST = """
     CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
     LpNormalization LRN QuantizeLinear ReverseSequence RMSNormalization ScatterElements ScatterND Softmax Trilu
-    """.split()
-)
+"""
 """What has the shape of its first input, also where not all axes that it looks at are known."""
 
 
@@ -81,7 +79,7 @@ def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
 
 
 def _as_first(call: NodeCall) -> Sequence[Value]:
-    if call.node.op_type not in _AS_FIRST or call.node.domain not in ("", "ai.onnx") or not call.has(0):
+    if call.node.op_type not in _AS_FIRST.split() or call.node.domain not in ("", "ai.onnx") or not call.has(0):
         return ()
     ends = call.walk.ends(call.value(0))
     return (call.walk.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()

@@ -211,7 +211,7 @@ class Walk:
         return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
 
     def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
-        """Return the outputs of a node that could not be answered for, as far as they are known, and note the reason."""
+        """Return the outputs of a node that could not be answered for, as far as they are known; note why."""
         version = scope.versions.get(normal(place.node.domain), 1)
         return outputs_of_unknown_rank(NodeCall(place, version, self, scope), reason)
 

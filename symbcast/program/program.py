@@ -144,7 +144,7 @@ class Program:
         return self._recording.named(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return what stands here for a size that is met elsewhere: that of its name, or the same axes of a sequence."""
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
         return self._recording.met(size)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:

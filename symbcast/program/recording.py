@@ -181,7 +181,7 @@ class Recording:
         return symbol(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return what stands here for a size that is met elsewhere: that of its name, or the same axes of a sequence."""
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
         if not isinstance(size, SequenceSymbol):
             return self.named(size.name)
         (found,) = symbols_of(self.trace.names.bind(any_shape_of((size,))).dims)

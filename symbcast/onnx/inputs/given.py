@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from symbcast.algebra.sequences import SequenceSymbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.program.bindings import read_size
@@ -33,6 +35,14 @@ class Given(NamedTuple):
     bind: Mapping[str, int]
     shapes: Mapping[str, Shape]
     values: Mapping[str, Contents]
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all sizes that it speaks of."""
+        yield from self.bind
+        dims = [d for s in self.shapes.values() for d in s.dims]
+        dims += [d for contents in self.values.values() for d in contents.items]
+        for size in symbols_of(dims):
+            yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
 
     def texts(self) -> Iterator[str]:
         """Yield what is given, as it is told in a report."""

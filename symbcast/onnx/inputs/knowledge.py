@@ -72,13 +72,12 @@ def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
     Returns what must hold besides, where the model has one size for several that are given.
     """
     unifier = Unifier()
-    for name, shape in given.shapes.items():
+    for name, told in given.shapes.items():
         value = _input(values, name)
-        if is_open(shape) and value.shape is None:
-            values[name] = OpenValue(shape.dims, value.dtype)
+        if is_open(told) and value.shape is None:
+            values[name] = OpenValue(told.dims, value.dtype)
             continue
-        if is_open(shape):
-            shape = _of_rank(name, shape, value.shape or ())
+        shape = _of_rank(name, told, value.shape or ()) if is_open(told) else told
         if value.shape is None:
             value.shape = tuple(symbol(place_name(name, axis)) for axis in range(len(shape)))
         unifier.put_together(name, value.shape, shape)
@@ -99,10 +98,8 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
     place = place_of(shape.dims) or 0
     missing = len(declared) - len(shape.dims) + 1
     if missing < 0 or not str(shape.dims[place]).startswith("..."):
-        raise BindingError(
-            f"what is given for {name} is {shape}, and in the model it is of rank {len(declared)}: {shape_of(declared)}",
-            "give a size for each axis",
-        )
+        found = f"of rank {len(declared)}: {shape_of(declared)}"
+        raise BindingError(f"what is given for {name} is {shape}, and in the model it is {found}", "give each size")
     return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
 
 

@@ -24,7 +24,7 @@ def non_zero(call: NodeCall) -> Value:
     known = None if not dims else _places_of_known(call, dims)
     if known is not None:
         return known
-    rank = call.fresh("rank", f"how many axes {call.input_name(0)} has") if dims is None else len(dims)
+    rank = call.rank_of(0) if dims is None else len(dims)
     count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
     return Value((rank, count), INT64)
 

@@ -33,7 +33,7 @@ from symbcast.onnx.requirements.least_sizes import least_sizes
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared
 from symbcast.onnx.requirements.settled import Settled
-from symbcast.onnx.values.value import OpenValue, Value
+from symbcast.onnx.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.program.operation import emission_of
@@ -67,7 +67,7 @@ class Place(NamedTuple):
 
 
 def _shape(value: Value) -> Shape | None:
-    dims = value.ends if isinstance(value, OpenValue) else value.shape
+    dims = sizes_known(value)
     return None if dims is None else any_shape_of(dims)
 
 
