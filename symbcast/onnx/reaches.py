@@ -78,12 +78,17 @@ def _numbers(call: NodeCall, position: int) -> list[int]:
 def _reduced(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     axes = call.axes("axes", 1, 13 if call.node.op_type == "ReduceSum" else 18)
     if axes:
-        return [reach_of(axes)]
+        return [] if _may_be_number(call, shapes) else [reach_of(axes)]
     return [] if call.integer("keepdims", 1) or call.integer("noop_with_empty_axes") else [ANY]
 
 
+def _may_be_number(call: NodeCall, shapes: Sequence[Dims | None]) -> bool:
+    """Return whether data may have no axes, which ONNX Runtime reduces along any."""
+    return call.asker.runtime == "onnxruntime" and len(shapes[0] or ()) == 1
+
+
 def _searched(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_of([call.integer("axis")])]
+    return [] if _may_be_number(call, shapes) else [reach_of([call.integer("axis")])]
 
 
 def _axes_needed(call: NodeCall) -> list[int]:
@@ -162,7 +167,8 @@ def _ranks(*ranks: int) -> Reaches:
 
 
 def _gemm(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [_MATRIX, _MATRIX, ANY]  # what is added is broadcast onto the product
+    """What is added is broadcast onto the product. To ONNX Runtime a first operand of one axis is a row."""
+    return [None if call.asker.runtime == "onnxruntime" else _MATRIX, _MATRIX, ANY]
 
 
 def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
