@@ -498,14 +498,90 @@ def test_operators_that_count_axes_from_the_end_take_shapes_of_unknown_rank():
     assert str(env.concat(["*a, N, K", "*a, N, L"], axis=-1)) == "(*a, N, K + L)"
     assert str(env.unsqueeze("*a, N", axes=-1)) == "(*a, N, 1)"
     assert str(env.squeeze("*a, 1, K", axes=-2)) == "(*a, K)"
-    for wrong in (
-        lambda: env.matmul("*a, K", "K, M"),
-        lambda: env.reduce("*a, N", axes=0),
-        lambda: env.reduce("*a, N", axes=-2),
-        lambda: env.concat(["*a, N", "2, L"], axis=-1),
-        lambda: env.transpose("*a, N, K"),
-        lambda: env.reshape("*a, N", (-1,)),
-        lambda: env.unsqueeze("*a, N", axes=-3),
-    ):
-        with pytest.raises(sb.OperatorError):
-            wrong()
+    assert str(env.matmul("*a, K", "K, M")) == "(*a, M)"
+    assert sb.Condition(env).equivalent("compatible(*a, *b)")
+
+
+TAKEN_OUT = [
+    (lambda e: e.transpose("..., 3", (1, 0)), "(3, ...0[-1])", "rank(...0) == 1"),
+    (lambda e: e.transpose("*a, N", (..., -1, -2)), "(*a[:-1], N, a[-1])", "rank(a) >= 1"),
+    (lambda e: e.transpose("N, *a, M", (-1, ..., 0)), "(M, *a, N)", "True"),
+    (lambda e: e.matmul("*a", "3, M"), "(*a[:-1], M)", "rank(a) >= 1 and a[-1] == 3"),
+    (lambda e: e.reduce("*a, N", axes=-2), "(*a[:-1], N)", "rank(a) >= 1"),
+    (lambda e: e.reduce("N, *a", axes=0), "(*a,)", "True"),
+    (lambda e: e.concat(["*a, N", "2, L"], axis=-1), "(2, L + N)", "rank(a) == 1 and a[-1] == 2"),
+    (lambda e: e.concat(["*a, N", "*b, L"], axis=-1), "(*a, L + N)", "rank(a) == rank(b) and *a == *b"),
+    (lambda e: e.stack(["*a, N", "*b, N"]), "(2, *a, N)", "rank(a) == rank(b) and *a == *b"),
+    (lambda e: e.unsqueeze("*a, N", axes=(0, -3)), "(1, *a[:-1], 1, a[-1], N)", "rank(a) >= 1"),
+    (lambda e: e.reshape("*a, T, 768", ("*a", "T", 12, 64)), "(*a, T, 12, 64)", "True"),
+    (lambda e: e.reshape("*a, T, 8", ("*a", 2, -1)), "(*a, 2, 4*T)", "*a >= 1"),
+    (lambda e: e.flatten("*a, N", start=-2), "(*a[:-1], N*a[-1])", "rank(a) >= 1"),
+    (lambda e: e.flatten("*a", start=-1), "(*a[:-1], a[-1])", "True"),
+    (lambda e: e.gather("50000, d", "*i"), "(*i, d)", "True"),
+    (lambda e: e.gather("V, *a", "2"), "(2, *a)", "V >= 1"),
+    (lambda e: e.slice("*a, N", 0, 2, axes=-2), "(*a[:-1], min(a[-1], 2), N)", "rank(a) >= 1"),
+    (lambda e: e.pad("*a, N", [(1, 0), 0]), "(a[-1] + 1, N)", "rank(a) == 1"),
+    (lambda e: e.split("*a, N", 2, axis=-1)[1], "(*a, N//2)", "N % 2 == 0"),
+    # A shape of fewer axes than there are repeats has axes of size 1 in front.
+    (lambda e: e.tile("*a, N", "2, 3"), "(*a[:-1], 2*a[-1], 3*N)", "True"),
+    (
+        lambda e: e.expand("*a", "2, 3"),
+        "(2, 3)",
+        "rank(a) <= 2 and (a[-1] == 1 or a[-1] == 3) and (a[-2] == 1 or a[-2] == 2)",
+    ),
+    (lambda e: e.einsum("...ij,jk->...ik", "*a, N, 3", "3, 4"), "(*a, N, 4)", "True"),
+    (lambda e: e.einsum("...i->i", "*a, N"), "(N,)", "rank(a) == 0"),
+    (lambda e: e.conv("*x", "8, 3, 3"), "(x[-3], 8, x[-1] - 2)", "rank(x) == 3 and x[-1] >= 3 and x[-2] == 3"),
+    (lambda e: e.pool("N, *x", "2"), "(N, x[-2], x[-1] - 1)", "rank(x) == 2 and x[-1] >= 2"),
+]
+"""What takes axes out of a sequence, or says how many it has: the output, and what is asked."""
+
+
+@pytest.mark.parametrize(("ask", "output", "condition"), TAKEN_OUT)
+def test_operators_take_axes_out_of_sequences_and_ask_that_they_be_there(ask, output, condition):
+    env = sb.ShapeEnv()
+    assert str(ask(env)) == output
+    assert sb.Condition(env).equivalent(condition)
+    data = json.loads(json.dumps(env.to_dict()))
+    again = sb.ShapeEnv.from_dict(data)
+    assert again.condition == env.condition and again.to_dict() == data
+    assert env.explain() and (env.report("text") or env.verdict is V.ALWAYS)
+
+
+def test_two_ranks_of_one_sequence_clash():
+    env = sb.ShapeEnv()
+    env.transpose("*a, 3", (1, 0), origin="first")
+    with pytest.raises(sb.IncompatibleProgramError, match=r"rank\(a\) == 2"):
+        env.transpose("*a, 3", (2, 1, 0), origin="second")
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda e: e.transpose("*a, N, K"), "takes no operand of unknown rank"),
+        (lambda e: e.transpose("2, 3, N, *a", (1, 0)), "takes an operand of rank 2"),
+        (lambda e: e.transpose("N, *a", (..., -1, -2)), "the last 2 axes of"),
+        (lambda e: e.matmul("N, K", "*b, M"), "the last 2 axes of"),
+        (lambda e: e.reduce("*a, N", axes=0), "the first axis of"),
+        (lambda e: e.reduce("*a, N", keepdims=True), "takes no operand of unknown rank"),
+        (lambda e: e.flatten("*a, N"), "takes no operand of unknown rank"),
+        (lambda e: e.reshape("*a, 4", (-1, 4)), "the same sequence of them"),
+        (lambda e: e.reshape("*a, N, K", "*a, M"), "at all sizes, or one size must be -1"),
+        (lambda e: e.reshape("N, *a, K", ("*a", 0, -1), zero_copies=True), "in the same place"),
+        (lambda e: e.concat(["N, *a", "M, *b"]), "the same axes before the same one"),
+        (lambda e: e.concat(["*a, 2, 3", "4"], axis=-1), "ranks"),
+        (lambda e: e.gather("*a, 5", "*b", axis=-1), "two sequences of axes"),
+        (lambda e: e.gather("*a, N", "2", axis=-1), "depends on how many elements there are"),
+        (lambda e: e.expand("N, *a", "2, 3"), "counts axes from elsewhere"),
+        (lambda e: e.split("*a, N", "*parts", axis=-1), "how many parts"),
+        (lambda e: e.pad("*a, N", 1), "takes no operand of unknown rank"),
+        (lambda e: e.conv("*x", "*w"), "takes no operand of unknown rank"),
+        (lambda e: e.einsum("...i,...i", "*a, N"), "terms"),
+        (lambda e: e.transpose("A, B", (..., ...)), "more than once"),
+    ],
+)
+def test_what_no_one_answer_can_be_given_to_is_refused(ask, words):
+    env = sb.ShapeEnv()
+    with pytest.raises(sb.OperatorError, match=words):
+        ask(env)
+    assert not env.operations

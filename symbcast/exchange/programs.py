@@ -78,16 +78,21 @@ def program_to_dict(env: Program) -> ProgramData:
     True
     """
     namer = Namer.of(env.shown)
-    symbols = {s.sequence.rest() if isinstance(s, SequenceSymbol) else s: name for s, name in env.shown.items()}
     return {
         "format": FORMAT,
         "version": VERSION,
         "min_size": env.min_size,
         "on_conflict": env.on_conflict,
-        "symbols": [_symbol(s, name) for s, name in symbols.items()],
+        "symbols": _symbols(env.shown),
         "operations": [_operation(op, namer) for op in env.operations],
         "answer": _answer(env, namer),
     }
+
+
+def _symbols(shown: Mapping[Symbol, str]) -> list[dict[str, object]]:
+    """Return the sizes in order; a sequence is there once, whichever of its axes are spoken of."""
+    found = {s.sequence if isinstance(s, SequenceSymbol) else s: _symbol(s, name) for s, name in shown.items()}
+    return list(found.values())
 
 
 def _symbol(s: Symbol, name: str) -> dict[str, object]:

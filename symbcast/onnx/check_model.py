@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.sequences import sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -154,7 +155,7 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     assumptions = tuple(env.assumptions)
     asker = Asker(env, question.runtime, Bounds({}))
     walk = Walk(question.examined, asker)
-    inputs = read_inputs(model.graph, env, given)
+    inputs = read_inputs(model.graph, env, given, are_open=question.min_size <= 1)
     sized(asker, inputs, question.min_size)
     return walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
 
@@ -220,7 +221,8 @@ def check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
     """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:
-        strange = [s.name for s in symbols_in(assumption.formula) if s.name not in known]
+        met = (s for s in symbols_in(assumption.formula) if sequences_of([s]) or s.name not in known)
+        strange = [s.name for s in met if asker.sequences.isdisjoint(sequences_of([s]))]
         if strange:
             names = list(dict.fromkeys(s.name for s in (*asker.inputs, *asker.origins)))
             shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.algebra.arithmetic import add
 from symbcast.algebra.bounds import numbers_of
+from symbcast.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
+from symbcast.algebra.terms import symbols_of
+from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.onnx.values.contents import listed, sizes_of
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.context import Context
+from symbcast.operators.reach import is_of_each_axis
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -99,6 +104,16 @@ class NodeCall(Context):
             raise UnknownShapeError
         return found
 
+    def rank_of(self, position: int) -> Dim:
+        """Return how many axes an input has: a new size, unless it follows from how many inputs of the model have."""
+        ends = self.walk.ends(self.value(position))
+        place = place_of(ends)
+        if place is None:
+            return len(ends)
+        if self.asker.sequences.issuperset(sequences_of(symbols_of((ends[place],)))):
+            return add(rank_of(ends[place]), len(ends) - 1)
+        return self.fresh("rank", f"how many axes {self.input_name(position)} has")
+
     def dtype(self, position: int = 0) -> int:
         """Return the element type of an input, 0 where it is not known."""
         found = self.inputs[position] if position < len(self.inputs) else None
@@ -141,19 +156,35 @@ class NodeCall(Context):
 
     def require(self, formula: Formula, reason: str) -> None:
         """Ask that a formula hold."""
+        if not is_of_each_axis(formula):
+            self.give_up("what it asks is about all axes together, and how many there are is not known")
         self.asker.require(self.place, formula, reason)
 
     def equal(self, left: Dim, right: Dim, reason: str) -> None:
         """Ask that two sizes be equal."""
+        self._check_axes(left, right)
         self.asker.equal(self.place, left, right, reason)
 
     def at_most(self, left: Dim, right: Dim, reason: str) -> None:
         """Ask that one size be at most another."""
+        self._check_axes(left, right)
         self.asker.at_most(self.place, left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
         """Ask that a dimension be none below 0."""
+        self._check_axes(dim)
         self.asker.is_size(self.place, dim, reason)
+
+    def empty(self, dims: Iterable[Dim]) -> Formula:
+        """Return when one of some sizes is 0; gives up where it may be one of axes of unknown number."""
+        found = [d for d in dims if not self.bounds.is_at_least(d, 1)]
+        if any(map(mentions_rest, found)):
+            self.give_up("whether there are elements depends on axes of unknown number")
+        return super().empty(found)
+
+    def _check_axes(self, *dims: Dim) -> None:
+        if any(mentions_rest(d) and not is_sequence(d) for d in dims):
+            self.give_up("what it asks is about all axes together, and how many there are is not known")
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or not to, by numbers and bounds alone."""

@@ -1,117 +1,153 @@
-"""Outputs of nodes whose inputs have an unknown rank: what is known of their ends.
+"""Nodes with inputs of unknown rank: what they ask and give, as far as that can be said of all ranks at once.
 
-What such a node asks of sizes is not looked at, and nothing else in a model uses these shapes: where the rank of a
-value is not known, no operator but these answers for it. They say what a value's last axes are, at all sizes at which
-the node runs.
+Where a node says how many axes an input has, or looks at none but its last ones, its own function answers for it: it
+sees these axes, and a sequence of all others as one axis (`symbcast.onnx.reaches`). What it asks then is asked of a
+sequence that a caller gives, and of each axis that the node says there is. Of values whose rank nobody says, what nodes
+ask is not looked at, and noted; what is known of the end of their outputs holds at all sizes at which they run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import join
-from symbcast.algebra.sequences import is_sequence, without_last
-from symbcast.broadcasting import Rule, find_rule
-from symbcast.broadcasting.outputs import members_of
+from symbcast.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
+from symbcast.algebra.terms import symbols_of
+from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.errors import SymbcastError
-from symbcast.onnx.declarations import DECLARATIONS
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.values.numbers import BOOL
-from symbcast.onnx.values.value import Dims, OpenValue, Value
-from symbcast.operators.operator import find_operator
+from symbcast.logic.formulas import TRUE
+from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.onnx.reaches import reaches_of
+from symbcast.onnx.registry import OPERATORS
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
+from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting import OutputDim
-
-    Ends = Callable[[NodeCall, Sequence[Dims]], Dims]
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.logic.formulas import Formula
 
 _AS_FIRST = """
-    Clip Cast CastLike Dropout GroupNormalization Hardmax InstanceNormalization LayerNormalization
-    LogSoftmax LpNormalization LRN RMSNormalization Softmax
+    CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
+    LpNormalization LRN QuantizeLinear ReverseSequence RMSNormalization ScatterElements ScatterND Softmax Trilu
 """
-_PAIRS = "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Mod Mul Or"
-_MANY = "Max Mean Min Pow Sub Sum Where Xor"
-_OF_TRUTHS = "And Equal Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Not Or Xor"
-_TRUTHS = frozenset(_OF_TRUTHS.split(" "))
-_MATRIX = 2
-_LEGACY = 8
-"""Before this version of the operator set, operands were broadcast otherwise."""
+"""What has the shape of its first input, also where not all axes that it looks at are known."""
 
 
-def outputs_of_unknown_rank(call: NodeCall) -> Sequence[Value]:
-    """Return the first output of a node of which some input has an unknown rank; none where nothing is known of it."""
-    ends = _ENDS.get(call.node.op_type) if call.node.domain in ("", "ai.onnx") else None
-    if ends is None:
-        return ()
+def outputs_of_given_rank(call: NodeCall) -> Sequence[Value] | None:
+    """Return the outputs of a node all of whose inputs of unknown rank are given so by a caller, or are made of these.
+
+    What it asks is asked. None where there is no such input, and where that cannot be said of all ranks at once.
+    """
+    shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
+    sequences = sequences_of(symbols_of(d for s in shapes if s is not None for d in s if is_sequence(d)))
+    if not sequences or not call.asker.sequences.issuperset(sequences):
+        return None
     try:
-        shapes = [call.walk.ends(value) for value in call.inputs if value is not None]
-        found = ends(call, shapes)
-    except (SymbcastError, UnknownShapeError):
+        seen, asked = _seen(call, shapes)
+    except (ReachError, UnknownShapeError):
+        return None
+    for requirement, reason in asked:
+        call.require(requirement, reason)
+    return _answers(seen)
+
+
+def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
+    """Return the outputs of a node of which some input has an unknown rank, as far as they are known.
+
+    What it asks of sizes is looked at only of inputs that it says the ranks of; else it is noted, for a reason, that it
+    was not.
+    """
+    shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
+    try:
+        reaches = reaches_of(call, shapes)
+        if any(map(_says_rank, shapes, reaches)):
+            return _answers(_with_axes_named(call, shapes, reaches))
+    except RefusedError:
+        return [NEVER] * len(call.node.output)
+    except (ReachError, UnknownShapeError):
+        pass
+    call.note(reason)
+    try:
+        seen, _ = _seen(call, shapes)
+        known = set(call.asker.origins)
+        with call.asker.trying(call.walk.trying()):
+            found = _answers(seen)
+            made = call.asker.origins.keys() - known
+        return [UNKNOWN if _speaks_of(v, made) else v for v in found]
+    except (SymbcastError, ReachError, UnknownShapeError):
+        return _as_first(call)
+
+
+def _as_first(call: NodeCall) -> Sequence[Value]:
+    if call.node.op_type not in _AS_FIRST.split() or call.node.domain not in ("", "ai.onnx") or not call.has(0):
         return ()
-    if not any(map(is_sequence, found)):
-        return ()
-    dtype = BOOL if call.node.op_type in _TRUTHS else call.dtype(1 if call.node.op_type == "Where" else 0)
-    return (OpenValue(found, 0 if call.node.op_type in ("Cast", "CastLike") else dtype),)
+    ends = call.walk.ends(call.value(0))
+    return (call.walk.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
 
 
-def _as_first(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    return shapes[0]
+def _answers(call: NodeCall) -> Sequence[Value]:
+    """Return what the function of the operator says, as values of unknown rank where shapes have a sequence."""
+    domain = "" if call.node.domain == "ai.onnx" else call.node.domain
+    found = OPERATORS[domain, call.node.op_type](call)
+    return [_opened(call, v) for v in ([found] if isinstance(found, Value) else found)]
 
 
-def _broadcast(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    if call.version < _LEGACY:
+def _opened(call: NodeCall, value: Value) -> Value:
+    if value is NEVER or value.shape is None or not any(map(mentions_rest, value.shape)):
+        return value
+    if not is_shape(value.shape):
         raise UnknownShapeError
-    return _emitted(find_rule("numpy", {}), shapes)
+    return call.walk.opened(value.shape, value.dtype)
 
 
-def _matmul(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    left, right = shapes
-    if len(right) == _MATRIX and not any(map(is_sequence, right)):
-        # Whatever is before the last axis of the one operand stays, also where that is a vector.
-        return (*(left[:-1] if len(left) > 1 else (without_last(left[0], 1),)), right[-1])
-    return _emitted(find_operator("matmul", {}), shapes)
+def _seen(call: NodeCall, shapes: Sequence[Dims | None]) -> tuple[NodeCall, list[tuple[Formula, str]]]:
+    """Return the node as its function sees it, each sequence as one axis, and what that asks of ranks.
+
+    Raises `ReachError` and `UnknownShapeError`.
+    """
+    seen: dict[int, Dims] = {}
+    asked: list[tuple[Formula, str]] = []
+    for n, (shape, reach) in enumerate(zip(shapes, reaches_of(call, shapes), strict=True)):
+        if shape is not None and place_of(shape) is not None:
+            seen[n], requirement, reason = laid(shape, reach)
+            asked.append((requirement, f"{call.input_name(n)}: {reason}"))
+    if call.node.op_type == "Concat":
+        given = [s for s in shapes if s is not None]
+        dims, ranks = of_one_rank(given, [seen.get(n, s) for n, s in enumerate(given)])
+        seen = dict(enumerate(dims))
+        asked += [(f, "the operands must have one rank") for f in ranks]
+    for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
+        call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
+    return _with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE]
 
 
-def _reduced(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    axes = call.axes("axes", 1, 13 if call.node.op_type == "ReduceSum" else 18)
-    if not axes:
-        raise UnknownShapeError
-    keepdims = bool(call.integer("keepdims", 1))
-    return _emitted(find_operator("reduce", {"axes": tuple(axes), "keepdims": keepdims}), shapes[:1])
+def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
+    """Return the node with sizes of their own for the axes of inputs that it says the ranks of.
+
+    That they have these ranks is noted, for it is not asked; nothing is known of the others.
+    """
+    seen: dict[int, Dims] = {}
+    for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
+        if shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None:
+            name, dims = call.input_name(n), laid(shape, reach).dims
+            call.note(f"that {name} has {reach.rank} axes was not looked at: its rank is not known")
+            seen[n] = tuple(call.walk.axis_named(name, axis, d) for axis, d in enumerate(dims))
+    return _with_shapes(call, seen)
 
 
-def _moved(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    axes = call.axes("axes", 1, 13)
-    if axes is None:
-        raise UnknownShapeError
-    return _emitted(find_operator(call.node.op_type.lower(), {"axes": tuple(axes)}), shapes[:1])
+def _with_shapes(call: NodeCall, shapes: Mapping[int, Dims]) -> NodeCall:
+    inputs = list(call.inputs)
+    for n, dims in shapes.items():
+        value = call.value(n)
+        inputs[n] = value if value.shape is not None else Value(dims, value.dtype)
+    return call.of(inputs, call.version)
 
 
-def _concat(call: NodeCall, shapes: Sequence[Dims]) -> Dims:
-    return _emitted(find_operator("concat", {"axis": call.integer("axis", 1)}), shapes)
+def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
+    return shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None
 
 
-def _emitted(rule: Rule, shapes: Sequence[Dims]) -> Dims:
-    return tuple(map(_size, rule.emit_open(shapes).output))
-
-
-def _size(dim: OutputDim) -> Dim:
-    """Return the size of an output axis, at the sizes at which its members have a join."""
-    members = members_of(dim)
-    number = next((m for m in members if isinstance(m, int) and m != 1), None)
-    return join(members) if number is None else number
-
-
-_REDUCTIONS = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare"
-_SAME = [name for d in DECLARATIONS if d.signature == "X -> X" and not d.domain for name in d.operators.split()]
-_ENDS: dict[str, Ends] = {
-    **dict.fromkeys((*_SAME, *_AS_FIRST.split()), _as_first),
-    **dict.fromkeys(f"{_PAIRS} {_MANY}".split(), _broadcast),
-    **{f"Reduce{name}": _reduced for name in _REDUCTIONS.split()},
-    "MatMul": _matmul,
-    "Concat": _concat,
-    "Squeeze": _moved,
-    "Unsqueeze": _moved,
-}
+def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:
+    """Return whether a value is described by sizes of some symbols, or by axes of a sequence that it does not have."""
+    found = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
+    return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in found)

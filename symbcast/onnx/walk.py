@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from symbcast.algebra.sequences import AxisSequence
+from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
+from symbcast.algebra.symbols import Symbol, Unknown
+from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula, negate
 from symbcast.onnx.functions import body_of
+from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
-from symbcast.onnx.unknown_ranks import outputs_of_unknown_rank
+from symbcast.onnx.unknown_ranks import outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.onnx.validity.functions import key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
@@ -77,6 +81,8 @@ class Walk:
         """Nodes of which the inputs seem to have types that they do not take."""
         self._open: dict[int, tuple[Value, Dims]] = {}
         """The sequences of axes of values of which nothing is known."""
+        self._axes: dict[Symbol, Symbol] = {}
+        """The sizes that stand for axes of sequences that no input's shape has."""
         self.fork: Fork | None = None
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
@@ -178,10 +184,10 @@ class Walk:
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:
-            self.leave(place, str(error) or _missing(node, inputs))
+            reason = str(error) or _missing(node, inputs)
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
-            self.leave(place, f"could not be followed: {error}")
-        return self._unknown(place, scope)
+            reason = f"could not be followed: {error}"
+        return self._unknown(place, scope, reason)
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         """Return the outputs of a node, by the operator or the function that answers for it."""
@@ -195,15 +201,19 @@ class Walk:
         if (op_type, domain, version, types) not in self._typed:
             self._type(node, domain, version, types)
         call = NodeCall(place, version, self, scope)
+        if self.asker.sequences:
+            found = outputs_of_given_rank(call)
+            if found is not None:
+                return self.asker.written(found)
         operator = self._operators.get((domain, op_type))
         if operator is None:
             return self._other(call, domain)
         return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
 
-    def _unknown(self, place: Place, scope: GraphScope) -> Sequence[Value]:
-        """Return the outputs of a node that could not be answered for, as far as they are known all the same."""
+    def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
+        """Return the outputs of a node that could not be answered for, as far as they are known; note why."""
         version = scope.versions.get(normal(place.node.domain), 1)
-        return outputs_of_unknown_rank(NodeCall(place, version, self, scope))
+        return outputs_of_unknown_rank(NodeCall(place, version, self, scope), reason)
 
     def ends(self, value: Value) -> Dims:
         """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
@@ -215,6 +225,23 @@ class Walk:
             # Kept with the value, so that no other takes its number.
             self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
         return self._open[id(value)][1]
+
+    def opened(self, dims: Dims, dtype: int) -> Value:
+        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
+        if len(dims) > 1 or not self.asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
+            return OpenValue(dims, dtype)
+        value = Value(None, dtype)
+        self._open[id(value)] = value, dims
+        return value
+
+    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
+        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
+        for s in symbols_of((dim,)):
+            is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self.asker.sequences
+            if (is_axis or isinstance(s, Unknown)) and s not in self._axes:
+                text = f"axis {axis} of {name}, whose rank is not known"
+                self._axes[s] = self.asker.symbol(place_name(name, axis), text)
+        return replaced(dim, self._axes)
 
     def _type(self, node: Any, domain: str, version: int, types: tuple[int | None, ...]) -> None:
         """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""
@@ -313,6 +340,6 @@ def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
 
 
 def _shape(value: Value) -> Shape | None:
-    if isinstance(value, OpenValue) and len(value.ends) > 1:
+    if isinstance(value, OpenValue):
         return any_shape_of(value.ends)
     return None if value.shape is None else shape_of(value.shape)

@@ -11,6 +11,7 @@ from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
     from symbcast.onnx.requirements.recorder import Asker, Place
 
 
@@ -109,6 +110,12 @@ class Walker(Protocol):
 
     def ends(self, value: Value) -> Dims:
         """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
+
+    def opened(self, dims: Dims, dtype: int) -> Value:
+        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
+
+    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
+        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""

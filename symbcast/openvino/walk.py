@@ -31,7 +31,8 @@ class OpenVinoWalk(Walk):
         found = infer(call) if operator is None else operator(call)
         return self.asker.written((found,) if isinstance(found, Value) else found)
 
-    def _unknown(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+    def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
         """Return outputs of the element types that OpenVINO itself says."""
+        self.leave(place, reason)
         call = OpenVinoCall(place, self, self.top)
         return [call.made(None, output=n) for n in range(len(place.node.output))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from symbcast.errors import OperatorError
 
@@ -24,6 +24,21 @@ def whole(operator: str, name: str, value: Any) -> int:
 def wholes(operator: str, name: str, value: Any) -> tuple[int, ...]:
     """Return some integers."""
     return tuple(whole(operator, name, item) for item in items(operator, name, value))
+
+
+Others: TypeAlias = Literal["..."]
+"""Stands in an order for all axes that it does not name, in the order that they have."""
+
+
+def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | None:
+    """Return an order of axes, or None for that from the last to the first; an ellipsis is in it once at most."""
+    if value is None:
+        return None
+    given = value if _is_sequence(value) else (value,)
+    found: list[int | Others] = ["..." if a is ... or a == "..." else whole(operator, name, a) for a in given]
+    if found.count("...") > 1:
+        raise OperatorError(operator, f"{name}={_brief(value)} has an ellipsis more than once")
+    return tuple(found)
 
 
 def axes(operator: str, name: str, value: Any) -> tuple[int, ...]:

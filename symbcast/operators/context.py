@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 
+TWICE = "no axis may be named twice"
+
 
 class Context(ABC):
     """One operation of a program, as a shape function sees it.

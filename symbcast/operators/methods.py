@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from operator import index
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 from symbcast.errors import OperatorError
@@ -116,12 +117,17 @@ class ShapeFunctions(Program):
         """
         return self._operate("flatten", (data,), origin, start=start, end=end)
 
-    def transpose(self, data: ShapeLike, order: Iterable[int] | None = None, *, origin: str | None = None) -> Shape:
+    def transpose(
+        self, data: ShapeLike, order: Iterable[int | EllipsisType] | None = None, *, origin: str | None = None
+    ) -> Shape:
         """Add a transpose to another order of the axes; from the last to the first where none is given.
 
+        An ellipsis in the order stands for all axes that it does not name: ``(..., -1, -2)`` exchanges the last two.
+
         >>> from symbcast import ShapeEnv
-        >>> ShapeEnv().transpose("N, T, heads, d", (0, 2, 1, 3))
-        Shape('(N, heads, T, d)')
+        >>> env = ShapeEnv()
+        >>> env.transpose("N, T, heads, d", (0, 2, 1, 3)), env.transpose("*batch, n, m", (..., -1, -2))
+        (Shape('(N, heads, T, d)'), Shape('(*batch, m, n)'))
         """
         return self._operate("transpose", (data,), origin, order=order)
 

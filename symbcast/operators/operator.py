@@ -13,11 +13,11 @@ from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting import Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
-from symbcast.errors import OperatorError
-from symbcast.logic.formulas import Formula, clauses
+from symbcast.errors import OperatorError, RuleArgumentError
+from symbcast.logic.formulas import TRUE, Formula, clauses
 from symbcast.operators.context import Context, Dims
+from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shape, laid, of_one_rank
 from symbcast.reasons import Reason
-from symbcast.text.printing import shape_text
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
@@ -53,37 +53,60 @@ class Operator(Rule):
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         """Return the output of shapes, and tell what it requires of them."""
 
-    @property
-    def last_axes(self) -> int | None:
-        """How many of the last axes of an operand it looks at; None where it takes no operand of unknown rank."""
-        return None
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """Return how far it looks into each operand; None for one of which the rank must be known."""
+        return [None] * len(shapes)
 
-    def expand(self, shapes: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-        """Return shapes of unknown rank as they are, where all axes that count are known and behind the others.
+    def lay(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
+        """Return operands as `output` sees them, a sequence of axes as one axis, and what that asks of the ranks.
 
-        A sequence of axes is one axis to the shape function then. Raises `OperatorError`.
+        Raises `ReachError`.
         """
-        needed = self.last_axes
-        for shape in shapes:
-            place = next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
-            if place is None:
-                continue
-            if needed is None:
-                raise OperatorError(self.name, f"takes no operand of unknown rank, as {shape_text(shape)} is")
-            if place or len(shape) <= needed:
-                axes = "the last axis" if needed == 1 else f"the last {needed} axes"
-                raise OperatorError(self.name, f"{axes} of {shape_text(shape)} must be known, and no others be named")
-        return list(shapes)
+        found = [laid(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
+        asked = [self._of_rank(f.requirement, f.reason, (n,)) for n, f in enumerate(found) if f.requirement != TRUE]
+        return [f.dims for f in found], asked
+
+    def lay_alike(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
+        """As `lay`, of operands that must have one rank, with the same axes known of each. Raises `ReachError`."""
+        seen, asked = Operator.lay(self, shapes)
+        found, equal_ranks = of_one_rank(shapes, seen)
+        every = tuple(range(len(shapes)))
+        return found, [*asked, *(self._of_rank(f, "the operands must have one rank", every) for f in equal_ranks)]
+
+    def _of_rank(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:
+        return Constraint(requirement, Origin(self.name, operands), Reason(self.name, reason))
 
     def emit_open(self, shapes: Sequence[Sequence[Any]]) -> Emission:
-        """Return the constraints on operands some of which are of unknown rank, and the output dimensions."""
-        return self.emit(self.expand(shapes))
+        """Return the constraints on operands some of which are of unknown rank, and the output dimensions.
+
+        Raises `OperatorError` where these cannot be said of all ranks at once.
+        """
+        self._check_count(shapes)
+        try:
+            seen, asked = self.lay([tuple(s) for s in shapes])
+        except ReachError as error:
+            raise OperatorError(self.name, str(error)) from None
+        found = self.emit(seen)
+        output = [join(d) if isinstance(d, Joined) else d for d in found.output]
+        if not is_shape(output):
+            raise OperatorError(self.name, "the output would have two sequences of axes, or a size that is made of one")
+        return Emission([*asked, *found.constraints], found.output)
+
+    def check_operands(self, shapes: Sequence[Sequence[Any]]) -> None:
+        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        if any(map(is_sequence, chain.from_iterable(shapes))):
+            self.emit_open(shapes)
+        else:
+            self.check_shapes(shapes)
 
     def check_shapes(self, shapes: Sequence[Sequence[Any]]) -> None:
         """Raise `OperatorError` for the number of operands, their ranks, or attributes that do not fit them."""
+        self._check_count(shapes)
+        self.emit(shapes)
+
+    def _check_count(self, shapes: Sequence[Sequence[Any]]) -> None:
         if not self.variadic and len(shapes) != len(self.operands):
             raise OperatorError(self.name, f"takes {len(self.operands)} shapes, not {len(shapes)}")
-        self.emit(shapes)
 
     def emit(self, shapes: Sequence[Sequence[Any]]) -> Emission:
         """Return the constraints on the operands and the output dimensions."""
@@ -105,16 +128,21 @@ class _Collector(Context):
         self._origin = Origin(operator.name, tuple(range(count)))
 
     def require(self, formula: Formula, reason: str) -> None:
-        self.constraints += [
-            Constraint(part, self._origin, Reason(self.operator.name, reason)) for part in clauses(formula)
-        ]
+        for part in clauses(formula):
+            if not is_of_each_axis(part):
+                self.refuse(f"it depends on how many elements there are along axes of unknown number whether {reason}")
+            self.constraints.append(Constraint(part, self._origin, Reason(self.operator.name, reason)))
 
     def refuse(self, reason: str) -> NoReturn:
         raise OperatorError(self.operator.name, reason)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         found = find_rule(rule, attributes)
-        emission = found.emit_open(shapes) if any(map(is_sequence, chain.from_iterable(shapes))) else found.emit(shapes)
+        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        try:
+            emission = found.emit_open(shapes) if is_of_any_rank else found.emit(shapes)
+        except RuleArgumentError as error:
+            self.refuse(error.problem)
         for asked in emission.constraints:
             parts = clauses(asked.requirement)
             self.constraints += [Constraint(part, self._origin, asked.why, asked.details) for part in parts]
@@ -137,13 +165,18 @@ def recorded(operator: O) -> O:
     return operator
 
 
+def _load() -> None:
+    for name in ("recorded", "recorded_parts", "recorded_windows"):
+        import_module(f"symbcast.operators.{name}")
+
+
 def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
     """Return the operator of a name with its attributes set. Raises `OperatorError`.
 
     >>> find_operator("transpose", {"order": [1, 0]}).concrete([(2, 3)])
     (3, 2)
     """
-    import_module("symbcast.operators.recorded")
+    _load()
     if name not in _operators:
         raise OperatorError(name, "is no operator", f"the operators are {', '.join(_operators)}")
     return _operators[name](**attributes)
@@ -151,5 +184,5 @@ def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
 
 def operator_names() -> tuple[str, ...]:
     """Return the names of all operators."""
-    import_module("symbcast.operators.recorded")
+    _load()
     return tuple(_operators)

@@ -69,3 +69,14 @@ def require_elements(context: Context, formula: Formula, mode: str) -> None:
     if mode == "reflect":
         reason = "an axis must be longer than its padding, which reflects it"
     context.require(formula, reason)
+
+
+def ends_of(
+    context: Context, given: int | tuple[int | tuple[int, int], ...], rank: int, name: str
+) -> list[tuple[int, int]]:
+    """Return what is put before and after each axis, given by one number, or by one or a pair for each axis."""
+    if isinstance(given, int):
+        return [(given, given)] * rank
+    if len(given) != rank:
+        context.refuse(f"{name} must be one number, or {rank}: one, or a pair, for each axis")
+    return [(e, e) if isinstance(e, int) else e for e in given]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.algebra.bounds import exact_quotient, reduced_fraction
-from symbcast.logic.formulas import at_most, equal, negate
+from symbcast.logic.formulas import at_most, different, equal, negate
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
 """Returns the size that stands for -1 in a shape of some data, beside the sizes that are given."""
 
 SAME_NUMBER = "the number of elements must stay the same"
+NO_ZERO = "beside a -1 no size may be 0"
 
 
 def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
@@ -38,13 +39,30 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
     return tuple(given)
 
 
+def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
+    """Return what `reshape` does where data and target have the same sequence of axes, whose product is not known.
+
+    A size that is worked out beside it needs each of its axes not to be 0, and no more. Sizes that are given must be
+    as many elements as those of the data whatever they are: how it is where the sequence is empty cannot be said.
+    """
+    place = target.index(sequence)
+    before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
+    others = (*data[:before], *data[before + 1 :])
+    given = [d for d in beside if d is not None]
+    if len(given) < len(beside):
+        context.require(different(sequence, 0), NO_ZERO)
+    elif multiply(*others) != multiply(*given):
+        context.refuse("there must be as many elements at all sizes, or one size must be -1")
+    found = reshape(context, others, beside)
+    return (*found[:place], sequence, *found[place:])
+
+
 def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
     """Return the size that stands for -1 beside those that are given, of which none may be 0."""
-    reason = "beside a -1 no size may be 0"
     empty = context.empty(given)
     if context.is_known(empty):
-        context.refuse(reason)
-    context.require(negate(empty), reason)
+        context.refuse(NO_ZERO)
+    context.require(negate(empty), NO_ZERO)
     return whole_quotient(context, data, given)
 
 

@@ -144,6 +144,10 @@ class Program:
             raise ShapeTypeError(name, "a name", "write a name such as 'N', a label such as '?a', or fresh()")
         return self._recording.named(name)
 
+    def met(self, size: Symbol) -> Symbol:
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        return self._recording.met(size)
+
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
         """Return a new unknown size, with inclusive bounds.
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from symbcast.algebra.sequences import mentions_rest
+from symbcast.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.algebra.symbols import LABEL, symbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import find_rule
 from symbcast.logic.formulas import dims_of
 from symbcast.program.answers import Answers, check_assumptions, check_sizes, extent
@@ -20,7 +21,7 @@ from symbcast.program.operation import Kind, Op
 from symbcast.program.plain import Plain, PlainAnswers
 from symbcast.program.refusals import IncompatibleProgramError
 from symbcast.program.trace import Trace
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of, shape_of
 from symbcast.solver.budget import asked, within
 from symbcast.text.printing import formula_text
 
@@ -178,6 +179,13 @@ class Recording:
             return self.trace.names.named(name)
         self.plain.joins.read((symbol(name),))
         return symbol(name)
+
+    def met(self, size: Symbol) -> Symbol:
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        if not isinstance(size, SequenceSymbol):
+            return self.named(size.name)
+        (found,) = symbols_of(self.trace.names.bind(any_shape_of((size,))).dims)
+        return found
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
         """Return a new unknown size."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.sequences import is_sequence
+from symbcast.algebra.sequences import is_sequence, sequences_of
+from symbcast.algebra.terms import symbols_of
 from symbcast.characters import cut
 from symbcast.explanation.names import axis_text
 from symbcast.logic.formulas import TRUE, Formula
@@ -64,12 +65,31 @@ def _at(dim: Dim, sizes: Sizes) -> int | None:
 
 def shape_at(dims: Sequence[Dim], sizes: Sizes) -> str:
     """Return a shape at some sizes as text, ``?`` for what is not known: ``(1, 64, ?)``."""
-    texts = [text for dim in dims for text in texts_at(_sizes_of(dim, sizes), sizes)]
+    texts = ["?" if size is None else str(size) for size in axes_at(dims, sizes)]
     return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", _LONGEST)
 
 
+def axes_at(dims: Sequence[Dim], sizes: Sizes) -> list[int | None]:
+    """Return a shape at some sizes: each axis of its sequence, and None for one that has no value there."""
+    return dims_at([d for dim in dims for d in _sizes_of(dim, sizes)], sizes)
+
+
 def _sizes_of(dim: Dim, sizes: Sizes) -> Sequence[Dim]:
-    return sizes.axes_of(dim) if isinstance(sizes, AxisSizes) and is_sequence(dim) else (dim,)
+    return (
+        sizes.axes_of(dim) if isinstance(sizes, AxisSizes) and is_sequence(dim) and has_axes((dim,), sizes) else (dim,)
+    )
+
+
+def has_axes(dims: Iterable[Dim], sizes: Sizes) -> bool:
+    """Return whether the axes are given of all sequences that dimensions speak of."""
+    sequences = sequences_of(symbols_of(dims))
+    return not sequences or (isinstance(sizes, AxisSizes) and sizes.axes.keys() >= set(sequences))
+
+
+def without(sizes: Sizes, symbols: Container[Symbol]) -> Sizes:
+    """Return sizes but those of some symbols."""
+    found = {s: size for s, size in sizes.items() if s not in symbols}
+    return AxisSizes(found, sizes.axes) if isinstance(sizes, AxisSizes) else found
 
 
 def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:

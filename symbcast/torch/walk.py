@@ -44,8 +44,9 @@ class TorchWalk(Walk):
         outputs = (found,) if isinstance(found, Value) else found
         return self.asker.written(with_interval(call, outputs))
 
-    def _unknown(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+    def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
         """Return outputs of the shapes that torch recorded."""
+        self.leave(place, reason)
         return TorchCall(place, self, scope, self.recorded).recorded()
 
     def recorded(self, sizes: Iterable[Any]) -> Dims | None:

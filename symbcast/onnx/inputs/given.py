@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from symbcast.algebra.sequences import SequenceSymbol
+from symbcast.algebra.terms import symbols_of
 from symbcast.characters import closest, listed
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.program.given import read_size
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.text import parse_dim
 
 if TYPE_CHECKING:
@@ -34,6 +36,14 @@ class Given(NamedTuple):
     shapes: Mapping[str, Shape]
     values: Mapping[str, Contents]
 
+    def names(self) -> Iterator[str]:
+        """Yield the names of all sizes that it speaks of."""
+        yield from self.bind
+        dims = [d for s in self.shapes.values() for d in s.dims]
+        dims += [d for contents in self.values.values() for d in contents.items]
+        for size in symbols_of(dims):
+            yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
+
     def texts(self) -> Iterator[str]:
         """Yield what is given, as it is told in a report."""
         yield from (f"{name} == {size}" for name, size in self.bind.items())
@@ -53,7 +63,7 @@ def read_given(
     """
     return Given(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
-        {name: _shape(name, given) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
+        {name: _shape(name, given, min_size) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
         {name: _contents(name, given) for name, given in _items("values", values, "{'steps': [4, 'N//2']}")},
     )
 
@@ -73,11 +83,14 @@ def _bound(name: str, given: object, min_size: int) -> int:
     return size
 
 
-def _shape(name: str, given: ShapeLike) -> Shape:
+def _shape(name: str, given: ShapeLike, min_size: int) -> Shape:
     try:
-        return known_rank(shape(given), "the inputs of a model")
+        found = shape(given)
     except SymbcastError as error:
         raise BindingError(f"the shape given for {name} cannot be read: {error}") from error
+    if is_open(found) and min_size > 1:
+        raise BindingError(f"the shape given for {name}, {found}, is of unknown rank", "write min_size=1, or 0")
+    return found
 
 
 def _contents(name: str, given: ContentsLike) -> Contents:

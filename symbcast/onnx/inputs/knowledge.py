@@ -10,15 +10,16 @@ from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.algebra.terms import symbols_of
+from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.errors import BindingError
 from symbcast.logic.formulas import at_most
 from symbcast.onnx.inputs.given import Contents, Given, unknown
 from symbcast.onnx.inputs.unification import Unifier
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements
 from symbcast.onnx.values.numbers import INTEGERS, range_of
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.value import OpenValue, Value
 from symbcast.program.assumptions import Assumption
-from symbcast.shapes import shape_of
+from symbcast.shapes import is_open, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,8 @@ def with_names_bound(values: dict[str, Value], given: Given) -> Given:
     """
     asked: dict[Symbol, set[Dim]] = {}
     for name, shape in given.shapes.items():
+        if is_open(shape):
+            continue
         for own, wanted in zip(values[name].shape or () if name in values else (), shape.dims, strict=False):
             if isinstance(own, Symbol) and not isinstance(wanted, Unknown):
                 asked.setdefault(own, set()).add(wanted)
@@ -57,7 +60,7 @@ def with_names_bound(values: dict[str, Value], given: Given) -> Given:
 
 def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symbol, int]) -> Shape:
     """Return a shape that is given without the numbers of sizes that are bound by name."""
-    if declared is None or len(declared) != len(shape):
+    if declared is None or is_open(shape) or len(declared) != len(shape):
         return shape
     pairs = zip(declared, shape.dims, strict=True)
     return shape_of(Unknown() if own in bound and isinstance(wanted, int) else wanted for own, wanted in pairs)
@@ -69,8 +72,12 @@ def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
     Returns what must hold besides, where the model has one size for several that are given.
     """
     unifier = Unifier()
-    for name, shape in given.shapes.items():
+    for name, told in given.shapes.items():
         value = _input(values, name)
+        if is_open(told) and value.shape is None:
+            values[name] = OpenValue(told.dims, value.dtype)
+            continue
+        shape = _of_rank(name, told, value.shape or ()) if is_open(told) else told
         if value.shape is None:
             value.shape = tuple(symbol(place_name(name, axis)) for axis in range(len(shape)))
         unifier.put_together(name, value.shape, shape)
@@ -80,8 +87,20 @@ def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
         value.shape = sizes if value.shape is None else value.shape
         unifier.put_together(name, value.shape, shape_of(sizes))
     for value in values.values():
+        if isinstance(value, OpenValue):
+            value.ends = unifier.given(value.ends)
         value.shape = None if value.shape is None else unifier.shape(value.shape)
     return unifier.formulas()
+
+
+def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
+    """Return a shape of unknown rank with as many axes as a model declares; any size for each of a sequence's axes."""
+    place = place_of(shape.dims) or 0
+    missing = len(declared) - len(shape.dims) + 1
+    if missing < 0 or not str(shape.dims[place]).startswith("..."):
+        found = f"of rank {len(declared)}: {shape_of(declared)}"
+        raise BindingError(f"what is given for {name} is {shape}, and in the model it is {found}", "give each size")
+    return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
 
 
 def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: Iterable[Symbol]) -> dict[Symbol, str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import SymbcastError
@@ -16,7 +17,7 @@ from symbcast.onnx.inputs.knowledge import identifier, place_name, put_contents,
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.sequences import put_sizes, sizes_in
 from symbcast.onnx.values.types import TENSORS, number, value_of
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.value import OpenValue, Value
 from symbcast.program.assumptions import Assumption
 from symbcast.solver.normal_form import symbols_in
 
@@ -49,27 +50,32 @@ class Inputs(NamedTuple):
     """What the caller knows, with the sizes bound that a shape has a number for."""
 
 
-def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING) -> Inputs:
+def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
     """Read the inputs of a graph that are not constants of it, with what the caller knows of them.
 
-    Sizes that the caller binds are numbers in the shapes. Raises `BindingError` where what is given cannot be of these
-    inputs.
+    Sizes that the caller binds are numbers in the shapes. ``are_open`` says that a tensor whose rank nobody says has a
+    sequence of axes. Raises `BindingError` where what is given cannot be of these inputs.
     """
     inputs = _given(graph)
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
-    return inputs_of({i.name: _declared(i, env, taken, flags) for i in inputs}, env, given, flags)
+    values = {i.name: _declared(i, env, taken, flags) for i in inputs}
+    return inputs_of(values, env, given, flags, are_open=are_open)
 
 
-def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str]) -> Inputs:
+def inputs_of(
+    values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str], *, are_open: bool = False
+) -> Inputs:
     """Return inputs as they are declared, whose sizes are symbols of their names, with what the caller knows of them.
 
     Raises `BindingError` where what is given cannot be of these inputs.
     """
     given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
+    if are_open:
+        _open(values, {*env.shown.values(), *given.names()})
     met = symbols_of([d for v in values.values() for d in sizes_in(v)])
-    names = {s: env.named(s.name) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
+    names = {s: env.met(s) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
     env.assume(*map(Assumption, besides))
     renamed = {s: own for s, own in names.items() if own is not s}  # a caller may have symbols of their own
     for value in values.values() if renamed else ():
@@ -83,6 +89,15 @@ def inputs_of(values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapp
         if isinstance(value.content, Elements):
             value.content = Elements(tuple(replaced(d, fixed) if is_size(d) else d for d in value.content.items))
     return Inputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed, given)
+
+
+def _open(values: dict[str, Value], taken: set[str]) -> None:
+    """Give each input whose rank nobody says a sequence of axes that is called as it is, where no size is."""
+    taken |= {s.name for s in symbols_of([d for v in values.values() for d in sizes_in(v)])}
+    for name, value in values.items():
+        if type(value) is Value and value.shape is None and value.dtype:
+            axes = AxisSequence(_free(identifier(name), taken))
+            values[name] = OpenValue((axes.rest(),), value.dtype)
 
 
 def input_names(graph: Any) -> tuple[str, ...]:

@@ -70,6 +70,10 @@ class Unifier:
         """Return declared sizes in the names that are left."""
         return tuple(_unmarked(replaced(_marked(d), self._found)) for d in declared)
 
+    def given(self, dims: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return sizes that a caller gives in the names that are left."""
+        return tuple(_unmarked(replaced(d, self._found)) for d in dims)
+
     def formulas(self) -> list[Formula]:
         """Return what must hold besides, in the names that are left."""
         return [with_dims(formula, lambda d: _unmarked(replaced(d, self._found))) for formula in self.assumed]

@@ -50,7 +50,7 @@ def constant(call: NodeCall) -> Value:
 def shape(call: NodeCall) -> Value:
     """The sizes of the axes from ``start`` to ``end``."""
     if call.value(0).shape is None and not call.integer("start") and call.attribute("end") is None:
-        return Value((call.fresh("rank", f"how many axes {call.input_name(0)} has"),), INT64)
+        return Value((call.rank_of(0),), INT64)
     dims = call.shape(0)
     rank = len(dims)
     start, end = call.integer("start"), call.integer("end", rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce as fold
+from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import modulo
 from symbcast.algebra.sequences import AxisSequence
@@ -23,8 +24,11 @@ from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
 from symbcast.onnx.values.contents import Content, Element, Elements
 from symbcast.onnx.values.elements import BINARY
-from symbcast.onnx.values.value import Dims, OpenValue, Value
+from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.reductions import reduce, search
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 INT64 = 7
 
@@ -129,11 +133,17 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
     for n in range(1, 5):
         one_for_each(call, n, channels, "channel")
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
-    # The data may have one axis, and then one channel.
-    has_channels = dims is None and call.bounds.is_at_least(channels, 2)
-    ends = (Unknown(), channels, AxisSequence.anonymous().rest())
-    output = OpenValue(ends, call.dtype()) if has_channels else Value(dims, call.dtype())
+    output = _normalised_batch(call, channels) if dims is None else Value(dims, call.dtype())
     return output, mean, variance, mean, variance
+
+
+def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
+    """Return data of unknown rank: what is known of their end, or else that they have so many channels."""
+    ends = call.walk.ends(call.value(0))
+    # The data may have one axis, and then one channel.
+    if len(ends) == 1 and call.bounds.is_at_least(channels, 2):
+        ends = (Unknown(), channels, AxisSequence.anonymous().rest())
+    return call.walk.opened(ends, call.dtype())
 
 
 @operator("InstanceNormalization")

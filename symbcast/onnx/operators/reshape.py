@@ -36,6 +36,7 @@ def reshape_(call: NodeCall) -> Value:
         wanted = held
     data = call.value(0)
     if data.shape is None:
+        call.note(f"that {call.input_name(0)} has as many elements was not looked at: its rank is not known")
         return Value(_of_unknown(call, wanted), data.dtype)
     shape = _reshaped_to(call, data.shape, wanted)
     return Value(shape, data.dtype, _reshaped(data, shape))
@@ -175,8 +176,13 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
 def flatten_(call: NodeCall) -> Value:
     """A matrix: the axes before ``axis`` in one, those from it on in the other."""
     data = call.value(0)
-    dims = call.shape(0)
     axis = call.integer("axis", 1)
+    if data.shape is None:
+        name = call.input_name(0)
+        call.note(f"that {name} has axis {axis}, or that many, was not looked at: its rank is not known")
+        sizes = (call.fresh(f"size_{n}", f"{what} of {name}") for n, what in enumerate(("rows", "columns")))
+        return Value(tuple(sizes), data.dtype)
+    dims = data.shape
     if not -len(dims) <= axis <= len(dims):
         call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis

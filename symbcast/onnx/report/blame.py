@@ -11,6 +11,7 @@ from symbcast.onnx.report.sequences import described
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.recorder import Reason
 from symbcast.onnx.values.contents import sizes_of
+from symbcast.onnx.values.value import sizes_known
 from symbcast.report.failures import Sizes, broken, shape_at, texts_at
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Blame(NamedTuple):
         """Return the positions, among the operands that are given, of those that meet where it fails."""
         values = [v for v in self.place.inputs if v is not None]
         dims = {d for d in dims_of(self.asked) if d != 1} if self.asked is not None else set()
-        touched = {n: dims & {*(v.shape or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
+        touched = {n: dims & {*(sizes_known(v) or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
         first = next((n for n, found in touched.items() if found), 0)
         others = [n for n in range(len(values)) if n != first]
         # The other side of what fails; else any other operand that is touched, else the first one there is.
@@ -123,6 +124,7 @@ def _at(position: int, value: Value, sizes: Sizes) -> str:
     if content is not None:
         listing = ", ".join(texts_at(content, sizes))
         return cut(f"[{listing}]" if value.shape else listing, 60)
-    if value.shape is None:
+    dims = sizes_known(value)
+    if dims is None:
         return cut(described(value, lambda d: texts_at([d], sizes)[0]), 60) or "a shape that is not known"
-    return shape_at(value.shape, sizes)
+    return shape_at(dims, sizes)

@@ -17,7 +17,8 @@ from symbcast.errors import MissingExtraError
 from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
 from symbcast.onnx.report.sizes import completed
 from symbcast.onnx.values.contents import Element, Elements
-from symbcast.report.failures import Sizes, broken, dims_at
+from symbcast.onnx.values.value import sizes_known
+from symbcast.report.failures import Sizes, axes_at, broken, has_axes, without
 from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 
@@ -107,7 +108,7 @@ def _trial(checked: Checked, given: dict[str, int], sizes: Sizes | None, finding
 def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
     """Return why a model cannot be run at some sizes, or would say nothing; empty where nothing is in the way."""
     for name, value in checked.inputs.values.items():
-        if value.shape is None or value.dtype not in FILLED:
+        if sizes_known(value) is None or value.dtype not in FILLED:
             return f"the input {name} is not one that can be filled: its shape or its element type is not known here"
     held = {s for v in checked.inputs.values.values() for s in _held(v)}
     if finding is not None and finding.formula is not None:
@@ -115,7 +116,7 @@ def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
         if decided:
             return f"{decided[0].name} is what data decide, and not to be had by sizes"
     for name, value in (*checked.walk.inner.items(), *checked.walk.top.values.items()):
-        dims = dims_at(value.shape or (), sizes)
+        dims = axes_at(sizes_known(value) or (), sizes)
         if all(d is not None for d in dims) and prod(d for d in dims if d is not None) > LARGEST:
             return f"{name} would have {prod(d for d in dims if d is not None)} elements"
     return ""
@@ -127,7 +128,7 @@ def _held(value: Value) -> tuple[Element, ...]:
 
 
 def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
-    shape = tuple(d or 0 for d in dims_at(value.shape or (), sizes))
+    shape = tuple(d or 0 for d in axes_at(sizes_known(value) or (), sizes))
     items = _held(value)
     known = tuple(sizes[s] for s in items if isinstance(s, Symbol) and s in sizes)
     return Feed(name, value.dtype, shape, known if items and len(known) == len(items) else None)
@@ -194,12 +195,12 @@ def _where_it_runs(report: ModelAnswer, trial: _Trial, found: Ran, ran: dict[tup
 
 def _outputs(report: ModelAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
     """Yield the outputs whose shape is not the one that was told."""
-    own = {s: size for s, size in sizes.items() if s not in report._checked.asker.origins}
+    own = without(sizes, report._checked.asker.origins)
     for name, shape in report.outputs.items():
         real = (found.shapes or {}).get(name)
-        if shape is None or real is None:
+        if shape is None or real is None or not has_axes(shape.dims, own):
             continue
-        told = tuple(dims_at(shape.dims, own))
+        told = tuple(axes_at(shape.dims, own))
         if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
             yield name, told, real
 

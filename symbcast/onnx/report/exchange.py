@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symbcast.exchange.answers import sizes_data
 from symbcast.explanation.names import Namer
 from symbcast.onnx.report.document import condition_text
 from symbcast.onnx.report.sequences import optional_to_dict, sequence_to_dict
@@ -47,8 +48,8 @@ def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
         "verdict": report.verdict.value,
         "reason": report.reason,
         "condition": condition_text(report),
-        "witness": report.witness(),
-        "counterexample": report.counterexample(),
+        "witness": sizes_data(report.witness()),
+        "counterexample": sizes_data(report.counterexample()),
         "findings": [_finding(f, namer) for f in report.findings],
         "unanalysed": [u._asdict() for u in report.unanalysed],
         "data_sizes": report.data_sizes,
@@ -78,7 +79,7 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "words": finding.words,
         "reason": finding.reason,
         "code": finding.code,
-        "counterexample": finding.counterexample,
+        "counterexample": sizes_data(finding.counterexample),
         "sizes_there": finding.sizes_there,
         "fix": finding.fix,
         "origins": list(finding.origins),

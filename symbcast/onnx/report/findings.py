@@ -16,7 +16,7 @@ from symbcast.onnx.report.repairs import Repairs
 from symbcast.onnx.report.sequences import described
 from symbcast.onnx.report.sizes import completed
 from symbcast.report import findings as report
-from symbcast.report.failures import Sizes, dims_at
+from symbcast.report.failures import Sizes, dims_at, without
 from symbcast.report.outcomes import Line
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.verdicts import Verdict
@@ -96,7 +96,7 @@ class _Reader:
         self._repairs = Repairs(checked)
         symbols = {name: s for s, name in checked.env.shown.items()}
         inputs = checked.conditions.inputs.shown
-        self._own = {s: symbols[name] for s, name in inputs.items() if symbols[name] != s}
+        self._own = {s: symbols[name] for s, name in inputs.items() if symbols.get(name, s) != s}
         self._theirs = {ours: theirs for theirs, ours in self._own.items()}
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
@@ -205,7 +205,7 @@ class _Reader:
             return ""
         asker = self._checked.asker
         open_sizes = asker.origins.keys() - asker.cases.keys() if not is_data else ()
-        return shapes_at(blamed, {s: size for s, size in sizes.items() if s not in open_sizes})
+        return shapes_at(blamed, without(sizes, open_sizes))
 
     def _told(self, blamed: Blame) -> dict[str, Any]:
         values = [v for v in blamed.place.inputs if v is not None]

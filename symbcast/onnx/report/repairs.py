@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.characters import listed, sizes_text
@@ -69,6 +70,8 @@ class Repairs:
             return "no sizes of inputs help: the model is to be changed there"
         if any(s in self._origins for s in symbols):
             return self._of_data(symbols)
+        if sequences_of(symbols):
+            return self._example(clause, symbols)
         found = self._baked_in(clause, symbols, blamed)
         if not found and len(symbols) == 1:
             found = self._of_one(clause, symbols[0], blamed)
@@ -122,7 +125,8 @@ class Repairs:
 
     def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         witness = self._env.witness() or {}
-        sizes = {name: witness[name] for s in symbols if (name := self._env.shown[s]) in witness}
+        names = [s.sequence.name if isinstance(s, SequenceSymbol) else self._env.shown[s] for s in symbols]
+        sizes = {name: witness[name] for name in names if name in witness}
         such = f", such as {sizes_text(sizes)}" if sizes else ""
         return f"give sizes at which {in_words(clause, self._namer)}{such}"
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.logic.formulas import Formula, equal
+from symbcast.program.assumptions import Assumption
 from symbcast.program.premises import own_set
 from symbcast.solver.decision import Decision
+from symbcast.solver.evaluation import AxisSizes
 from symbcast.solver.knowledge import ContradictionError, Knowledge
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
 def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Formula] = ()) -> Sizes | None:
     """Return the given sizes with those of all other symbols, as small as they can be where the clauses hold."""
     names = checked.env.shown
+    if checked.asker.sequences:
+        return _completed_axes(checked, given, clauses)
     sizes = {s: given[name] for s, name in names.items() if name in given}
     if len(sizes) == len(names):
         return sizes
@@ -33,3 +38,26 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
     except ContradictionError:
         return None
     return Decision(known, clauses).witness()
+
+
+def _completed_axes(checked: Checked, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
+    """As `completed`, where some of the given sizes are those of the axes of sequences."""
+    from symbcast.api.env import ShapeEnv
+
+    names, sizes = checked.env.shown, dict(given)
+    sequences = sequences_of(names)
+    plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
+    if not sizes.keys() >= {*plain.values(), *(s.name for s in sequences)}:
+        env = ShapeEnv(on_conflict="record")
+        known = [equal(s, sizes[name]) for s, name in plain.items() if name in sizes]
+        for s in (s for s in sequences if s.name in sizes):
+            axes = sizes[s.name]
+            known += [equal(s.rank, len(axes)), *(equal(s.axis(n), d) for n, d in enumerate(reversed(axes), 1))]
+        for symbol in names:
+            env.met(symbol)
+        env.assume(*checked.env.assumptions, *map(Assumption, known))
+        env.require(*map(Assumption, clauses))
+        sizes = {**(env.witness() or {}), **sizes}
+    if not sizes.keys() >= {*plain.values(), *(s.name for s in sequences)}:
+        return None
+    return AxisSizes({s: sizes[name] for s, name in plain.items()}, {s: sizes[s.name] for s in sequences})

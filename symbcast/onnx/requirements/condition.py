@@ -57,7 +57,7 @@ class Conditions:
         inputs = ShapeEnv(on_conflict="record", budget=self._env.budget)
         for s in self._env.shown:
             if s not in own:
-                inputs.named(s.name)
+                inputs.met(s)
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
         for clause in found.inputs:
             inputs.require(Assumption(clause))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import defined_join, subtract
 from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.api.env import ShapeEnv
@@ -32,13 +33,15 @@ from symbcast.onnx.requirements.least_sizes import least_sizes
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared
 from symbcast.onnx.requirements.settled import Settled
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
-from symbcast.shapes import Shape, shape_of
+from symbcast.program.operation import emission_of
+from symbcast.shapes import Shape, any_shape_of
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
+    from symbcast.algebra.sequences import AxisSequence
     from symbcast.algebra.terms import Dim, Term
     from symbcast.onnx.values.value import Dims
 
@@ -60,7 +63,12 @@ class Place(NamedTuple):
     def operands(self) -> tuple[tuple[str, Shape | None], ...]:
         """The inputs that are given, by name, with their shapes."""
         pairs = zip(self.node.input, self.inputs, strict=True)
-        return tuple((n, None if v.shape is None else shape_of(v.shape)) for n, v in pairs if v is not None)
+        return tuple((n, _shape(v)) for n, v in pairs if v is not None)
+
+
+def _shape(value: Value) -> Shape | None:
+    dims = sizes_known(value)
+    return None if dims is None else any_shape_of(dims)
 
 
 class Learned(NamedTuple):
@@ -97,6 +105,8 @@ class Asker:
         """Why a node asks a formula."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
+        self.sequences: frozenset[AxisSequence] = frozenset()
+        """The sequences of axes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
         self.given: frozenset[Symbol] = frozenset()
@@ -141,6 +151,7 @@ class Asker:
     def start(self, inputs: tuple[Symbol, ...], held: Mapping[Symbol, str], before: Asker | None) -> None:
         """Take in the sizes that are given, and what an earlier walk learned of them."""
         self.inputs = inputs
+        self.sequences = frozenset(sequences_of(inputs))
         self.origins.update(held)
         self.given = frozenset((*inputs, *held))
         if before is not None:
@@ -238,16 +249,18 @@ class Asker:
         if key not in self._joined:
             self.places[place.name] = place
             found = self._broadcast(place, shapes, rule, attributes)
-            self._joined[key] = None if found is None else tuple(map(self.bounds.greatest_member, found))
+            # Of joined sequences one that is not 1 need not be the longest one.
+            greatest = self.bounds.greatest_member
+            self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(d) for d in found)
         return self._joined[key]
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards:
-            found = self.env.broadcast(*map(shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+            found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
             self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
             return found
-        emission = find_rule(rule, attributes).emit(shapes)
+        emission = emission_of(find_rule(rule, attributes), [any_shape_of(s) for s in shapes])
         for constraint in emission.constraints:
             self.require(
                 place, constraint.requirement, located_reason(place.inputs, shapes, constraint), constraint.code

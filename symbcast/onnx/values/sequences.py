@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.algebra.arithmetic import multiply, replaced, subtract
 from symbcast.logic.formulas import Formula
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.onnx.values.value import Dims, OpenValue, Value
 
 if TYPE_CHECKING:
     from symbcast.algebra.bounds import Bounds
@@ -84,7 +84,7 @@ def sizes_in(value: Value) -> Iterator[Dim]:
     elif isinstance(value, OptionalValue):
         yield from () if value.held is None else sizes_in(value.held)
     else:
-        yield from value.shape or ()
+        yield from value.ends if isinstance(value, OpenValue) else value.shape or ()
 
 
 def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
@@ -95,6 +95,8 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
             value.common = tuple(None if d is None else replaced(d, sizes) for d in value.common)
     elif isinstance(value, OptionalValue) and value.held is not None:
         put_sizes(value.held, sizes)
+    elif isinstance(value, OpenValue):
+        value.ends = tuple(replaced(d, sizes) for d in value.ends)
     elif value.shape is not None:
         value.shape = tuple(replaced(d, sizes) for d in value.shape)
 

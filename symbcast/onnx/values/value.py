@@ -32,7 +32,7 @@ class Value:
 class OpenValue(Value):
     """A value whose rank is not known, but something of its shape is: ``ends`` has a sequence of axes in it.
 
-    Only `symbcast.onnx.unknown_ranks` looks at these; to all others the shape is not known.
+    Only `symbcast.onnx.unknown_ranks`, and what tells of values, look at these; to all others the shape is not known.
     """
 
     __slots__ = ("ends",)
@@ -40,6 +40,11 @@ class OpenValue(Value):
     def __init__(self, ends: Dims, dtype: int = 0) -> None:
         super().__init__(None, dtype)
         self.ends = ends
+
+
+def sizes_known(value: Value) -> Dims | None:
+    """Return the shape of a value, with a sequence of axes in it where the rank is not known; None where nothing is."""
+    return value.ends if isinstance(value, OpenValue) else value.shape
 
 
 class Constant(Value):
