@@ -176,6 +176,11 @@ def sequences_of(symbols: Iterable[Symbol]) -> tuple[AxisSequence, ...]:
     return tuple(dict.fromkeys(s.sequence for s in symbols if isinstance(s, SequenceSymbol)))
 
 
+def spoken_of(symbols: Iterable[Symbol]) -> tuple[Symbol | AxisSequence, ...]:
+    """Return the sizes and the sequences that some symbols speak of, each once, in order."""
+    return tuple(dict.fromkeys(s.sequence if isinstance(s, SequenceSymbol) else s for s in symbols))
+
+
 def beside(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) -> dict[Symbol, Symbol]:
     """Return what stands for symbols of sequences without a name beside each other, and beside others.
 

@@ -12,7 +12,7 @@ from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
 from symbcast.operators.operator import find_operator
 from symbcast.program.program import Program
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.shapes import Shape, ShapeLike, is_open, shape
 
 if TYPE_CHECKING:
     import sympy
@@ -210,7 +210,9 @@ class ShapeFunctions(Program):
         operands: tuple[ShapeLike, ...] = (data,)
         given: dict[str, Any] = {"axis": axis}
         if isinstance(parts, Iterable):
-            sizes = known_rank(shape(parts if isinstance(parts, str) else tuple(parts)), "split")
+            sizes = shape(parts if isinstance(parts, str) else tuple(parts))
+            if is_open(sizes):
+                raise OperatorError("split", f"must know how many parts there are, which {sizes} does not say")
             count, operands = len(sizes), (data, sizes)
         else:
             count = given["count"] = positive("split", "parts", parts)

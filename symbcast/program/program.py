@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
 
-from symbcast.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.algebra.sequences import SequenceSymbol, sequences_of, spoken_of
 from symbcast.algebra.sizes import check_size
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.dimensions import from_dim
@@ -315,7 +315,7 @@ class Program:
 
     def __repr__(self) -> str:
         count = sum(op.kind != "assume" for op in self._recording.ops)
-        sizes = len(self.shown)
+        sizes = len(spoken_of(self.shown))
         plurals = ["" if n == 1 else "s" for n in (count, sizes)]
         return f"<{type(self).__name__} of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
 

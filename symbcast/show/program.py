@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.sequences import spoken_of
 from symbcast.characters import clipped, listed, sizes_text, visible
 from symbcast.explanation.names import Namer, axis_text, rule_text
 from symbcast.explanation.words import in_words
@@ -71,7 +72,8 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
 def _title(env: Program) -> Line:
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
-    sizes = "1 size" if len(env.shown) == 1 else f"{len(env.shown)} sizes"
+    of = len(spoken_of(env.shown))
+    sizes = "1 size" if of == 1 else f"{of} sizes"
     under = " under the assumptions" if env.assumptions else ""
     return heading(f"{count} operation{plural} over {sizes}", f"{VERDICTS[env.verdict]}{under}")
 
