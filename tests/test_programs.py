@@ -286,7 +286,7 @@ def test_guards_of_random_programs(tmp_path):
     """Hundreds of programs: their guards, by those who run them, hold where the programs are valid and nowhere else."""
     drawn = []
 
-    @settings(max_examples=500, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=300, derandomize=True, database=None, phases=[Phase.generate])
     @given(programs(), modes)
     def draw(program, on_conflict):
         drawn.append(program.run(on_conflict))

@@ -9,7 +9,7 @@ which one works and the other fails. The question is put to the solver, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,8 @@ Point = Mapping["Symbol", int]
 MOST_LOOKED_AT = 40
 """So many choices of symbols are looked at; the solver is asked about the first `MOST_ASKED` of them."""
 MOST_ASKED = 8
+NEAR = 64
+"""Sizes up to this are looked at first: what fails there is the smallest in most pictures, however far they go."""
 
 
 class Ranges(NamedTuple):
@@ -188,7 +190,16 @@ class _Search:
         return self._unmet
 
     def _failing_cell(self, section: Section) -> tuple[int, ...] | None:
-        """Return the smallest sizes that fail in a section where others work, sizes of 0 avoided; None without both.
+        """Return the smallest sizes that fail in a section where others work, sizes of 0 avoided; None without both."""
+        near = {s: tuple(size for size in sizes if size <= NEAR) for s, sizes in section.axes.items()}
+        if all(near.values()):
+            found = self._failing_in(replace(section, axes=near))
+            if found is not None and 0 not in found and sum(found) <= NEAR:
+                return found  # all others add up to more
+        return self._failing_in(section)
+
+    def _failing_in(self, section: Section) -> tuple[int, ...] | None:
+        """As `_failing_cell`, of a section all of which is looked at.
 
         Only what the symbols that vary are in has to be looked at: all else holds wherever one of its points works.
         """
