@@ -187,14 +187,15 @@ def checked(assumption: Assumption, min_size: int) -> Formula:
     """Return what is assumed, or required.
 
     Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none,
-    and where all others are of one size; which is 1 unless the least size is greater.
+    and where all others are of the least size, at least 1, which `Unrolled.folded` gives axes of which nothing else is
+    known.
     """
     formula = assumption.formula
     rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
     # Where axes may have the size 1, those before some can be of that size in all sequences alike.
     missing = range(len(rests) + 1) if min_size > 1 else [len(rests)]
     for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
-        ones: dict[Symbol, Dim] = {s: 1 if s in some else rests[0] for s in rests}
+        ones: dict[Symbol, Dim] = {s: 1 if s in some else max(min_size, 1) for s in rests}
         if normal(put_in(formula, ones)) != TRUE:
             axes = "axes that are not there" if some else f"axes that are, where sizes are at least {min_size}"
             hint = "name the axis, as batch[-1], or say how great the rank is"
