@@ -178,7 +178,9 @@ def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
     rank = len(kernel) + 2 if kernel else None if is_pool or not known else known[0]
     if rank is None:
         raise UnknownShapeError
-    return [Reach(rank=rank)] if is_pool else [Reach(rank=rank), Reach(rank=rank), Reach(rank=1)]
+    if is_pool:
+        return [Reach(rank=rank)]
+    return [Reach(rank=rank), Reach(rank=rank), None if call.node.op_type == "ConvInteger" else Reach(rank=1)]
 
 
 def _of_length(position: int) -> Reaches:
@@ -229,7 +231,7 @@ _REACHES: dict[str, Reaches] = {
     "EyeLike": _ranks(2),
     "Trilu": _triangle,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _ranks(3, 3, 3)),
-    **dict.fromkeys(("Conv", "ConvTranspose", "AveragePool", "LpPool", "MaxPool"), _windowed),
+    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose", "AveragePool", "LpPool", "MaxPool"), _windowed),
     "Pad": _of_length(1),
     "Tile": _of_length(1),
 }
