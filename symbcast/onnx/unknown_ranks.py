@@ -8,7 +8,7 @@ ask is not looked at, and noted; what is known of the end of their outputs holds
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
@@ -17,8 +17,7 @@ from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.errors import SymbcastError
 from symbcast.logic.formulas import TRUE
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.onnx.reaches import reaches_of
-from symbcast.onnx.registry import OPERATORS
+from symbcast.onnx.reaches import Reaches
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
 from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
 
@@ -34,7 +33,14 @@ _AS_FIRST = """
 """What has the shape of its first input, also where not all axes that it looks at are known."""
 
 
-def outputs_of_given_rank(call: NodeCall) -> Sequence[Value] | None:
+class Operators(NamedTuple):
+    """How far nodes look into inputs of unknown rank (see `symbcast.onnx.reaches`), and what their functions say."""
+
+    reaches: Reaches
+    answer: Callable[[NodeCall], Value | Sequence[Value]]
+
+
+def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
     """Return the outputs of a node all of whose inputs of unknown rank are given so by a caller, or are made of these.
 
     What it asks is asked. None where there is no such input, and where that cannot be said of all ranks at once.
@@ -44,15 +50,15 @@ def outputs_of_given_rank(call: NodeCall) -> Sequence[Value] | None:
     if not sequences or not call.asker.sequences.issuperset(sequences):
         return None
     try:
-        seen = _seen(call, shapes)
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
     except (ReachError, UnknownShapeError):
         return None
     for requirement, reason in seen.asked:
         call.require(requirement, reason)
-    return _answers(seen.call, seen.taken)
+    return _answers(operators, seen.call, seen.taken)
 
 
-def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
+def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -> Sequence[Value]:
     """Return the outputs of a node of which some input has an unknown rank, as far as they are known.
 
     What it asks of sizes is looked at only of inputs that it says the ranks of; else it is noted, for a reason, that it
@@ -60,19 +66,19 @@ def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
     """
     shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
     try:
-        reaches = reaches_of(call, shapes)
+        reaches = operators.reaches(call, shapes)
         if any(map(_says_rank, shapes, reaches)):
-            return _answers(_with_axes_named(call, shapes, reaches))
+            return _answers(operators, _with_axes_named(call, shapes, reaches))
     except RefusedError:
         return [NEVER] * len(call.node.output)
     except (ReachError, UnknownShapeError):
         pass
     call.note(reason)
     try:
-        seen = _seen(call, shapes)
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
         known = set(call.asker.origins)
         with call.asker.trying(call.walk.trying()):
-            found = _answers(seen.call, seen.taken)
+            found = _answers(operators, seen.call, seen.taken)
             made = call.asker.origins.keys() - known
         return [UNKNOWN if _speaks_of(v, made) else v for v in found]
     except (SymbcastError, ReachError, UnknownShapeError):
@@ -94,10 +100,9 @@ class Seen(NamedTuple):
     taken: list[tuple[Dim, Dims]]
 
 
-def _answers(call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
+def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
     """Return what the function of the operator says, as values of unknown rank where shapes have a sequence."""
-    domain = "" if call.node.domain == "ai.onnx" else call.node.domain
-    found = OPERATORS[domain, call.node.op_type](call)
+    found = operators.answer(call)
     return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
 
 
@@ -109,12 +114,12 @@ def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> 
     return call.walk.opened(put_back(value.shape, taken), value.dtype)
 
 
-def _seen(call: NodeCall, shapes: Sequence[Dims | None]) -> Seen:
-    """Return the node with each sequence as one axis. Raises `ReachError` and `UnknownShapeError`."""
+def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
+    """Return the node with each sequence as one axis. Raises `ReachError`."""
     seen: dict[int, Dims] = {}
     asked: list[tuple[Formula, str]] = []
     taken = []
-    for n, (shape, reach) in enumerate(zip(shapes, reaches_of(call, shapes), strict=True)):
+    for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
         if shape is not None and place_of(shape) is not None:
             found = laid(shape, reach)
             seen[n] = found.dims
