@@ -530,6 +530,7 @@ TAKEN_OUT = [
         "rank(a) <= 2 and (a[-1] == 1 or a[-1] == 3) and (a[-2] == 1 or a[-2] == 2)",
     ),
     (lambda e: e.einsum("...ij,jk->...ik", "*a, N, 3", "3, 4"), "(*a, N, 4)", "True"),
+    (lambda e: e.einsum("...ij,jk->...ik", "*a, 3", "3, 4"), "(*a, 4)", "rank(a) >= 1"),
     (lambda e: e.einsum("...i->i", "*a, N"), "(N,)", "rank(a) == 0"),
     (lambda e: e.conv("*x", "8, 3, 3"), "(x[-3], 8, x[-1] - 2)", "rank(x) == 3 and x[-1] >= 3 and x[-2] == 3"),
     (lambda e: e.pool("N, *x", "2"), "(N, x[-2], x[-1] - 1)", "rank(x) == 2 and x[-1] >= 2"),

@@ -61,6 +61,8 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
     many seconds, as in `symbcast.broadcast`.
 
+    An input of which nobody says the rank has a sequence of axes of its name, as ``rank(x)`` and ``x[-1]``.
+
     ``bind`` fixes sizes by name; ``shapes`` gives the shapes of inputs, which names or fixes their sizes; ``values``
     gives what is in inputs of integers, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are
     taken for granted.

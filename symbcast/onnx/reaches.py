@@ -32,8 +32,20 @@ def reaches_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach 
     found = _REACHES.get(call.node.op_type) if call.node.domain in ("", "ai.onnx") else None
     if found is None:
         raise UnknownShapeError
-    reaches = list(found(call, shapes))
-    return [*reaches, *[None] * (len(shapes) - len(reaches))][: len(shapes)]
+    return padded(found(call, shapes), len(shapes))
+
+
+def padded(reaches: Sequence[Reach | None], count: int) -> list[Reach | None]:
+    """Return the reach into each of so many inputs, None for those of which none is told."""
+    return [*reaches, *[None] * (count - len(reaches))][:count]
+
+
+def axes_held(call: NodeCall, position: int) -> list[int]:
+    """Return the numbers that an input holds; raises `UnknownShapeError` where they are not known."""
+    found = call.numbers(position)
+    if found is None:
+        raise UnknownShapeError
+    return found
 
 
 def _any(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -65,14 +77,7 @@ def _normalised(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach
 
 
 def _cumulated(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_of(_numbers(call, 1))]
-
-
-def _numbers(call: NodeCall, position: int) -> list[int]:
-    found = call.numbers(position)
-    if found is None:
-        raise UnknownShapeError
-    return found
+    return [reach_of(axes_held(call, 1))]
 
 
 def _reduced(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -129,7 +134,7 @@ def _sliced(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | N
         starts: Sequence[object] = call.integers("starts") or []
         axes = call.integers("axes")
     else:
-        starts, axes = call.elements(1) or (), _numbers(call, 3) if call.has(3) else None
+        starts, axes = call.elements(1) or (), axes_held(call, 3) if call.has(3) else None
     return [reach_of(range(len(starts)) if axes is None else axes)] if starts or axes else []
 
 
@@ -178,7 +183,9 @@ def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
     rank = len(kernel) + 2 if kernel else None if is_pool or not known else known[0]
     if rank is None:
         raise UnknownShapeError
-    return [Reach(rank=rank)] if is_pool else [Reach(rank=rank), Reach(rank=rank), Reach(rank=1)]
+    if is_pool:
+        return [Reach(rank=rank)]
+    return [Reach(rank=rank), Reach(rank=rank), None if call.node.op_type == "ConvInteger" else Reach(rank=1)]
 
 
 def _of_length(position: int) -> Reaches:
@@ -229,7 +236,7 @@ _REACHES: dict[str, Reaches] = {
     "EyeLike": _ranks(2),
     "Trilu": _triangle,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _ranks(3, 3, 3)),
-    **dict.fromkeys(("Conv", "ConvTranspose", "AveragePool", "LpPool", "MaxPool"), _windowed),
+    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose", "AveragePool", "LpPool", "MaxPool"), _windowed),
     "Pad": _of_length(1),
     "Tile": _of_length(1),
 }

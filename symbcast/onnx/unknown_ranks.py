@@ -8,8 +8,8 @@ ask is not looked at, and noted; what is known of the end of their outputs holds
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
 from symbcast.algebra.terms import symbols_of
@@ -17,13 +17,13 @@ from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.errors import SymbcastError
 from symbcast.logic.formulas import TRUE
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.onnx.reaches import reaches_of
-from symbcast.onnx.registry import OPERATORS
+from symbcast.onnx.reaches import Reaches
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
-from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank
+from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
     from symbcast.logic.formulas import Formula
 
 _AS_FIRST = """
@@ -33,7 +33,14 @@ _AS_FIRST = """
 """What has the shape of its first input, also where not all axes that it looks at are known."""
 
 
-def outputs_of_given_rank(call: NodeCall) -> Sequence[Value] | None:
+class Operators(NamedTuple):
+    """How far nodes look into inputs of unknown rank (see `symbcast.onnx.reaches`), and what their functions say."""
+
+    reaches: Reaches
+    answer: Callable[[NodeCall], Value | Sequence[Value]]
+
+
+def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
     """Return the outputs of a node all of whose inputs of unknown rank are given so by a caller, or are made of these.
 
     What it asks is asked. None where there is no such input, and where that cannot be said of all ranks at once.
@@ -43,15 +50,15 @@ def outputs_of_given_rank(call: NodeCall) -> Sequence[Value] | None:
     if not sequences or not call.asker.sequences.issuperset(sequences):
         return None
     try:
-        seen, asked = _seen(call, shapes)
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
     except (ReachError, UnknownShapeError):
         return None
-    for requirement, reason in asked:
+    for requirement, reason in seen.asked:
         call.require(requirement, reason)
-    return _answers(seen)
+    return _answers(operators, seen.call, seen.taken)
 
 
-def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
+def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -> Sequence[Value]:
     """Return the outputs of a node of which some input has an unknown rank, as far as they are known.
 
     What it asks of sizes is looked at only of inputs that it says the ranks of; else it is noted, for a reason, that it
@@ -59,19 +66,19 @@ def outputs_of_unknown_rank(call: NodeCall, reason: str) -> Sequence[Value]:
     """
     shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
     try:
-        reaches = reaches_of(call, shapes)
+        reaches = operators.reaches(call, shapes)
         if any(map(_says_rank, shapes, reaches)):
-            return _answers(_with_axes_named(call, shapes, reaches))
+            return _answers(operators, _with_axes_named(call, shapes, reaches))
     except RefusedError:
         return [NEVER] * len(call.node.output)
     except (ReachError, UnknownShapeError):
         pass
     call.note(reason)
     try:
-        seen, _ = _seen(call, shapes)
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
         known = set(call.asker.origins)
         with call.asker.trying(call.walk.trying()):
-            found = _answers(seen)
+            found = _answers(operators, seen.call, seen.taken)
             made = call.asker.origins.keys() - known
         return [UNKNOWN if _speaks_of(v, made) else v for v in found]
     except (SymbcastError, ReachError, UnknownShapeError):
@@ -85,32 +92,39 @@ def _as_first(call: NodeCall) -> Sequence[Value]:
     return (call.walk.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
 
 
-def _answers(call: NodeCall) -> Sequence[Value]:
+class Seen(NamedTuple):
+    """A node as its function sees it, what that asks of ranks and why, and what was taken out of sequences."""
+
+    call: NodeCall
+    asked: list[tuple[Formula, str]]
+    taken: list[tuple[Dim, Dims]]
+
+
+def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
     """Return what the function of the operator says, as values of unknown rank where shapes have a sequence."""
-    domain = "" if call.node.domain == "ai.onnx" else call.node.domain
-    found = OPERATORS[domain, call.node.op_type](call)
-    return [_opened(call, v) for v in ([found] if isinstance(found, Value) else found)]
+    found = operators.answer(call)
+    return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
 
 
-def _opened(call: NodeCall, value: Value) -> Value:
+def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> Value:
     if value is NEVER or value.shape is None or not any(map(mentions_rest, value.shape)):
         return value
     if not is_shape(value.shape):
         raise UnknownShapeError
-    return call.walk.opened(value.shape, value.dtype)
+    return call.walk.opened(put_back(value.shape, taken), value.dtype)
 
 
-def _seen(call: NodeCall, shapes: Sequence[Dims | None]) -> tuple[NodeCall, list[tuple[Formula, str]]]:
-    """Return the node as its function sees it, each sequence as one axis, and what that asks of ranks.
-
-    Raises `ReachError` and `UnknownShapeError`.
-    """
+def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
+    """Return the node with each sequence as one axis. Raises `ReachError`."""
     seen: dict[int, Dims] = {}
     asked: list[tuple[Formula, str]] = []
-    for n, (shape, reach) in enumerate(zip(shapes, reaches_of(call, shapes), strict=True)):
+    taken = []
+    for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
         if shape is not None and place_of(shape) is not None:
-            seen[n], requirement, reason = laid(shape, reach)
-            asked.append((requirement, f"{call.input_name(n)}: {reason}"))
+            found = laid(shape, reach)
+            seen[n] = found.dims
+            asked.append((found.requirement, f"{call.input_name(n)}: {found.reason}"))
+            taken += [] if found.taken is None else [found.taken]
     if call.node.op_type == "Concat":
         given = [s for s in shapes if s is not None]
         dims, ranks = of_one_rank(given, [seen.get(n, s) for n, s in enumerate(given)])
@@ -118,7 +132,7 @@ def _seen(call: NodeCall, shapes: Sequence[Dims | None]) -> tuple[NodeCall, list
         asked += [(f, "the operands must have one rank") for f in ranks]
     for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
         call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
-    return _with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE]
+    return Seen(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)
 
 
 def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:

@@ -17,9 +17,10 @@ from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
+from symbcast.onnx.reaches import reaches_of
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
-from symbcast.onnx.unknown_ranks import outputs_of_given_rank, outputs_of_unknown_rank
+from symbcast.onnx.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.onnx.validity.functions import key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
@@ -202,7 +203,7 @@ class Walk:
             self._type(node, domain, version, types)
         call = NodeCall(place, version, self, scope)
         if self.asker.sequences:
-            found = outputs_of_given_rank(call)
+            found = outputs_of_given_rank(call, _OPERATORS)
             if found is not None:
                 return self.asker.written(found)
         operator = self._operators.get((domain, op_type))
@@ -213,7 +214,7 @@ class Walk:
     def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
         """Return the outputs of a node that could not be answered for, as far as they are known; note why."""
         version = scope.versions.get(normal(place.node.domain), 1)
-        return outputs_of_unknown_rank(NodeCall(place, version, self, scope), reason)
+        return outputs_of_unknown_rank(NodeCall(place, version, self, scope), _OPERATORS, reason)
 
     def ends(self, value: Value) -> Dims:
         """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
@@ -301,6 +302,9 @@ class Walk:
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
+
+
+_OPERATORS = Operators(reaches_of, lambda call: OPERATORS[normal(call.node.domain), call.node.op_type](call))
 
 
 def _key_of_call(node: Any, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:

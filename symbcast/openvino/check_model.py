@@ -112,7 +112,7 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     assumptions = tuple(env.assumptions)
     asker = Asker(env, "openvino", Bounds({}))
     walk = OpenVinoWalk(Examined(question.model, {}, {}, inner=0), asker)
-    inputs, intervals = read_parameters(graph, env, given)
+    inputs, intervals = read_parameters(graph, env, given, are_open=question.min_size <= 1)
     sized(asker, inputs, question.min_size)
     for size, least, most in intervals:
         asker.assume(at_most(least, size))

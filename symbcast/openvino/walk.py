@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.requirements.recorder import Place
+from symbcast.onnx.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.onnx.values.value import Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.operators.families import OPERATORS
+from symbcast.openvino.reaches import reaches_of
 from symbcast.openvino.tail import infer
 
 
@@ -27,12 +30,24 @@ class OpenVinoWalk(Walk):
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         call = OpenVinoCall(place, self, scope)
+        if self.asker.sequences:
+            opened = outputs_of_given_rank(call, _OPERATORS)
+            if opened is not None:
+                return self.asker.written(opened)
         operator = OPERATORS.get(place.op_type) if not place.node.domain else None
         found = infer(call) if operator is None else operator(call)
         return self.asker.written((found,) if isinstance(found, Value) else found)
 
     def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
         """Return outputs of the element types that OpenVINO itself says."""
-        self.leave(place, reason)
         call = OpenVinoCall(place, self, self.top)
-        return [call.made(None, output=n) for n in range(len(place.node.output))]
+        found = outputs_of_unknown_rank(call, _OPERATORS, reason)
+        return found or [call.made(None, output=n) for n in range(len(place.node.output))]
+
+
+def _answer(call: NodeCall) -> Value | Sequence[Value]:
+    assert isinstance(call, OpenVinoCall)
+    return OPERATORS[call.node.op_type](call)
+
+
+_OPERATORS = Operators(reaches_of, _answer)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 from symbcast.algebra.arithmetic import join, join_members
 from symbcast.algebra.bounds import Bounds
@@ -16,11 +16,22 @@ from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.logic.formulas import TRUE, Formula, clauses
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shape, laid, of_one_rank
+from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shape, laid, of_one_rank, put_back
 from symbcast.reasons import Reason
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
+
+
+class Seen(NamedTuple):
+    """Operands as a shape function sees them, what that asks of ranks, and what was taken out of sequences."""
+
+    shapes: list[Dims]
+    constraints: list[Constraint]
+    taken: list[tuple[Dim, Dims]]
 
 
 class Operator(Rule):
@@ -57,21 +68,19 @@ class Operator(Rule):
         """Return how far it looks into each operand; None for one of which the rank must be known."""
         return [None] * len(shapes)
 
-    def lay(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
-        """Return operands as `output` sees them, a sequence of axes as one axis, and what that asks of the ranks.
-
-        Raises `ReachError`.
-        """
+    def lay(self, shapes: Sequence[Dims]) -> Seen:
+        """Return operands as `output` sees them, a sequence of axes as one axis. Raises `ReachError`."""
         found = [laid(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
         asked = [self._of_rank(f.requirement, f.reason, (n,)) for n, f in enumerate(found) if f.requirement != TRUE]
-        return [f.dims for f in found], asked
+        return Seen([f.dims for f in found], asked, [f.taken for f in found if f.taken is not None])
 
-    def lay_alike(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
+    def lay_alike(self, shapes: Sequence[Dims]) -> Seen:
         """As `lay`, of operands that must have one rank, with the same axes known of each. Raises `ReachError`."""
-        seen, asked = Operator.lay(self, shapes)
-        found, equal_ranks = of_one_rank(shapes, seen)
+        seen = Operator.lay(self, shapes)
+        found, equal_ranks = of_one_rank(shapes, seen.shapes)
         every = tuple(range(len(shapes)))
-        return found, [*asked, *(self._of_rank(f, "the operands must have one rank", every) for f in equal_ranks)]
+        more = (self._of_rank(f, "the operands must have one rank", every) for f in equal_ranks)
+        return Seen(found, [*seen.constraints, *more], seen.taken)
 
     def _of_rank(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:
         return Constraint(requirement, Origin(self.name, operands), Reason(self.name, reason))
@@ -83,14 +92,14 @@ class Operator(Rule):
         """
         self._check_count(shapes)
         try:
-            seen, asked = self.lay([tuple(s) for s in shapes])
+            seen = self.lay([tuple(s) for s in shapes])
         except ReachError as error:
             raise OperatorError(self.name, str(error)) from None
-        found = self.emit(seen)
+        found = self.emit(seen.shapes)
         output = [join(d) if isinstance(d, Joined) else d for d in found.output]
         if not is_shape(output):
             raise OperatorError(self.name, "the output would have two sequences of axes, or a size that is made of one")
-        return Emission([*asked, *found.constraints], found.output)
+        return Emission([*seen.constraints, *found.constraints], put_back(found.output, seen.taken))
 
     def check_operands(self, shapes: Sequence[Sequence[Any]]) -> None:
         """As `check_shapes`, of shapes some of which may be of unknown rank."""

@@ -8,7 +8,7 @@ rank of the sequence must be so many at least, or exactly so many where the oper
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from symbcast.algebra.arithmetic import add, subtract
 from symbcast.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 Dims: TypeAlias = "tuple[Dim, ...]"
+D = TypeVar("D")
 
 
 class Reach(NamedTuple):
@@ -65,11 +66,15 @@ def reach_beside_new(axes: Iterable[int]) -> Reach:
 
 
 class Laid(NamedTuple):
-    """An operand as a shape function sees it, and what that asks of its rank."""
+    """An operand as a shape function sees it, and what that asks of its rank.
+
+    ``taken`` are a sequence and what is in its place where axes are taken out of it that must be there.
+    """
 
     dims: Dims
     requirement: Formula = TRUE
     reason: str = ""
+    taken: tuple[Dim, Dims] | None = None
 
 
 class ReachError(Exception):
@@ -113,8 +118,26 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
     least = reach.last if reach.least is None else reach.least
     sequence, known = dims[place], len(dims) - 1
     there = TRUE if least <= known else _settled(at_most(least - known, rank_of(sequence)))
-    taken = (without_last(sequence, missing), *_last(sequence, missing))
-    return Laid((*dims[:place], *taken, *dims[place + 1 :]), there, f"the operand must have rank {least} at least")
+    parts = (without_last(sequence, missing), *_last(sequence, missing))
+    seen, reason = (*dims[:place], *parts, *dims[place + 1 :]), f"the operand must have rank {least} at least"
+    return Laid(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
+
+
+def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
+    """Return an output with sequences in the place of all that was made of them, where it still is as it was.
+
+    >>> from symbcast.algebra.sequences import AxisSequence
+    >>> a = AxisSequence("a")
+    >>> put_back((a.rest(1), a.axis(1), 3), [(a.rest(), (a.rest(1), a.axis(1)))])
+    (*a, 3)
+    """
+    found: tuple[D | Dim, ...] = tuple(dims)
+    for sequence, parts in taken:
+        starts = (n for n in range(len(found)) if found[n : n + len(parts)] == parts)
+        place = next(starts, None)
+        if place is not None:
+            found = (*found[:place], sequence, *found[place + len(parts) :])
+    return found
 
 
 def _last(sequence: Dim, count: int) -> list[Dim]:

@@ -12,14 +12,13 @@ from symbcast.operators import attributes as kind
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.indexing import gather, indexable
 from symbcast.operators.joins import concat, split_as, split_evenly, stack
-from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.operator import Operator, Seen, reading, recorded
 from symbcast.operators.padding import MODES, Padding, ends_of, pad
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.slices import cut
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting.constraints import Constraint
     from symbcast.logic.formulas import Formula
 
 
@@ -37,7 +36,7 @@ class Concat(Operator):
         """Those up to the axis along which tensors are put together."""
         return [reach_of((self.axis,))] * len(shapes)
 
-    def lay(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
+    def lay(self, shapes: Sequence[Dims]) -> Seen:
         return self.lay_alike(shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -58,7 +57,7 @@ class Stack(Operator):
         """Those before or behind the new one."""
         return [reach_beside_new((self.axis,))] * len(shapes)
 
-    def lay(self, shapes: Sequence[Dims]) -> tuple[list[Dims], list[Constraint]]:
+    def lay(self, shapes: Sequence[Dims]) -> Seen:
         return self.lay_alike(shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from itertools import product
+from pathlib import Path
 
 import numpy as np
+import onnx as onnx_package
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import symbcast as sb
 from symbcast import onnx
@@ -275,3 +278,36 @@ def test_values_whose_rank_data_decide_keep_what_is_known_of_their_ends():
     assert str(report.shapes["g"]) == "(y_dim_0, 4)"
     assert report.verdict is sb.Verdict.UNKNOWN
     assert [u.node for u in report.unanalysed] == ["y", "z", "g"]
+
+
+with (Path(__file__).parents[1] / "data" / "unknown_rank_nodes.tsv").open(encoding="utf-8", newline="") as _file:
+    PEERS = list(csv.DictReader(_file, delimiter="\t"))
+
+
+def peer_answer(row):
+    """Return the outputs, the condition and how many nodes are left of a model of one node; of no model, its error."""
+    values = dict(zip("abcdefghij", json.loads(row["inputs"]), strict=False))
+    inputs, held = [], []
+    for name, value in values.items():
+        if value is not None and "value" in value:
+            found = np.array(value["value"], dtype=helper.tensor_dtype_to_np_dtype(value["dtype"]))
+            held.append(numpy_helper.from_array(found, name))
+        elif value is not None:
+            inputs.append(helper.make_tensor_value_info(name, value["dtype"], value["shape"]))
+    outputs = [f"o{n}" for n in range(int(row["outputs"]))]
+    given = ["" if value is None else name for name, value in values.items()]
+    node = helper.make_node(row["op"], given, outputs, **json.loads(row["attributes"]))
+    told = [onnx_package.ValueInfoProto(name=name) for name in outputs]
+    graph = helper.make_graph([node], "g", inputs, told, held)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", int(row["opset"]))], ir_version=10)
+    try:
+        report = onnx.check(made)
+    except sb.SymbcastError as error:
+        return type(error).__name__, "", ""
+    left = sum(not u.is_about_data for u in report.unanalysed)
+    return "; ".join(str(report.shapes[name]) for name in outputs), str(sb.Condition(report.condition)), str(left)
+
+
+@pytest.mark.parametrize("row", PEERS, ids=lambda row: row["test"])
+def test_questions_of_others(row):
+    assert peer_answer(row) == (row["shapes"], row["condition"], row["left"])

@@ -67,7 +67,7 @@ class ModelAnswer:
 
     @property
     def inputs(self) -> dict[str, Shape | None]:
-        """The shapes of the inputs by name; None where the model does not say the rank."""
+        """The shapes of the inputs by name; None for what is no tensor."""
         return shapes_of(self._checked.inputs.values)
 
     @property

@@ -36,17 +36,17 @@ class Parameters(NamedTuple):
     intervals: tuple[Interval, ...]
 
 
-def read_parameters(graph: Graph, env: ShapeEnv, given: Given = NOTHING) -> Parameters:
+def read_parameters(graph: Graph, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True) -> Parameters:
     """Read the parameters of a graph, with what the caller knows of them.
 
     A dimension that is not static is called ``<input>_dim_<axis>``, or as the first one is that shares its
     ``ov.Symbol``: dimensions of one symbol are one size. A dimension ``2..5`` is a size between these. Raises
-    `BindingError` where what is given cannot be of these inputs.
+    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.onnx`.
     """
     names = [declared.name for declared in graph.input]
     reader = _Reader()
     values = {name: reader.value(name, op) for name, op in zip(names, graph.parameters, strict=True)}
-    inputs = inputs_of(values, env, given, {})
+    inputs = inputs_of(values, env, given, {}, are_open=are_open)
     found = (i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name]))
     return Parameters(inputs, tuple(dict.fromkeys(found)))
 

@@ -81,6 +81,10 @@ def _clamped(call: OpenVinoCall, low: float, high: float, element: Element) -> E
     return element
 
 
+KEEP_SHAPE = (*_KEEPS.split(), *_EACH)
+"""Operators whose output has the shape of their first input."""
+
+
 # Two operands.
 
 
@@ -144,6 +148,10 @@ _BINARY: Mapping[str, Binary | None] = {
     "SquaredDifference": None,
     "Subtract": BINARY["Sub"],
 }
+
+
+TWO_OPERANDS = tuple(_BINARY)
+"""Operators on two operands, broadcast together as the attribute ``auto_broadcast`` says."""
 
 
 @operator(*_BINARY)

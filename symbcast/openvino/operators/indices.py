@@ -99,6 +99,8 @@ def scatter(call: OpenVinoCall) -> Value:
 @operator("ShapeOf")
 def shape_of(call: OpenVinoCall) -> Value:
     """The sizes of all axes."""
+    if call.value(0).shape is None:
+        return call.made((call.rank_of(0),))
     dims = call.shape(0)
     return call.made((len(dims),), Elements(dims))
 
