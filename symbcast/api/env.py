@@ -76,9 +76,8 @@ class ShapeEnv(ShapeFunctions, Guards):
         """
         from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
-        from symbcast.questions.cases import cases_of_program
+        from symbcast.questions.division import cases_of_program
 
-        self.check_ranks("cases")
         return cases_of_program(Cases, self, Condition(self), hints, limit)
 
     # What follows from the whole.

@@ -240,9 +240,8 @@ class Result(Call, Guards):
         """
         from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
-        from symbcast.questions.cases import cases_of_call
+        from symbcast.questions.division import cases_of_call
 
-        self.check_ranks("cases")
         return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:

@@ -66,18 +66,19 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
     check_function_name(name)
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)
-    lines = [f"all(_size >= 0 for _size in {p})" if _is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
-    lines += [_of_axes(part, parameters) for part in parts]
+    lines = [f"all(_size >= 0 for _size in {p})" if is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
+    lines += [source_of_axes(part, parameters) for part in parts]
     helpers = helper_sources(lines, parts)
     head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
     return f"{helpers}{head}{_conjunction(lines)}"
 
 
-def _is_axes(s: Symbol) -> bool:
+def is_axes(s: Symbol) -> bool:
+    """Return whether a parameter has the sizes of all axes of a sequence."""
     return isinstance(s, SequenceSymbol)
 
 
-def _of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
     """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
 
     What speaks of each axis before some holds on all that there are, counted from these.

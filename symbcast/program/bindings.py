@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
@@ -103,15 +103,29 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
 
     Raises `BindingError` for a size of the formula that is missing, and for what is no size.
     """
-    from symbcast.solver.evaluation import AxisSizes, holds_at
+    from symbcast.solver.evaluation import holds_at
+
+    return holds_at(formula, read_needed(symbols_in(formula), names, given, named, "holds"))
+
+
+def read_needed(
+    needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
+) -> Mapping[Symbol, int]:
+    """Return the sizes by symbol that are given of some names; those that are needed must be among them.
+
+    Sequences of axes have shapes, and what is returned is then an `AxisSizes`. Raises `BindingError`; ``call`` is what
+    would take the sizes.
+    """
+    from symbcast.solver.evaluation import AxisSizes
 
     axes, given, named = read_axes(names, given, named)
     plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
     sizes = read_sizes(plain, given, named)
-    mentioned = symbols_in(formula)
-    needed = {**{plain[s]: 2 for s in mentioned if s in plain}, **{s.name: (2, 2) for s in sequences_of(mentioned)}}
-    check_all_given(needed, {**sizes, **{s.name: found for s, found in axes.items()}}, "holds")
-    return holds_at(formula, AxisSizes({s: sizes[name] for s, name in plain.items() if name in sizes}, axes))
+    asked = {name: 2 for s, name in plain.items() if s in needed}
+    missing = {**asked, **{s.name: (2, 2) for s in sequences_of(needed)}}
+    check_all_given(missing, {**sizes, **{s.name: found for s, found in axes.items()}}, call)
+    found = {s: sizes[name] for s, name in plain.items() if name in sizes}
+    return AxisSizes(found, axes) if len(plain) < len(names) else found
 
 
 def _shapes_of_ranks(
