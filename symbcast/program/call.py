@@ -10,6 +10,7 @@ from symbcast.algebra.sequences import Rest, mentions_rest, rolled
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.broadcasting import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.broadcasting.outputs import open_axes
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
@@ -144,10 +145,10 @@ class Call:
         """
         if not self._open:
             return 0
-        found = [any(map(mentions_rest, d if isinstance(d, Joined) else (d,))) for d in self.emission.output]
-        if any(found[1:]) or self._bound:
+        found = open_axes(self.emission.output)
+        if found is None or self._bound:
             self.check_ranks("axes counted from the end")
-        return sum(found)
+        return found or 0
 
     @property
     def scope(self) -> Scope | None:
