@@ -195,12 +195,11 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         sb.broadcast("*a, N", "*a").cases,
         sb.broadcast("N, *a", "N, *a").cases,
         result.cases().to_cpp,
-        result.repairs,
+        lambda: sb.broadcast("*a, N", "*a").surprises,
         result.to_stablehlo,
         result.to_cpp,
         result.to_smtlib,
         result.to_mlir,
-        lambda: result.surprises,
         lambda: sb.broadcast("*a, N", "*a").expands("A", -1),
         lambda: sb.broadcast("N, *a", "M, *a").expands("A", -1),
         lambda: sb.solve("*a", out="2, 3"),
@@ -244,6 +243,38 @@ def test_cases_of_sequences_that_meet_need_a_greatest_rank_of_one():
     ]
     with pytest.raises(sb.UnknownRankError, match=r'where \*a and \*b meet: .*"rank\(b\) <= 2"'):
         sb.broadcast("*a, N", "*b, N").cases()
+
+
+def test_surprises_speak_of_axes_that_are_there():
+    found = [(s.kind, s.text, s.axis, s.sizes) for s in sb.broadcast("*a, 2", "*b, M, 2").surprises]
+    assert found == [
+        (
+            "stretch",
+            "where an axis of *a[:-1] of A is 1, it is stretched onto *b of B",
+            -3,
+            {"a": (1, 1), "b": (2,), "M": 1},
+        ),
+        (
+            "stretch",
+            "where an axis of *b of B is 1, it is stretched onto *a[:-1] of A",
+            -3,
+            {"a": (2, 1), "b": (1,), "M": 1},
+        ),
+        ("stretch", "where a[-1] is 1, axis -2 of A is stretched onto M of B", -2, {"a": (1,), "b": (1,), "M": 2}),
+        ("stretch", "where M is 1, axis -2 of B is stretched onto a[-1] of A", -2, {"a": (2,), "b": (1,), "M": 1}),
+    ]
+    (outer,) = sb.broadcast("N", "*a, N, 1").surprises
+    assert (outer.kind, outer.axis, outer.sizes["N"]) == ("outer-product", -1, 2)
+    assert sb.broadcast("*a, N, M", "*a, N, M").surprises == sb.broadcast("*a, N", "2, 3").surprises == ()
+
+
+def test_repairs_edit_the_known_end():
+    (repair,) = sb.broadcast("*a, 3, N", "*a, N").repairs()
+    assert (repair.text, repair.code["numpy"]) == ("reshape B to (*a, 1, N)", "b[..., None, :]")
+    assert repair.shape.rank is None and "b[..., None, :]" in sb.broadcast("*a, 3, N", "*a, N").explain()
+    (assumed,) = sb.broadcast("*a, N", "2, 3").repairs()
+    assert assumed.kind == "assume" and not assumed.code
+    assert [r.kind for r in sb.broadcast("N, *a", "M, *a").repairs()] == ["assume", "assume"]
 
 
 def test_cases_of_programs_of_unknown_rank():
@@ -322,7 +353,10 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     env.assume("rank(a) == 2")
     assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
     assert [str(c.guard) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
-    for question in (env.to_cpp, lambda: env.expands("x", "A", -1)):
+    assert str(env.expands("x", "A", -1)) == "A of x on axis -1: stretched when N == 1"
+    env = sb.ShapeEnv()
+    env.broadcast("*a, N", "*a", origin="x")
+    for question in (env.to_cpp, env.cases, lambda: env.expands("x", "A", -1)):
         with pytest.raises(sb.UnknownRankError):
             question()
 

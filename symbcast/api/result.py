@@ -205,7 +205,6 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.surprises import surprises
 
-        self.check_ranks("surprises")
         return surprises(self)
 
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
@@ -221,7 +220,6 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.repairs import repairs
 
-        self.check_ranks("repairs")
         return repairs(self, limit)
 
     def cases(self, limit: int | None = None) -> Cases:

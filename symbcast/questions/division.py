@@ -10,21 +10,21 @@ from symbcast.algebra.sequences import Rest, SequenceSymbol, sequences_of
 from symbcast.algebra.symbols import Symbol
 from symbcast.broadcasting import Rule
 from symbcast.characters import sizes_text
-from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
+from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.logic.formulas import FALSE, TRUE, Formula, equal
-from symbcast.program.assumptions import Assumption
 from symbcast.program.bindings import read_axes, read_sizes
 from symbcast.program.call import Call
 from symbcast.program.limits import check_limit
 from symbcast.program.premises import knowledge
 from symbcast.program.program import Program
+from symbcast.program.ranked import RankedSizes
 from symbcast.program.statement import Statement
 from symbcast.program.unrolling import Unrolled, sizes_at
 from symbcast.questions.cases import MOST, Case, Division, Hint, Question
 from symbcast.questions.choices import Column
 from symbcast.questions.layouts import Broadcast, OpenBroadcast, broadcast_of, joins_in
 from symbcast.questions.partition import Partition, Parts
-from symbcast.questions.ranks import RankColumn, Ranks, told_apart
+from symbcast.questions.ranks import RankColumn, Ranks
 from symbcast.shapes import Shape, is_open
 from symbcast.solver.knowledge import Knowledge
 from symbcast.verdicts import Verdict
@@ -49,26 +49,9 @@ class _Sizes:
     ranks: Ranks | None = None
 
     @staticmethod
-    def of_axes(
-        asked: Sequence[Formula], names: Mapping[Symbol, str], assumptions: Sequence[Assumption], min_size: int
-    ) -> _Sizes:
-        """Return the sizes of a question where there are sequences of axes.
-
-        Raises `UnknownRankError` as `_check_cuts` does.
-        """
-        sequences = sequences_of(names)
-        formulas = [*asked, *(a.formula for a in assumptions)]
-
-        def known(unrolled: Unrolled) -> Knowledge:
-            symbols = (*unrolled.symbols(names), *unrolled.hidden)
-            return knowledge(symbols, unrolled.known(assumptions), min_size)
-
-        first = Unrolled(formulas, sequences, min_size)
-        _check_cuts(first)
-        made = Unrolled([*formulas, *told_apart(sequences, known(first))], sequences, min_size)
-        found = known(made)
-        told = {s: names.get(s, s.name) for s in made.symbols(names)}
-        return _Sizes([f for formula in asked for f in made.formulas(formula)], told, found, made, Ranks(made, found))
+    def of_ranks(found: RankedSizes) -> _Sizes:
+        """Return the sizes of a question where there are sequences of axes."""
+        return _Sizes(found.asked, found.names, found.knowledge, found.unrolled, Ranks(found))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Told:
         """Return a broadcast of which cases are told; ``output`` is that of an operator."""
@@ -90,12 +73,6 @@ class _Sizes:
         return Partition(self.knowledge, told, self.asked)
 
 
-def _check_cuts(unrolled: Unrolled) -> None:
-    """Raise `UnknownRankError` where a sequence lies under itself at another axis."""
-    for s in unrolled.mixed:
-        raise UnknownRankError("cases of a sequence beside itself, moved by some axes", s.rest().name)
-
-
 def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | None = None) -> D:
     """Return the cases of a broadcast; ``condition`` is the condition of it as a value."""
     asked, scope = [c.requirement for c in call.constraints], call.scope
@@ -104,9 +81,7 @@ def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | 
     elif not scope.sequences:
         sizes = _Sizes(asked, scope.names, scope.knowledge)
     else:
-        if scope.unrolled is not None:
-            _check_cuts(scope.unrolled)
-        sizes = _Sizes.of_axes(asked, scope.names, call.assumptions, scope.min_size)
+        sizes = _Sizes.of_ranks(RankedSizes.of_call("cases", call))
     broadcast = sizes.broadcast(call.rule.called, call.rule, call.operands)
     dims = [d for s in call.operands for d in s.dims]
     partition = sizes.partition([*joins_in(dims), *broadcast.columns()])
@@ -124,7 +99,7 @@ def cases_of_program(
     asked += (c.requirement for op in operations for c in op.constraints)
     assumed, least = program.assumptions, program.min_size
     if sequences_of(program.shown):
-        sizes = _Sizes.of_axes(asked, program.shown, assumed, least)
+        sizes = _Sizes.of_ranks(RankedSizes("cases", asked, program.shown, (assumed, least)))
     else:
         sizes = _Sizes(asked, program.shown, knowledge(program.shown, assumed, least))
     broadcasts: list[Told] = []

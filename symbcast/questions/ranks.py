@@ -13,18 +13,14 @@ from symbcast.algebra.arithmetic import join, replaced
 from symbcast.algebra.sequences import Axis, AxisSequence, Rest, axis_of, is_sequence
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import UnknownRankError
-from symbcast.logic.formulas import Compatible, Formula, at_most
+from symbcast.logic.formulas import Formula, at_most
 from symbcast.questions.choices import Column
 from symbcast.shapes import Shape, any_shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
-    from symbcast.program.unrolling import Unrolled
+    from symbcast.program.ranked import RankedSizes
     from symbcast.questions.choices import Choice
-    from symbcast.solver.knowledge import Knowledge
-
-MOST = 8
-"""Of a sequence that has at most so many axes, all are told apart."""
 
 
 class RankColumn(NamedTuple):
@@ -71,11 +67,9 @@ class RankColumn(NamedTuple):
 class Ranks:
     """The ranks that the cases of a question tell apart; ``bounded`` are the sequences that have no further axes."""
 
-    def __init__(self, unrolled: Unrolled, known: Knowledge) -> None:
-        self.depths: Mapping[AxisSequence, int] = unrolled.depths
-        self._bounded = {
-            s for s, depth in self.depths.items() if (most := _greatest(known, s)) is not None and most <= depth
-        }
+    def __init__(self, sizes: RankedSizes) -> None:
+        self.depths: Mapping[AxisSequence, int] = sizes.unrolled.depths
+        self._bounded = {s for s, most in sizes.greatest.items() if most is not None and most <= self.depths[s]}
 
     def columns(self) -> Iterator[RankColumn]:
         """Yield the columns in which ranks are chosen."""
@@ -135,25 +129,6 @@ class Ranks:
             names = [s.rest().name for s in found]
             raise UnknownRankError(f"cases where {' and '.join(names)} meet", names[-1], _hint(list(found)[-1]))
         return [s.rest(self.depths[s]) for s in found]
-
-
-def told_apart(symbols: Iterable[AxisSequence], known: Knowledge) -> list[Formula]:
-    """Return formulas in which ranks are mentioned, and all axes of the sequences that have few."""
-    found: list[Formula] = []
-    for s in symbols:
-        greatest = _greatest(known, s)
-        axes = [s.axis(greatest)] if greatest is not None and 0 < greatest <= MOST else []
-        found.append(Compatible((s.rank, *axes)))
-    return found
-
-
-def _greatest(known: Knowledge, sequence: AxisSequence) -> int | None:
-    """Return the greatest rank of a sequence by what is known of it alone."""
-    rank = known.values.get(sequence.rank, sequence.rank)
-    if isinstance(rank, int):
-        return rank
-    domain = known.domains.get(rank)  # type: ignore[call-overload] # a value that is no number is a Symbol
-    return None if domain is None else domain.greatest
 
 
 def _cut(dim: Dim, ranks: Mapping[AxisSequence, int]) -> Dim:

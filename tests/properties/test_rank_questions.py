@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from math import prod
 
+import numpy as np
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 from rank_expansions import expansions, holds
@@ -109,7 +110,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
         event("refused")
         assert (
             any(d in s for s in shapes for d in ("*b", "..."))
-            or "moved by some axes" in result.reason
+            or "meet others of the same sequence" in result.reason
             or len([s for s in shapes if "*a" in s]) > 1
         )
         return
@@ -173,3 +174,127 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
         assert case.guard.holds(case.witness())
         hinted = env.cases([case.witness()], limit=1)
         assert str(hinted[0].guard) == str(case.guard)
+
+
+def cells_of(shape):
+    """Return what an operand has on its known axes, from the end, and the sequence before these."""
+    known = [w for w in shape if not w.startswith(("*", "."))]
+    return known[::-1], next((w for w in shape if w.startswith(("*", "."))), "")
+
+
+def stretched_pairs(shapes):
+    """Yield the axes, from the end, on which two operands have sizes with different names, one of a sequence's axes."""
+    (first, one), (second, other) = map(cells_of, shapes)
+    known = max(len(first), len(second))
+    for back in range(1, known + 1 + ((bool(one) and bool(other) and one != other) or "..." in (one, other))):
+        names = [
+            own[back - 1] if back <= len(own) else f"{n if name == '...' else name}[{back - len(own)}]" if name else "1"
+            for n, (own, name) in enumerate(((first, one), (second, other)))
+        ]
+        if names[0] != names[1] and not any(n.isdecimal() for n in names):
+            yield back, back > known
+
+
+@given(st.lists(_shapes, min_size=2, max_size=2), _assumptions, _least)
+@example([["*a", "N"], ["*b", "M"]], (), 0)
+@example([["*a", "N"], ["M", "3"]], (), 2)
+@example([["N"], ["*a", "N", "1"]], (), 0)
+def test_surprises_are_those_that_some_sizes_of_some_rank_make(shapes, assumption, min_size):
+    found = asked(shapes, ("numpy", {}), assumption, min_size)
+    if found is None:
+        return
+    result, shapes, assume = found
+    try:
+        surprises = result.surprises
+    except sb.UnknownRankError:
+        assert "meet others of the same sequence" in result.reason
+        return
+    event(f"{len(surprises)} surprises")
+    for surprise in surprises:
+        output = result.evaluate(surprise.sizes)
+        operands = [sb.broadcast(o).evaluate(_of(surprise.sizes, o)) for o in result.operands]
+        if surprise.kind == "stretch":
+            one, other = (operands[n] for n in surprise.operands)
+            assert one[surprise.axis] == 1 != other[surprise.axis] == output[surprise.axis], surprise
+    told = {(s.operands[0], s.axis) for s in surprises if s.kind == "stretch"}
+    pairs = list(stretched_pairs(shapes))
+    last = max((back for back, is_first in pairs if is_first), default=99)
+    told = {(n, max(axis, -last)) for n, axis in told}
+    assert {back for _, back in told} <= {-back for back, _ in pairs}
+    for _, concrete, output in outcomes(shapes, ("numpy", {}), assume, min_size):
+        for back, is_first in pairs if output is not None else ():
+            for place in range(back, len(output) + 1) if is_first else (back,):
+                for n in range(2):
+                    one, other = concrete[n], concrete[1 - n]
+                    if min(len(one), len(other)) >= place and one[-place] == 1 != other[-place]:
+                        assert (n, -back) in told, (shapes, concrete, surprises)
+
+
+def _of(sizes, shape):
+    return {name: size for name, size in sizes.items() if name in (sb.broadcast(shape).witness() or {})}
+
+
+@given(st.lists(_shapes, min_size=2, max_size=2), _least)
+@example([["*a", "N", "M"], ["*a", "M", "N"]], 0)
+@example([["*a", "3", "N"], ["*a", "N"]], 0)
+def test_repairs_are_right_at_all_ranks(shapes, min_size):
+    found = asked(shapes, ("numpy", {}), (), min_size)
+    if found is None:
+        return
+    result, shapes, _ = found
+    repairs = result.repairs()
+    event(f"{len(repairs)} repairs")
+    for repair in repairs:
+        if repair.kind in ("assume", "rule"):
+            assert not repair.code or "*" not in str(shapes) or "[" not in repair.text
+            continue
+        position = next(n for n in range(2) if repair.operands[n] != result.operands[n])
+        edited = sb.broadcast(*repair.operands, min_size=min_size)
+        assert edited.verdict is repair.verdict
+        for sizes, concrete, _ in islice(outcomes(shapes, ("numpy", {}), (), min_size), 200):
+            wanted = sb.broadcast(repair.operands[position]).evaluate(_of(sizes, repair.operands[position]))
+            if repair.kind == "slice" and concrete[position][repair_axis(repair)] < wanted[repair_axis(repair)]:
+                continue
+            array = np.zeros(concrete[position])
+            code = repair.code["numpy"]
+            assert eval(code, {"np": np, "ab"[position]: array}).shape == wanted, (shapes, repair)
+            outputs = [np.zeros(s) for s in concrete]
+            outputs[position] = np.zeros(wanted)
+            if repair.verdict is V.ALWAYS:
+                assert np.broadcast(*outputs).shape is not None
+
+
+def repair_axis(repair):
+    return int(repair.text.split()[2])
+
+
+@given(st.lists(_shapes, min_size=3, max_size=3), _least)
+@example([["*a", "N"], ["2", "3"], ["*a", "1"]], 0)
+def test_operands_of_programs_are_stretched_where_they_are_so_at_all_ranks(shapes, min_size):
+    texts = [f"({', '.join(s)},)" if s else "()" for s in shapes]
+    env = sb.ShapeEnv(min_size=min_size)
+    try:
+        made = env.broadcast(texts[0], texts[1], origin="first")
+        env.broadcast(made, texts[2], origin="second")
+        found = {(n, -1): env.expands("second", n, -1) for n in range(2)}
+    except (sb.UnknownRankError, sb.IncompatibleProgramError, sb.ShapeTypeError) as error:
+        event(type(error).__name__)
+        return
+    if not sequences_of(env.shown):
+        return
+    for (operand, axis), expansion in found.items():
+        event(expansion.verdict.value)
+        seen = set()
+        for sizes, concrete in islice(expansions(shapes), EXPANDED):
+            if any(size < min_size for s in sizes.values() for size in (s if isinstance(s, tuple) else (s,))):
+                continue
+            first = RULES["numpy"](*concrete[:2])
+            output = None if first is None else RULES["numpy"](first, concrete[2])
+            if output is None:
+                continue
+            own = (first, concrete[2])[operand]
+            is_stretched = (own[axis] if own else 1) != output[axis]
+            seen.add(is_stretched)
+            assert expansion.condition.holds(sizes) is is_stretched, (shapes, sizes)
+        assert expansion.verdict is not V.ALWAYS or seen <= {True}
+        assert expansion.verdict is not V.NEVER or seen <= {False}
