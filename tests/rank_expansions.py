@@ -62,6 +62,10 @@ def holds(assumption, sizes):
             return len(a) >= 1
         case "rank(a) == 2":
             return len(a) == 2
+        case "rank(a) <= 1":
+            return len(a) <= 1
+        case "rank(b) <= 1":
+            return len(b) <= 1
         case "a[-1] == 2":
             return a[-1:] == (2,)
         case "a[-2] >= 2":

@@ -272,13 +272,15 @@ def test_a_size_that_is_called_like_an_axis_is_another_in_sympy_too():
 def test_what_is_asked_of_known_ranks_alone_says_so():
     result = sb.broadcast("*batch, N", "2, 3")
     asked = [
-        result.cases,
-        result.repairs,
+        sb.broadcast("*a, N", "*b, N").cases,
+        sb.broadcast("*a, N", "*a").cases,
+        sb.broadcast("N, *a", "N, *a").cases,
+        result.cases().to_cpp,
+        lambda: sb.broadcast("*a, N", "*a").surprises,
         result.to_stablehlo,
         result.to_cpp,
         result.to_smtlib,
         result.to_mlir,
-        lambda: result.surprises,
         lambda: sb.broadcast("*a, N", "*a").expands("A", -1),
         lambda: sb.broadcast("N, *a", "M, *a").expands("A", -1),
         lambda: sb.solve("*a", out="2, 3"),
@@ -290,6 +292,87 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
     for question in asked:
         with pytest.raises(sb.UnknownRankError, match="the rank is not known in"):
             question()
+
+
+def test_there_is_a_case_for_each_rank_and_one_from_a_rank_on():
+    cases = sb.broadcast("*batch, N", "4, 3", assume="N == 3").cases()
+    assert [(str(c.guard), str(c.shape)) for c in cases] == [
+        ("rank(batch) == 0", "(4, 3)"),
+        ("batch[-1] == 4", "(*batch[:-1], 4, 3)"),
+        ("rank(batch) >= 1 and batch[-1] == 1", "(*batch[:-1], 4, 3)"),
+    ]
+    assert [str(c.strides[0]) for c in cases] == ["(0, 1)", "(12, 3, 1)", "(3, 0, 1)"]
+    assert cases[1].stretched == ((False, False, False), (True, False, False))
+    assert cases[1].witness() == {"batch": (4,), "N": 3} and cases.is_complete and cases.naive is None
+    assert cases.find(batch=(7, 1), N=3) is cases[2] and cases.find(batch=(5,), N=3) is None
+    assert all(claim.proof.value == "proved" for claim in cases.certify().claims)
+    space = {}
+    exec(cases.to_python(), space)
+    assert [space["dispatch"](axes, 3) for axes in ((), (4,), (6, 1), (5,), (-1,))] == [0, 1, 2, -1, -1]
+    assert "batch=(4,)" in str(cases) and "rank(batch)" in cases._repr_html_()
+    schema = pytest.importorskip("jsonschema")
+    schema.validate(json.loads(json.dumps(cases.to_dict())), cases.json_schema())
+
+
+def test_cases_of_sequences_that_meet_need_a_greatest_rank_of_one():
+    cases = sb.broadcast("*a, N", "*b, N", assume="rank(b) <= 1").cases()
+    assert [str(c.shape) for c in cases] == [
+        "(N,)",
+        "(b[-1], N)",
+        "(*a[:-1], a[-1], N)",
+        "(*a[:-1], a[-1], N)",
+        "(*a[:-1], b[-1], N)",
+        "(*a[:-1], a[-1], N)",
+    ]
+    with pytest.raises(sb.UnknownRankError, match=r'where \*a and \*b meet: .*"rank\(b\) <= 2"'):
+        sb.broadcast("*a, N", "*b, N").cases()
+
+
+def test_surprises_speak_of_axes_that_are_there():
+    found = [(s.kind, s.text, s.axis, s.sizes) for s in sb.broadcast("*a, 2", "*b, M, 2").surprises]
+    assert found == [
+        (
+            "stretch",
+            "where an axis of *a[:-1] of A is 1, it is stretched onto *b of B",
+            -3,
+            {"a": (1, 1), "b": (2,), "M": 1},
+        ),
+        (
+            "stretch",
+            "where an axis of *b of B is 1, it is stretched onto *a[:-1] of A",
+            -3,
+            {"a": (2, 1), "b": (1,), "M": 1},
+        ),
+        ("stretch", "where a[-1] is 1, axis -2 of A is stretched onto M of B", -2, {"a": (1,), "b": (1,), "M": 2}),
+        ("stretch", "where M is 1, axis -2 of B is stretched onto a[-1] of A", -2, {"a": (2,), "b": (1,), "M": 1}),
+    ]
+    (outer,) = sb.broadcast("N", "*a, N, 1").surprises
+    assert (outer.kind, outer.axis, outer.sizes["N"]) == ("outer-product", -1, 2)
+    assert sb.broadcast("*a, N, M", "*a, N, M").surprises == sb.broadcast("*a, N", "2, 3").surprises == ()
+
+
+def test_repairs_edit_the_known_end():
+    (repair,) = sb.broadcast("*a, 3, N", "*a, N").repairs()
+    assert (repair.text, repair.code["numpy"]) == ("reshape B to (*a, 1, N)", "b[..., None, :]")
+    assert repair.shape.rank is None and "b[..., None, :]" in sb.broadcast("*a, 3, N", "*a, N").explain()
+    (assumed,) = sb.broadcast("*a, N", "2, 3").repairs()
+    assert assumed.kind == "assume" and not assumed.code
+    assert [r.kind for r in sb.broadcast("N, *a", "M, *a").repairs()] == ["assume", "assume"]
+
+
+def test_cases_of_programs_of_unknown_rank():
+    env = sb.ShapeEnv()
+    x = env.matmul("*batch, T, d", "d, 64", origin="projection")
+    env.broadcast(x, "8, 1, 64", origin="bias")
+    cases = env.cases(hints=[{"batch": (3, 1), "T": 1, "d": 4}, {"batch": (8,)}, "batch[-1] == 1"])
+    assert [(str(c.guard), c.hints) for c in cases] == [
+        ("rank(batch) >= 1 and batch[-1] == 1", (0, 2)),
+        ("batch[-1] == 8", (1,)),
+        ("rank(batch) == 0", (2,)),
+    ]
+    assert str(cases[2].shapes["bias"]) == "(8, T, 64)" and cases.certify()
+    with pytest.raises(sb.BindingError, match=r"T=1, batch=\(3,\), has no valid sizes"):
+        env.cases(hints=[{"batch": (3,), "T": 1}])
 
 
 def test_an_answer_is_told_and_written_down():
@@ -365,7 +448,11 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     assert env.witness() == {"a": (1, 4), "N": 1}
     env.assume("rank(a) == 2")
     assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
-    for question in (env.cases, env.to_cpp, lambda: env.expands("x", "A", -1)):
+    assert [str(c.guard) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
+    assert str(env.expands("x", "A", -1)) == "A of x on axis -1: stretched when N == 1"
+    env = sb.ShapeEnv()
+    env.broadcast("*a, N", "*a", origin="x")
+    for question in (env.to_cpp, env.cases, lambda: env.expands("x", "A", -1)):
         with pytest.raises(sb.UnknownRankError):
             question()
 

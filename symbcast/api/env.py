@@ -76,9 +76,8 @@ class ShapeEnv(ShapeFunctions, Guards):
         """
         from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
-        from symbcast.questions.cases import cases_of_program
+        from symbcast.questions.division import cases_of_program
 
-        self.check_ranks("cases")
         return cases_of_program(Cases, self, Condition(self), hints, limit)
 
     # What follows from the whole.
@@ -112,12 +111,11 @@ class ShapeEnv(ShapeFunctions, Guards):
         from symbcast.api.conditions import Condition
         from symbcast.api.expansion import Place, made_of
 
-        self.check_ranks("expands")
         op = self._broadcast_named(operation)
         if self.verdict is Verdict.NEVER:
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])
         assert op.rule is not None
-        place = Place.of(op.rule, [s.rank for s in op.operands], operand, axis)
+        place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, self.open_axes(op))
         found = self.stretch(op, place.operand, place.axis)
         return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
 

@@ -208,7 +208,6 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.surprises import surprises
 
-        self.check_ranks("surprises")
         return surprises(self)
 
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
@@ -224,7 +223,6 @@ class Result(Call, Guards):
         """
         from symbcast.explanation.repairs import repairs
 
-        self.check_ranks("repairs")
         return repairs(self, limit)
 
     def cases(self, limit: int | None = None) -> Cases:
@@ -243,9 +241,8 @@ class Result(Call, Guards):
         """
         from symbcast.api.cases import Cases
         from symbcast.api.conditions import Condition
-        from symbcast.questions.cases import cases_of_call
+        from symbcast.questions.division import cases_of_call
 
-        self.check_ranks("cases")
         return cases_of_call(Cases, self, Condition(self), limit)
 
     def to_dict(self) -> ResultData:

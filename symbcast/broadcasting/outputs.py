@@ -65,6 +65,12 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
     return all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))
 
 
+def open_axes(output: Sequence[OutputDim]) -> int | None:
+    """Return how many axes of an output stand for others; None where these do not come first."""
+    found = list(map(_is_open, output))
+    return None if any(found[1:]) else sum(found)
+
+
 def _is_open(dim: OutputDim) -> bool:
     return any(map(is_sequence, members_of(dim)))
 

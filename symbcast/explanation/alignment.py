@@ -38,7 +38,11 @@ class Alignment:
 
     def cells(self, axis: int) -> list[tuple[int, Dim]]:
         """Return the operands that have a size on an axis, with the size."""
-        return [(n, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
+        return [(n, d) for n, _, d in self.places_of(axis)]
+
+    def places_of(self, axis: int) -> list[tuple[int, int, Dim]]:
+        """Return the operands that have a size on an axis, with the place of the size among theirs."""
+        return [(n, i, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
 
     @cached_property
     def _by_axis(self) -> dict[int, list[tuple[int, int]]]:
@@ -78,6 +82,10 @@ class Alignment:
     def axis_text(self, axis: int) -> str:
         """Return an axis named from the ends from which it can be counted."""
         return axis_text(axis, self.places.rank, self.sequence)
+
+    def counted(self, axis: int) -> int:
+        """Return an axis counted from the front, or from the end where it is behind axes of unknown number."""
+        return axis if self.sequence is None or axis < self.sequence else axis - self.places.rank
 
     def axes_of(self, constraint: Constraint) -> list[int]:
         """Return the axes that a constraint of the result is about."""

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
+from symbcast.algebra.sequences import SequenceSymbol, is_sequence
 from symbcast.algebra.terms import Dim
 from symbcast.broadcasting import Rule
 from symbcast.characters import clipped
@@ -20,7 +21,8 @@ from symbcast.explanation.surprises import outer_products
 from symbcast.logic.formulas import Formula, all_of
 from symbcast.program.call import Call
 from symbcast.program.limits import check_limit
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of, is_open
+from symbcast.solver.normal_form import symbols_in
 from symbcast.text.printing import formula_text
 from symbcast.verdicts import Verdict
 
@@ -63,7 +65,8 @@ class Repair:
         shape: The output then.
         condition: What must hold then still; true where the verdict is always.
         code: The edit as code, by framework: ``numpy``, ``torch`` and ``onnx`` (in ONNX's own text). An assumption has
-            code for the first two, another rule none.
+            code for the first two, if it is about no sequence of axes, and another rule none. ONNX has none that
+            permutes axes of an unknown rank.
     """
 
     kind: str
@@ -137,7 +140,7 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
 
 def best_edit(result: Call) -> Repair | None:
     """Return the likeliest repair where that lays an operand otherwise and makes a broadcast always valid."""
-    first = next(iter(() if result.is_open else _ranked(result)), None)
+    first = next(iter(_ranked(result)), None)
     if first is None or first.kind in ("assume", "rule", "slice"):
         return None
     repair = _decided(result, first, _count(result))
@@ -183,14 +186,21 @@ def _others(result: Call) -> Iterator[_Candidate]:
     if result.verdict is Verdict.SOMETIMES:
         weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(result)}
         for number, fix in enumerate(weakest.values()):
-            asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in FRAMEWORKS[:2]}
+            frameworks = () if any(map(_is_of_axes, fix.assume)) else FRAMEWORKS[:2]
+            asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in frameworks}
             yield _Candidate(_ASSUME + number, "assume", -1, partial(_pair, fix, asserted))
-    for number, fix in enumerate((*placed_elsewhere(result), *by_other_rule(result))):
+    elsewhere = () if result.is_open else placed_elsewhere(result)
+    for number, fix in enumerate((*elsewhere, *by_other_rule(result))):
         yield _Candidate(_RULE + number, "rule", -1, partial(_pair, fix, {}))
 
 
 def _pair(fix: Fix, code: Mapping[str, str]) -> tuple[Fix, Mapping[str, str]]:
     return fix, code
+
+
+def _is_of_axes(assumption: Assumption) -> bool:
+    """Return whether an assumption is about sequences of axes, which no variable of a program holds."""
+    return any(isinstance(s, SequenceSymbol) for s in symbols_in(assumption.formula))
 
 
 def _asserted(framework: Framework, assumptions: Sequence[Assumption]) -> Iterator[str]:
@@ -213,8 +223,9 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     longest = max(map(len, shapes), default=0)
     if longest > MOST_AXES or len(shapes) > MOST_OPERANDS:
         return
+    known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
-    laid = [(n, view) for n in editable for view in views(shapes[n], longest)]
+    laid = [(n, v) for n in editable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
     # A part of an operand is meant only where no other way to lay the whole of it is.
     found = list(_gaining(shapes, laid)) or list(
         _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
@@ -227,7 +238,7 @@ def _edits(result: Call) -> Iterator[_Candidate]:
 def _edited(result: Call, position: int, edit: Edit) -> tuple[Fix, Mapping[str, str]]:
     """Return the question with an operand edited, and the code of the edit."""
     name, operands = operand_names(result)[position], list(result.operands)
-    operands[position] = shape_of(edit.made)
+    operands[position] = any_shape_of(edit.made)
     return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name)
 
 
@@ -275,10 +286,11 @@ def _slices(shapes: Sequence[Sequence[Dim]], position: int) -> Iterator[Slice]:
 def _text(edit: Edit, name: str, namer: Namer) -> str:
     made = clipped(namer.shape(edit.made), 100)
     if isinstance(edit, Slice):
-        return f"slice axis {edit.axis} of {name} to {namer.dim(edit.size)}, as in {made}"
+        return f"slice axis {edit.place} of {name} to {namer.dim(edit.size)}, as in {made}"
     return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {made}"
 
 
 def _code(edit: Edit, name: str) -> dict[str, str]:
     variable = name.lower() if name.isidentifier() else f"x{name.rpartition(' ')[2]}"
-    return {framework: edit.code(framework, variable) for framework in FRAMEWORKS}
+    found = {framework: edit.code(framework, variable) for framework in FRAMEWORKS}
+    return {framework: code for framework, code in found.items() if code}

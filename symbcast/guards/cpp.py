@@ -77,7 +77,6 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     }
     <BLANKLINE>
     """
-    check_known_ranks("C++", names)
     clauses = guarded_clauses(condition, names)
     space = f"{name}_parts"
     called = cpp_parameters(names, name)
@@ -102,7 +101,11 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
 
 
 def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
-    """Return the parameter of a function that stands for each size; raise ValueError for a function of no such name."""
+    """Return the parameter of a function that stands for each size.
+
+    Raises ValueError for a function of no such name, and `UnknownRankError` for sizes of a sequence of axes.
+    """
+    check_known_ranks("C++", names)
     if ascii_identifier(name) != name or _is_refused(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier that C++ does not use")
     return identifiers(names, ascii_identifier, lambda word: word in (name, f"{name}_parts") or _is_refused(word))

@@ -9,7 +9,7 @@ from symbcast.algebra.terms import term
 from symbcast.guards.clauses import LARGEST_SIZE, guarded_clauses, magnitude
 from symbcast.guards.cpp import cpp_parameters, expressions
 from symbcast.guards.cpp_parts import parts_source
-from symbcast.guards.python import check_function_name, clause_source, helper_sources, parameter_names
+from symbcast.guards.python import check_function_name, helper_sources, is_axes, parameter_names, source_of_axes
 from symbcast.logic.formulas import Formula, dims_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def python_dispatch(
     """Return a Python module with one function: which of the conditions holds at sizes in the order of ``names``.
 
     It returns the place of the condition, and -1 where none holds, for sizes below 0 too. ``told`` says of each
-    condition what it is, for the docstring. Raises what `symbcast.guards.python_source` does.
+    condition what it is, for the docstring. A sequence of axes is one parameter, a tuple.
+    Raises what `symbcast.guards.python_source` does.
 
     >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.text import parse_formula
@@ -48,9 +49,9 @@ def python_dispatch(
     check_function_name(name)
     parameters = parameter_names(names, name)
     parts = [guarded_clauses(case, names) for case in cases]
-    tests = [" and ".join(clause_source(c, parameters) for c in clauses) or "True" for clauses in parts]
+    tests = [" and ".join(source_of_axes(c, parameters) for c in clauses) or "True" for clauses in parts]
     body = "".join(f"    if {test}:\n        return {n}\n" for n, test in enumerate(tests))
-    below = " or ".join(f"{p} < 0" for p in parameters.values())
+    below = " or ".join(f"any(_size < 0 for _size in {p})" if is_axes(s) else f"{p} < 0" for s, p in parameters.items())
     refused = f"    if {below}:\n        return -1\n" if below else ""
     lines = "".join(f"    {n}: {text}\n" for n, text in enumerate(told))
     said = lines.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

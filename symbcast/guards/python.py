@@ -66,18 +66,19 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
     check_function_name(name)
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)
-    lines = [f"all(_size >= 0 for _size in {p})" if _is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
-    lines += [_of_axes(part, parameters) for part in parts]
+    lines = [f"all(_size >= 0 for _size in {p})" if is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
+    lines += [source_of_axes(part, parameters) for part in parts]
     helpers = helper_sources(lines, parts)
     head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
     return f"{helpers}{head}{_conjunction(lines)}"
 
 
-def _is_axes(s: Symbol) -> bool:
+def is_axes(s: Symbol) -> bool:
+    """Return whether a parameter has the sizes of all axes of a sequence."""
     return isinstance(s, SequenceSymbol)
 
 
-def _of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
     """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
 
     What speaks of each axis before some holds on all that there are, counted from these.
@@ -186,7 +187,7 @@ class Guard:
         """
         if more or not (sizes is None or isinstance(sizes, Mapping)):
             wanted = parameter_names(self.names, self.name)
-            example = ", ".join(f"{p}=(2, 3)" if _is_axes(s) else f"{p}=2" for s, p in wanted.items())
+            example = ", ".join(f"{p}=(2, 3)" if is_axes(s) else f"{p}=2" for s, p in wanted.items())
             raise BindingError(
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
@@ -197,7 +198,7 @@ class Guard:
             return self.function(*(found[name] for name in self.names.values()))
         given = Given.read(self.names, sizes, renamed)
         check_all_given(needed_of(self.names), given.by_name, self.name)
-        names = (name for s, name in self.names.items() if not _is_axes(s))
+        names = (name for s, name in self.names.items() if not is_axes(s))
         return self.function(*(given.axes[s] for s in self._sequences), *(given.sizes[name] for name in names))
 
     def __eq__(self, other: object) -> bool:

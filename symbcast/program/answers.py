@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.algebra.sequences import Rest
 from symbcast.characters import visible
 from symbcast.logic.formulas import FALSE, Compatible, Formula, all_of
 from symbcast.program.expansion import ValidSizes
@@ -113,6 +114,16 @@ class Answers:
         trace = self.trace
         formulas = [*self.view.assumed, *self.clauses]
         return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
+
+    def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
+        """Return `valid_sizes` with some sizes among them, of which nothing need be asked."""
+        if self.view.unrolled is None:
+            return self.valid_sizes
+        others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
+        if not others:
+            return self.valid_sizes
+        view = View.of(self.trace, [Compatible(tuple(others))])
+        return ValidSizes(view.symbols, self.trace.min_size, [*view.assumed, *view.seen(self.clauses)], None)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whatever else does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.sequences import (
@@ -11,6 +11,7 @@ from symbcast.algebra.sequences import (
     SequenceSymbol,
     axis_of,
     is_sequence,
+    sequences_of,
 )
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import symbols_of
@@ -76,13 +77,26 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
 
     Raises `BindingError` for a size of the formula that is missing, and for what is no size.
     """
-    from symbcast.solver.evaluation import AxisSizes, holds_at
+    from symbcast.solver.evaluation import holds_at
+
+    return holds_at(formula, read_needed(symbols_in(formula), names, given, named, "holds"))
+
+
+def read_needed(
+    needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
+) -> Mapping[Symbol, int]:
+    """Return the sizes by symbol that are given of some names; those that are needed must be among them.
+
+    Sequences of axes have shapes, and what is returned is then an `AxisSizes`. Raises `BindingError`; ``call`` is what
+    would take the sizes.
+    """
+    from symbcast.solver.evaluation import AxisSizes
 
     found = Given.read(names, given, named)
-    mentioned = {s: names.get(s, s.name) for s in symbols_in(formula)}
-    check_all_given(needed_of(mentioned), found.by_name, "holds")
-    sizes = {s: found.sizes[name] for s, name in mentioned.items() if not isinstance(s, SequenceSymbol)}
-    return holds_at(formula, AxisSizes(sizes, found.axes))
+    asked = {s: names.get(s, s.name) for s in needed}
+    check_all_given(needed_of(asked), found.by_name, call)
+    sizes = {s: found.sizes[name] for s, name in names.items() if name in found.sizes}
+    return AxisSizes(sizes, found.axes) if sequences_of(names) else sizes
 
 
 def _shapes_of_ranks(

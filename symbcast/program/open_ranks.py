@@ -11,7 +11,7 @@ from symbcast.algebra.sequences import Rest, mentions_rest
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import Emission, Rule
 from symbcast.broadcasting.constraints import Constraint
-from symbcast.broadcasting.outputs import members_of
+from symbcast.broadcasting.outputs import members_of, open_axes
 from symbcast.logic.definedness import definedness
 from symbcast.shapes import Shape, any_shape_of, known_rank
 from symbcast.solver.decision import Decision
@@ -66,10 +66,10 @@ class OpenRanks:
 
         Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
         """
-        found = [any(map(mentions_rest, members_of(d))) for d in self.emission.output]
-        if any(found[1:]) or self.reason:
+        found = open_axes(self.emission.output)
+        if found is None or self.reason:
             self.check("axes counted from the end")
-        return sum(found)
+        return found or 0
 
     @property
     def clauses(self) -> tuple[Formula, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.broadcasting import Emission, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
@@ -12,6 +12,9 @@ from symbcast.logic.formulas import Formula, clauses
 from symbcast.program.size_needs import size_needs
 from symbcast.reasons import REQUIRED_FORMULA, SIZE
 from symbcast.shapes import Shape, is_open
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 Kind: TypeAlias = str
 """``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
@@ -48,6 +51,12 @@ class Op(NamedTuple):
     def name(self) -> str:
         """What it is called: by its origin, or by its kind and number."""
         return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
+
+    @property
+    def laid(self) -> list[Sequence[Dim]]:
+        """The operands of a broadcast as its rule lays them: an axis of one stands for all whose number is unknown."""
+        dims: list[Sequence[Dim]] = [s.dims for s in self.operands]
+        return self.rule.expand(dims) if self.rule is not None and any(map(is_open, self.operands)) else dims
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

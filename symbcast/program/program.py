@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 
 from symbcast.algebra.sequences import SequenceSymbol, sequences_of, spoken_of
 from symbcast.algebra.sizes import check_size
+from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.broadcasting.outputs import open_axes
 from symbcast.dimensions import from_dim
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 from symbcast.logic.formulas import all_of
-from symbcast.program.operation import Kind, Op
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, shape
+from symbcast.program.operation import Kind, Op, emission_of
+from symbcast.shapes import Shape, ShapeLike, any_shape_of, is_open, shape
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -243,8 +245,22 @@ class Program:
     def stretch(self, op: Op, operand: int, axis: int) -> Stretch:
         """Return where an operand of a broadcast is stretched on an output axis, wherever the program is valid."""
         assert op.rule is not None
-        rule, dims = op.rule, [s.dims for s in op.operands]
-        return self._recording.ask_all(lambda answers: answers.valid_sizes.stretch(rule, dims, operand, axis))
+        rule, dims = op.rule, op.laid
+        sizes = symbols_of(d for shape in dims for d in shape)
+        return self._recording.ask_all(lambda answers: answers.valid_sizes_of(sizes).stretch(rule, dims, operand, axis))
+
+    def open_axes(self, op: Op) -> int:
+        """Return how many axes of a broadcast's operands as they are laid stand for others; they come first.
+
+        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        """
+        if not any(map(is_open, op.operands)):
+            return 0
+        assert op.rule is not None
+        found = open_axes(emission_of(op.rule, op.operands).output)
+        if found is None or self._recording.ask_all(lambda answers: answers.view.bound):
+            self.check_ranks("axes counted from the end")
+        return found or 0
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""

@@ -33,8 +33,8 @@ class View:
         self._min_size = trace.min_size
 
     @staticmethod
-    def of(trace: Trace) -> View:
-        """Return what the solver sees of a trace as it stands."""
+    def of(trace: Trace, mentioned: Iterable[Formula] = ()) -> View:
+        """Return what the solver sees of a trace as it stands; axes that are mentioned besides are told apart too."""
         sequences = sequences_of(trace.names.order)
         if not sequences:
             return View(trace)
@@ -42,7 +42,7 @@ class View:
 
         asked = [formula for op in trace.ops for formula in needs(op)]
         assumed = [a.formula for a in trace.assumptions]
-        return View(trace, Unrolled([*asked, *assumed], sequences, trace.min_size))
+        return View(trace, Unrolled([*asked, *assumed, *mentioned], sequences, trace.min_size))
 
     @cached_property
     def knowledge(self) -> Knowledge:

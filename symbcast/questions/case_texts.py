@@ -46,12 +46,15 @@ class CaseData(TypedDict):
 
 
 class CasesData(TypedDict):
-    """The cases of a broadcast or a program; ``complete`` says whether there are no others."""
+    """The cases of a broadcast or a program; ``complete`` says whether there are no others.
+
+    ``naive`` is null where a rank is not known.
+    """
 
     version: int
     condition: str
     complete: bool
-    naive: int
+    naive: int | None
     cases: list[CaseData]
 
 
@@ -78,14 +81,15 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     rows = [Row("case", tuple(Span(head) for head, _ in columns), Part.HEAD)]
     rows += [Row(str(c.number), tuple(cell(c, namer) for _, cell in columns)) for c in cases[: SHOWN[room]]]
     count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-    is_fewer = cases.is_complete and 0 < len(cases) < cases.naive < _COUNTED
-    naive = f"; of sizes of which nothing is known there would be {cases.naive}" if is_fewer else ""
+    naive = _COUNTED if cases.naive is None else cases.naive
+    is_fewer = cases.is_complete and 0 < len(cases) < naive < _COUNTED
+    said = f"; of sizes of which nothing is known there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be others; a higher limit tells more"
     told = [field("and", words(more), words(left)), field("together", code(str(cases.condition)))]
     block = fields(told if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
     table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()
-    return Document(words(f"{count}{naive}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
+    return Document(words(f"{count}{said}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
 
 
 def _guard(case: Case, _: Namer) -> Span:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.characters import sizes_text
-from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
+from symbcast.logic.formulas import FALSE, Formula, all_of, any_of
+from symbcast.program.bindings import read_needed
 from symbcast.program.call import Call
-from symbcast.program.given import check_all_given, read_sizes, unknown_name
-from symbcast.program.limits import check_limit
-from symbcast.program.premises import knowledge
+from symbcast.program.given import unknown_name
 from symbcast.program.program import Program
 from symbcast.program.statement import Statement
-from symbcast.questions.choices import Column
-from symbcast.questions.layouts import Broadcast, Layout, broadcast_of, joins_in
+from symbcast.questions.layouts import Broadcast, Layout, OpenBroadcast
 from symbcast.questions.partition import Partition, Parts
 from symbcast.solver.compiler import predicate
-from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.evaluation import AxisSizes, holds_at
 from symbcast.solver.normal_form import put_in, symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.program.given import Sizes
+    from symbcast.program.unrolling import Unrolled
     from symbcast.shapes import Shape
 
 MOST = 10_000
@@ -46,6 +43,7 @@ class Question:
         broadcasts: The broadcasts, in order.
         partition: The sizes at which all of them are valid.
         condition: The condition under which they are.
+        unrolled: How deep sequences of axes are told apart; None where all ranks are known.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class Question:
         subject: Call | Program,
         condition: Statement,
         names: Mapping[Symbol, str],
-        broadcasts: Sequence[Broadcast],
+        broadcasts: Sequence[Broadcast | OpenBroadcast],
         partition: Partition,
     ) -> None:
         self.subject = subject
@@ -61,7 +59,14 @@ class Question:
         self.names = dict(names)
         self.broadcasts = tuple(broadcasts)
         self.partition = partition
-        self._called = {s: symbol(n) for s, n in names.items() if not isinstance(s, Unknown) and s is not symbol(n)}
+        self.unrolled: Unrolled | None = None
+        self._called = {s: symbol(n) for s, n in names.items() if not _is_itself(s) and s is not symbol(n)}
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in self.names.items()}
+        return self.unrolled.named(sizes, self.names)
 
     def statement(self, formula: Formula) -> Statement:
         """Return a condition on the sizes of the question."""
@@ -69,11 +74,16 @@ class Question:
 
     def formula_of(self, statement: Statement) -> Formula:
         """Return a condition over the sizes of the question; raise `BindingError` where it is about others."""
-        meant = {s if isinstance(s, Unknown) else symbol(n): s for s, n in self.names.items()}
+        meant = {s if _is_itself(s) else symbol(n): s for s, n in self.names.items()}
         for other in symbols_in(statement.formula):
             if other not in meant:
                 raise unknown_name(other.name, list(self.names.values()))
         return put_in(statement.formula, meant)
+
+
+def _is_itself(s: Symbol) -> bool:
+    """Return whether a size is meant by no name that others could have."""
+    return isinstance(s, (Unknown, SequenceSymbol))
 
 
 class Case:
@@ -102,6 +112,8 @@ class Case:
 
     def holds(self, sizes: Mapping[Symbol, int]) -> bool:
         """Return whether the guard holds at sizes that it speaks of."""
+        if isinstance(sizes, AxisSizes):
+            return holds_at(self.formula, sizes)
         symbols = tuple(symbols_in(self.formula))
         return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
 
@@ -132,8 +144,7 @@ class Case:
 
     def witness(self) -> dict[str, int]:
         """Return the smallest sizes of the case."""
-        found = self._parts.witness()
-        return {name: found[s] for s, name in self._question.names.items()}
+        return self._question.named(self._parts.witness())
 
     def __str__(self) -> str:
         return f"{self.guard}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.guard)
@@ -147,14 +158,16 @@ class Division(Sequence[Case]):
 
     Attributes:
         is_complete: Whether there are no others: the condition holds exactly where one of the guards does.
-        naive: How many cases there are of axes of which nothing is known: 3 of an axis on which two operands meet.
+        naive: How many cases there are of axes of which nothing is known: 3 of an axis on which two operands meet. None
+            where a rank is not known.
     """
 
     def __init__(self, question: Question, cases: Sequence[Case], is_complete: bool) -> None:
         self.question = question
         self._cases = tuple(cases)
         self.is_complete = is_complete
-        self.naive = prod(b.naive for b in question.broadcasts)
+        each = [b.naive for b in question.broadcasts]
+        self.naive = None if None in each else prod(n for n in each if n is not None)
 
     @overload
     def __getitem__(self, place: int) -> Case: ...
@@ -184,94 +197,10 @@ class Division(Sequence[Case]):
 
         Raises `BindingError` for a size that tells cases apart and is missing, that is unknown, or that is no size.
         """
-        names = self.question.names
-        found = read_sizes(names, sizes, named)
-        telling = dict.fromkeys(s for case in self for s in symbols_in(case.formula))
-        check_all_given([names[s] for s in names if s in telling], found, "find")
-        return next((case for case in self if case.holds({s: found[names[s]] for s in telling})), None)
+        telling = {s for case in self for s in symbols_in(case.formula)}
+        found = read_needed(telling, self.question.names, sizes, named, "find")
+        return next((case for case in self if case.holds(found)), None)
 
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"
         return f"<{type(self).__name__}: {len(self)}{more}>"
-
-
-D = TypeVar("D", bound=Division)
-
-
-def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | None = None) -> D:
-    """Return the cases of a broadcast; ``condition`` is the condition of it as a value."""
-    name = call.rule.called
-    broadcast = broadcast_of(name, call.rule, call.operands)
-    known = Knowledge((), {}, ()) if call.scope is None else call.scope.knowledge
-    names = {} if call.scope is None else call.scope.names
-    dims = [d for s in call.operands for d in s.dims]
-    columns = [*joins_in(dims), *broadcast.columns()]
-    partition = Partition(known, columns, [c.requirement for c in call.constraints])
-    return _cases(kind, Question(call, condition, names, [broadcast], partition), (), limit)
-
-
-def cases_of_program(
-    kind: type[D], program: Program, condition: Statement, hints: Iterable[Hint] = (), limit: int | None = None
-) -> D:
-    """Return the cases of a program, those that hints lie in first."""
-    known = knowledge(program.shown, program.assumptions, program.min_size)
-    broadcasts: list[Broadcast] = []
-    columns: list[Column] = []
-    required: list[Formula] = [FALSE] if program.verdict is Verdict.NEVER else []
-    for op in program.operations:
-        if op.kind == "assume":
-            continue
-        dims = [d for s in op.operands for d in s.dims]
-        columns += joins_in(dims)
-        required += (c.requirement for c in op.constraints)
-        if op.rule is not None and op.output is not None:
-            broadcasts.append(broadcast_of(op.name, op.rule, op.operands, op.output))
-            columns += joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
-    question = Question(program, condition, program.shown, broadcasts, Partition(known, columns, required))
-    return _cases(kind, question, hints, limit)
-
-
-def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
-    """Return the cases that most hints lie in first, and then the others."""
-    partition, most = question.partition, MOST if limit is None else check_limit(limit)
-    if isinstance(hints, (str, Mapping, Statement)):
-        raise ShapeTypeError(hints, "several hints", "write a list: hints=['N == 1']")
-    hinted: dict[tuple[Formula, ...], tuple[Parts, list[int]]] = {}
-    for place, hint in enumerate(hints):
-        for parts in _hinted(question, hint, place, most):
-            found = hinted.setdefault(parts.key, (parts, []))
-            found[1].append(place)
-    first = sorted(hinted.values(), key=lambda found: -len(found[1]))
-    chosen = [(parts, tuple(places)) for parts, places in first[:most]]
-    is_complete = False
-    if len(chosen) < most:
-        known = set(hinted)
-        parts_found, all_found = partition.parts(most + len(chosen))
-        others = [parts for parts in parts_found if parts.key not in known]
-        is_complete = all_found and len(chosen) + len(others) <= most
-        chosen += [(parts, ()) for parts in others[: most - len(chosen)]]
-    made = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]
-    return kind(question, made, is_complete)
-
-
-def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Parts]:
-    """Return the parts that the sizes of a hint lie in; raise `BindingError` where none do."""
-    partition, names = question.partition, question.names
-    if not isinstance(hint, Mapping):
-        wanted = question.formula_of(question.condition.of_same_sizes(TRUE) & hint)
-        found = partition.parts_within([wanted], limit)
-        return _some(found, place, str(hint))
-    given = read_sizes(names, hint, {})
-    sizes = {s: given[name] for s, name in names.items() if name in given}
-    if len(sizes) == len(names):
-        parts = partition.part_at(sizes)
-        found = [] if parts is None else [parts]
-    else:
-        found = partition.parts_within([equal(s, size) for s, size in sizes.items()], limit)
-    return _some(found, place, sizes_text(given))
-
-
-def _some(found: list[Parts], place: int, said: str) -> list[Parts]:
-    if not found:
-        raise BindingError(f"hint {place}, {said}, has no valid sizes in it", "see .condition and .assumptions")
-    return found

@@ -33,6 +33,34 @@ class Column(NamedTuple):
             return (Compatible(self.sizes),)
         return tuple(one_or_equal(size, self.output) for size in self.sizes)
 
+    def choices(self, before: Choice) -> Iterator[Choice]:
+        """Yield what can be chosen, beside what was chosen before: all sizes equal first, then fewest ones.
+
+        >>> from symbcast.algebra.symbols import symbol
+        >>> [c.literals for c in Column((symbol("N"), 3)).choices(Choice())]
+        [[Comparison('==', N, 3)], [Comparison('==', N, 1)]]
+        """
+        sizes = [d for d in dict.fromkeys(map(before.resolve, self.sizes)) if d != 1]
+        output = None if self.output is None else before.resolve(self.output)
+        if output == 1:
+            made = before.copy()
+            if all(made.make_one(d) for d in sizes):
+                yield made
+            return
+        free = [d for d in sizes if d != output and not before.is_large(d)]
+        most = len(sizes) - 1 if output is None and sizes else len(sizes)
+        for count in range(min(len(free), most) + 1):
+            for ones in combinations(free, count):
+                rest = [d for d in sizes if d not in ones]
+                first = rest[0] if output is None and rest else output
+                made = before.copy()
+                is_possible = all(made.make_one(d) for d in ones)
+                if first is not None:
+                    is_possible = is_possible and all(made.make_equal(first, d) for d in rest)
+                    is_possible = is_possible and (not ones or made.make_large(first))
+                if is_possible:
+                    yield made
+
 
 class Choice:
     """What was chosen of some columns.
@@ -116,6 +144,13 @@ class Choice:
         self._ones[dim] = None
         return True
 
+    def imply_one(self, dim: Dim) -> bool:
+        """Take it that a size is 1, which what was chosen says already; return whether that can be."""
+        told = len(self.literals)
+        is_possible = self.make_one(dim)
+        del self.literals[told:]
+        return is_possible
+
     def make_large(self, dim: Dim) -> bool:
         """Choose that a size is not 1; return whether that can be, by what was chosen."""
         dim = self.resolve(dim)
@@ -150,32 +185,3 @@ class Choice:
                 del known[dim]
                 known[replaced(dim, bound)] = None
         return 1 not in self._large and all(d == 1 or not isinstance(d, int) for d in self._ones)
-
-
-def choices(column: Column, before: Choice) -> Iterator[Choice]:
-    """Yield what can be chosen of a column, beside what was chosen before: all sizes equal first, then fewest ones.
-
-    >>> from symbcast.algebra.symbols import symbol
-    >>> [c.literals for c in choices(Column((symbol("N"), 3)), Choice())]
-    [[Comparison('==', N, 3)], [Comparison('==', N, 1)]]
-    """
-    sizes = [d for d in dict.fromkeys(map(before.resolve, column.sizes)) if d != 1]
-    output = None if column.output is None else before.resolve(column.output)
-    if output == 1:
-        made = before.copy()
-        if all(made.make_one(d) for d in sizes):
-            yield made
-        return
-    free = [d for d in sizes if d != output and not before.is_large(d)]
-    most = len(sizes) - 1 if output is None and sizes else len(sizes)
-    for count in range(min(len(free), most) + 1):
-        for ones in combinations(free, count):
-            rest = [d for d in sizes if d not in ones]
-            first = rest[0] if output is None and rest else output
-            made = before.copy()
-            is_possible = all(made.make_one(d) for d in ones)
-            if first is not None:
-                is_possible = is_possible and all(made.make_equal(first, d) for d in rest)
-                is_possible = is_possible and (not ones or made.make_large(first))
-            if is_possible:
-                yield made

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.sequences import is_sequence
 from symbcast.algebra.terms import Operation, Term, term
 from symbcast.broadcasting import Joined, Rule
 from symbcast.broadcasting.outputs import members_of
 from symbcast.questions.choices import Column
-from symbcast.shapes import Shape, shape_of
+from symbcast.shapes import Shape, any_shape_of, is_open, shape_of
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.questions.ranks import Ranks
 
 _TARGET = "target"
 """What rules call an operand that is a shape to broadcast to, and has no elements."""
@@ -26,7 +28,7 @@ class Layout:
 
     Attributes:
         name: What the broadcast is called; empty for one that is asked about by itself.
-        shape: The output.
+        shape: The output. A sequence of axes in it is an entry of its own here, and so in all that follows.
         operands: The operands that have elements, each as it is in this case.
         strides: Of each such operand, how many elements further the next one lies along each output axis, for
             contiguous operands, the last axis innermost; 0 where the operand is stretched, or has no axis.
@@ -72,6 +74,7 @@ class Broadcast(NamedTuple):
 
     def layout(self, resolve: Callable[[Dim], Dim]) -> Layout:
         """Return how operands are read where sizes resolve to others."""
+        resolve = _but_sequences(resolve)
         joined = [next((d for d in map(resolve, members_of(o)) if d != 1), 1) for o in self.output]
         operands, strides, stretched = [], [], []
         for operand, axes in zip(self.operands, self.axes, strict=True):
@@ -85,14 +88,15 @@ class Broadcast(NamedTuple):
                 if 0 <= axis < len(joined):
                     is_stretched[axis] = dim == 1 != joined[axis]
                     own[axis] = 0 if is_stretched[axis] else step
-                step = multiply(step, dim)
-            operands.append(shape_of(dims))
+                # Axes that follow one another are read as one: the stride of a sequence is that of its last axis.
+                step = step if is_sequence(dim) else multiply(step, dim)
+            operands.append(any_shape_of(dims))
             strides.append(shape_of(own))
             stretched.append(tuple(is_stretched))
-        return Layout(self.name, shape_of(joined), tuple(operands), tuple(strides), tuple(stretched))
+        return Layout(self.name, any_shape_of(joined), tuple(operands), tuple(strides), tuple(stretched))
 
     @property
-    def naive(self) -> int:
+    def naive(self) -> int | None:
         """How many cases there are where nothing is known: of each axis, which of its operands are stretched."""
         count = 1
         for axis in range(len(self.output)):
@@ -101,15 +105,64 @@ class Broadcast(NamedTuple):
         return count
 
 
+class OpenBroadcast(NamedTuple):
+    """A broadcast of shapes of which some are of unknown rank; ``output`` is that of an operator."""
+
+    name: str
+    rule: Rule
+    operands: tuple[Shape, ...]
+    output: Shape | None
+    ranks: Ranks
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is by an operator, such as a matmul, of which the output alone is told."""
+        return _is_operator(self.rule, self.output)
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the columns that are to be chosen of."""
+        for column in broadcast_of(self.name, self.rule, self.operands, self.output).columns():
+            yield from self.ranks.unrolled(column)
+
+    def layout(self, resolve: Callable[[Dim], Dim]) -> Layout:
+        """Return how operands are read where sizes and ranks resolve to others."""
+        ranks = self.ranks.at(resolve)
+        operands = tuple(self.ranks.shape(s, ranks) for s in self.operands)
+        output = None if self.output is None else self.ranks.shape(self.output, ranks)
+        return broadcast_of(self.name, self.rule, operands, output).layout(resolve)
+
+    @property
+    def naive(self) -> None:
+        """There is no number of cases of axes that nobody can count."""
+        return
+
+
 def broadcast_of(name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Broadcast:
-    """Return a broadcast by a rule; ``output`` is that of an operator, of which no more is told."""
-    if rule.family == "operators" and output is not None:
+    """Return a broadcast by a rule; ``output`` is that of an operator, of which no more is told.
+
+    Operands of unknown rank are laid as the rule does; an axis that stands for several comes first then.
+    """
+    if output is not None and _is_operator(rule, output):
         return Broadcast(name, operands, output.dims, (None,) * len(operands))
-    emitted = rule.emit([s.dims for s in operands]).output
-    places = rule.places([s.rank for s in operands])
+    dims: Sequence[Sequence[Dim]] = [s.dims for s in operands]
+    if any(map(is_open, operands)):
+        emitted, dims = rule.emit_open(dims).output, rule.expand(dims)
+        operands = tuple(map(any_shape_of, dims))
+    else:
+        emitted = rule.emit(dims).output
+    places = rule.places(list(map(len, dims)))
     fits = places.rank == len(emitted)
     axes = tuple(of if fits and rule.operand_name(n) != _TARGET else None for n, of in enumerate(places.of))
     return Broadcast(name, operands, emitted, axes)
+
+
+def _is_operator(rule: Rule, output: Shape | None) -> bool:
+    return rule.family == "operators" and output is not None
+
+
+def _but_sequences(resolve: Callable[[Dim], Dim]) -> Callable[[Dim], Dim]:
+    """Return what sizes resolve to; all axes of a sequence are no size, and stay what they are."""
+    return lambda dim: dim if is_sequence(dim) else resolve(dim)
 
 
 def joins_in(dims: Sequence[Dim]) -> Iterator[Column]:

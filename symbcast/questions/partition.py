@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import UndecidedError
 from symbcast.logic.formulas import Compatible, Formula, with_dims
-from symbcast.questions.choices import Choice, Column, choices
+from symbcast.questions.choices import Choice, Column
 from symbcast.solver.connectivity import Ties
 from symbcast.solver.decision import Decision
 from symbcast.solver.evaluation import holds_at
@@ -21,6 +21,7 @@ from symbcast.solver.size_sets import ALL
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.questions.ranks import RankColumn
 
 
 class Part:
@@ -104,7 +105,9 @@ class Partition:
     requirements as they were given, ``requirements`` those that columns do not say.
     """
 
-    def __init__(self, knowledge: Knowledge, columns: Iterable[Column], requirements: Iterable[Formula]) -> None:
+    def __init__(
+        self, knowledge: Knowledge, columns: Iterable[Column | RankColumn], requirements: Iterable[Formula]
+    ) -> None:
         self.knowledge = knowledge
         self.columns = tuple(dict.fromkeys(columns))
         covered = {_key(r) for c in self.columns for r in c.requirements}
@@ -166,7 +169,7 @@ def _key(requirement: Formula) -> object:
     return frozenset(requirement.dims) - {1} if isinstance(requirement, Compatible) else requirement
 
 
-def _symbols(column: Column, values: Mapping[Symbol, Dim]) -> tuple[Symbol, ...]:
+def _symbols(column: Column | RankColumn, values: Mapping[Symbol, Dim]) -> tuple[Symbol, ...]:
     sizes = (*column.sizes, *(() if column.output is None else (column.output,)))
     return tuple(symbols_in(put_in(Compatible(sizes), values)))
 
@@ -177,7 +180,7 @@ class _Group:
     def __init__(self, knowledge: Knowledge, symbols: Sequence[Symbol]) -> None:
         self._whole = knowledge
         self._symbols = tuple(symbols)
-        self.columns: list[Column] = []
+        self.columns: list[Column | RankColumn] = []
         self.requirements: list[Formula] = []
         self.others: list[Formula] = []
 
@@ -191,7 +194,7 @@ class _Group:
                 stack.pop()
             elif len(stack) <= len(self.columns):
                 if is_plain or Part(choice, self._known, self.requirements).is_possible:
-                    stack.append(choices(self.columns[len(stack) - 1], choice))
+                    stack.append(self.columns[len(stack) - 1].choices(choice))
             else:
                 part = self._part(choice)
                 if is_plain or part.is_possible:
@@ -204,7 +207,7 @@ class _Group:
         choice = Choice.given(self._whole.values)
         for column in self.columns:
             told = len(choice.literals)
-            found = (c for c in choices(column, choice) if all(holds_at(f, sizes) for f in c.literals[told:]))
+            found = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[told:]))
             choice = next(found, None) or _REFUSED
             if choice is _REFUSED:
                 return None

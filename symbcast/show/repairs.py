@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.characters import clipped
+from symbcast.errors import UnknownRankError
 from symbcast.explanation.names import Namer, rule_text
 from symbcast.explanation.surprises import surprises
 from symbcast.logic.formulas import all_of
@@ -53,16 +54,22 @@ def document(result: Call, repairs: Sequence[Repair]) -> Document:
 
 
 class RepairsData(TypedDict):
-    """The repairs of a broadcast, and what it does at valid sizes that was surely not meant."""
+    """The repairs of a broadcast, and what it does at valid sizes that was surely not meant.
+
+    ``surprises`` is null where these cannot be told of all ranks.
+    """
 
     version: int
     repairs: list[RepairData]
-    surprises: list[SurpriseData]
+    surprises: list[SurpriseData] | None
 
 
 def to_data(result: Call, repairs: Sequence[Repair]) -> RepairsData:
     """Return repairs and surprises as data that `json.dumps` takes."""
-    told = [s.to_dict() for s in surprises(result)]
+    try:
+        told = [s.to_dict() for s in surprises(result)]
+    except UnknownRankError:
+        told = None
     return {"version": VERSION, "repairs": [r.to_dict() for r in repairs], "surprises": told}
 
 
@@ -71,7 +78,10 @@ def _fields(result: Call, repairs: Sequence[Repair]) -> Iterator[Field]:
     if result.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN):
         yield field("valid when", code(namer.formula(all_of(result.clauses))))
     yield field("undecided", words(result.reason if result.verdict is Verdict.UNKNOWN else ""))
-    yield field("surprise", *(words(s.text) for s in surprises(result)))
+    try:
+        yield field("surprise", *(words(s.text) for s in surprises(result)))
+    except UnknownRankError as error:
+        yield field("not told", words(str(error)))
     for number, repair in enumerate(repairs, 1):
         yield field(f"repair {number}", words(repair.text), _outcome(repair, namer))
         for framework, text in repair.code.items():

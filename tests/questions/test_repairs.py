@@ -61,21 +61,53 @@ def check_code(repair, before, sizes):
     """Check that the code of an edit makes the operand that the repair has, in NumPy and by ONNX's own reference."""
     changed = [n for n, (a, b) in enumerate(zip(before, repair.operands, strict=True)) if a.dims != b.dims]
     for position in changed:
-        operand, wanted = named(before[position], sizes), named(repair.operands[position], sizes)
-        name = "ab"[position]
-        array = np.arange(np.prod(operand, dtype=int)).reshape(operand)
-        found = eval(repair.code["numpy"], {name: array})
-        assert found.shape == wanted
-        lines = repair.code["onnx"].splitlines()
-        last = lines[-1].partition(" ")[0]
-        inputs = f"int64[{', '.join(map(str, operand))}] {name}"
-        outputs = f"int64[{', '.join(map(str, wanted))}] {last}"
-        body = "\n".join(f"  {line}" for line in lines)
-        text = f'<ir_version: 8, opset_import: ["": 18]>\ng ({inputs}) => ({outputs}) {{\n{body}\n}}'
-        (run,) = ReferenceEvaluator(onnx.parser.parse_model(text)).run(None, {name: array})
-        assert (run == found).all()
-        if torch is not None:
-            assert (eval(repair.code["torch"], {name: torch.from_numpy(array)}).numpy() == found).all()
+        check_edit(repair.code, "ab"[position], named(before[position], sizes), named(repair.operands[position], sizes))
+
+
+def check_edit(code, name, operand, wanted):
+    """Check that code makes an array of a shape from one of another: the same in all languages that it is in."""
+    array = np.arange(np.prod(operand, dtype=int)).reshape(operand)
+    found = eval(code["numpy"], {name: array, "np": np})
+    assert found.shape == wanted
+    if torch is not None:
+        assert (eval(code["torch"], {name: torch.from_numpy(array)}).numpy() == found).all()
+    if "onnx" not in code:
+        return
+    lines = code["onnx"].splitlines()
+    last = lines[-1].partition(" ")[0]
+    inputs = f"int64[{', '.join(map(str, operand))}] {name}"
+    outputs = f"int64[{', '.join(map(str, wanted))}] {last}"
+    body = "\n".join(f"  {line}" for line in lines)
+    text = f'<ir_version: 8, opset_import: ["": 18]>\ng ({inputs}) => ({outputs}) {{\n{body}\n}}'
+    (run,) = ReferenceEvaluator(onnx.parser.parse_model(text)).run(None, {name: array})
+    assert (run == found).all()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "kinds"),
+    [
+        (("*a, 3, N", "*a, N"), ["unsqueeze"]),
+        (("N", "*a, N, 1"), ["unsqueeze", "squeeze", "transpose"]),
+        (("*a, 3, 4, N", "*a, N, 3, 4"), ["transpose", "transpose"]),
+        (("*a, C, H, W", "C"), ["unsqueeze", "transpose", "assume", "assume"]),
+        (("*a, 7", "*a, 5"), ["slice"]),
+        (("*a, 1, N, K", "*a, N, 1, 1, K"), ["reshape", "reshape", "squeeze", "unsqueeze", "unsqueeze"]),
+    ],
+)
+def test_code_counts_axes_of_an_unknown_rank_from_the_end(shapes, kinds):
+    result = sb.broadcast(*shapes)
+    found = result.repairs()
+    assert [repair.kind for repair in found] == kinds
+    sizes = {name: 2 + n for n, name in enumerate("NCHWK")}
+    for repair, axes in itertools.product(found, [(), (6,), (6, 1)]):
+        for n, (before, after) in enumerate(zip(result.operands, repair.operands, strict=True)):
+            if before != after:
+                check_edit(repair.code, "ab"[n], *(at(shape, {**sizes, "a": axes}) for shape in (before, after)))
+
+
+def at(shape, sizes):
+    asked = sb.broadcast(shape)
+    return asked.evaluate({name: sizes[name] for name in asked.witness() or ()})
 
 
 @pytest.mark.parametrize("row", REPORTED, ids=lambda row: row["mistake"])
