@@ -106,7 +106,7 @@ class NodeCall(Context):
 
     def rank_of(self, position: int) -> Dim:
         """Return how many axes an input has: a new size, unless it follows from how many inputs of the model have."""
-        ends = self.walk.ends(self.value(position))
+        ends = self.walk.open.ends(self.value(position))
         place = place_of(ends)
         if place is None:
             return len(ends)

@@ -45,7 +45,7 @@ def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Valu
 
     What it asks is asked. None where there is no such input, and where that cannot be said of all ranks at once.
     """
-    shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
+    shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
     sequences = sequences_of(symbols_of(d for s in shapes if s is not None for d in s if is_sequence(d)))
     if not sequences or not call.asker.sequences.issuperset(sequences):
         return None
@@ -64,7 +64,7 @@ def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -
     What it asks of sizes is looked at only of inputs that it says the ranks of; else it is noted, for a reason, that it
     was not.
     """
-    shapes = [None if v is None else call.walk.ends(v) for v in call.inputs]
+    shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
     try:
         reaches = operators.reaches(call, shapes)
         if any(map(_says_rank, shapes, reaches)):
@@ -88,8 +88,8 @@ def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -
 def _as_first(call: NodeCall) -> Sequence[Value]:
     if call.node.op_type not in _AS_FIRST.split() or call.node.domain not in ("", "ai.onnx") or not call.has(0):
         return ()
-    ends = call.walk.ends(call.value(0))
-    return (call.walk.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
+    ends = call.walk.open.ends(call.value(0))
+    return (call.walk.open.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
 
 
 class Seen(NamedTuple):
@@ -111,7 +111,7 @@ def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> 
         return value
     if not is_shape(value.shape):
         raise UnknownShapeError
-    return call.walk.opened(put_back(value.shape, taken), value.dtype)
+    return call.walk.open.opened(put_back(value.shape, taken), value.dtype)
 
 
 def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
@@ -145,7 +145,7 @@ def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Seq
         if shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None:
             name, dims = call.input_name(n), laid(shape, reach).dims
             call.note(f"that {name} has {reach.rank} axes was not looked at: its rank is not known")
-            seen[n] = tuple(call.walk.axis_named(name, axis, d) for axis, d in enumerate(dims))
+            seen[n] = tuple(call.walk.open.axis_named(name, axis, d) for axis, d in enumerate(dims))
     return _with_shapes(call, seen)
 
 

@@ -6,15 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula, negate
 from symbcast.onnx.functions import body_of
-from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.onnx.open_values import OpenValues
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.reaches import reaches_of
@@ -25,7 +21,7 @@ from symbcast.onnx.validity.functions import key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
 from symbcast.onnx.validity.types import Mistyped, mistyped
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, Dims, OpenValue, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, any_shape_of, shape_of
 
@@ -80,10 +76,8 @@ class Walk:
         """Operators with the element types of their inputs that they take."""
         self.mistyped: list[Mistyped] = []
         """Nodes of which the inputs seem to have types that they do not take."""
-        self._open: dict[int, tuple[Value, Dims]] = {}
-        """The sequences of axes of values of which nothing is known."""
-        self._axes: dict[Symbol, Symbol] = {}
-        """The sizes that stand for axes of sequences that no input's shape has."""
+        self.open = OpenValues(asker)
+        """What is known of values of unknown rank."""
         self.fork: Fork | None = None
         """Set by an If that leaves no one value to go on with."""
         self._forks = 0
@@ -215,34 +209,6 @@ class Walk:
         """Return the outputs of a node that could not be answered for, as far as they are known; note why."""
         version = scope.versions.get(normal(place.node.domain), 1)
         return outputs_of_unknown_rank(NodeCall(place, version, self, scope), _OPERATORS, reason)
-
-    def ends(self, value: Value) -> Dims:
-        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
-        if value.shape is not None:
-            return value.shape
-        if isinstance(value, OpenValue):
-            return value.ends
-        if value is UNKNOWN or id(value) not in self._open:
-            # Kept with the value, so that no other takes its number.
-            self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
-        return self._open[id(value)][1]
-
-    def opened(self, dims: Dims, dtype: int) -> Value:
-        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
-        if len(dims) > 1 or not self.asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
-            return OpenValue(dims, dtype)
-        value = Value(None, dtype)
-        self._open[id(value)] = value, dims
-        return value
-
-    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
-        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
-        for s in symbols_of((dim,)):
-            is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self.asker.sequences
-            if (is_axis or isinstance(s, Unknown)) and s not in self._axes:
-                text = f"axis {axis} of {name}, whose rank is not known"
-                self._axes[s] = self.asker.symbol(place_name(name, axis), text)
-        return replaced(dim, self._axes)
 
     def _type(self, node: Any, domain: str, version: int, types: tuple[int | None, ...]) -> None:
         """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, negate
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.onnx.open_values import OpenValues
     from symbcast.onnx.requirements.recorder import Asker, Place
 
 
@@ -91,9 +91,11 @@ class Walker(Protocol):
 
     Attributes:
         fork: set by an If that leaves no one value to go on with.
+        open: what is known of values of unknown rank.
     """
 
     fork: Fork | None
+    open: OpenValues
 
     @property
     def asker(self) -> Asker:
@@ -107,15 +109,6 @@ class Walker(Protocol):
 
     def trying(self) -> AbstractContextManager[None]:
         """Forget afterwards what is noted meanwhile."""
-
-    def ends(self, value: Value) -> Dims:
-        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
-
-    def opened(self, dims: Dims, dtype: int) -> Value:
-        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
-
-    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
-        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""

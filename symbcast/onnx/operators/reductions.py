@@ -139,11 +139,11 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
 
 def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
     """Return data of unknown rank: what is known of their end, or else that they have so many channels."""
-    ends = call.walk.ends(call.value(0))
+    ends = call.walk.open.ends(call.value(0))
     # The data may have one axis, and then one channel.
     if len(ends) == 1 and call.bounds.is_at_least(channels, 2):
         ends = (Unknown(), channels, AxisSequence.anonymous().rest())
-    return call.walk.opened(ends, call.dtype())
+    return call.walk.open.opened(ends, call.dtype())
 
 
 @operator("InstanceNormalization")
