@@ -18,7 +18,7 @@ def expansions(shapes):
         for n, s in enumerate(shapes)
     ]
     words = list(dict.fromkeys(w for s in named for w in s if not w.isdecimal()))
-    sequences = [w for w in words if w.startswith("...") or w in ("a", "b")]
+    sequences = [w for w in words if w.startswith("...") or w in ("a", "b", "c")]
     values = [[axes for r in range(4) for axes in product(SIZES, repeat=r)] if w in sequences else SIZES for w in words]
     total = 1
     for found in values:

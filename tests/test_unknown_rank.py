@@ -283,7 +283,6 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         result.to_mlir,
         lambda: sb.broadcast("*a, N", "*a").expands("A", -1),
         lambda: sb.broadcast("N, *a", "M, *a").expands("A", -1),
-        lambda: sb.solve("*a", out="2, 3"),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
         lambda: sb.trace(lambda a: a.ndim, "*a, 3"),
@@ -326,6 +325,28 @@ def test_cases_of_sequences_that_meet_need_a_greatest_rank_of_one():
     ]
     with pytest.raises(sb.UnknownRankError, match=r'where \*a and \*b meet: .*"rank\(b\) <= 2"'):
         sb.broadcast("*a, N", "*b, N").cases()
+
+
+def test_a_wanted_output_says_which_ranks_give_it():
+    found = sb.solve("*a, N", "3", out="2, 3")
+    assert str(found.condition) == "rank(a) == 1 and a[-1] == 2 and (N == 1 or N == 3)"
+    assert (found.example(), found.shapes()) == ({"a": (2,), "N": 1}, ((2, 1), (3,)))
+    assert "wanted                 2   3" in found.explain() and found._repr_html_()
+    schema = pytest.importorskip("jsonschema")
+    schema.validate(json.loads(json.dumps(found.to_dict())), found.json_schema())
+    assert sb.solve("*a, N", "M", out="*a, 5").condition.implies("N == 5 or M == 5")
+    # What leaves a shape as it is.
+    other = sb.solve("*a, 3", "...b", out="*a, 3")
+    assert other.condition.holds({"a": (4, 2), "...b": (2, 1)}) and not other.condition.holds(
+        {"a": (2,), "...b": (1, 2, 3)}
+    )
+    assert sb.solve("*a, 3", out="2").verdict is V.NEVER
+    assert sb.solve("*a", "*b", rule="none", out="3, 4").example() == {"a": (3, 4), "b": (3, 4)}
+    assert str(sb.solve("N, C, *r", "C", rule="pdpd", axis=1, out="2, 3, *r").condition) == "N == 2 and C == 3"
+    with pytest.raises(sb.RuleArgumentError, match="sizes stand before a sequence"):
+        sb.solve("N, C, *r", "C", rule="pdpd", axis=1, out="2, 3, 4")
+    with pytest.raises(sb.UnknownRankError, match=r"ask solve\(target, .* any rank"):
+        sb.broadcastable_to("*a, 3")
 
 
 def test_surprises_speak_of_axes_that_are_there():

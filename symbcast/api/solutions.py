@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NoReturn
 from symbcast.algebra.symbols import Unknown
 from symbcast.api.conditions import Condition
 from symbcast.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.errors import RuleArgumentError, ShapeTypeError
+from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 from symbcast.program.call import Call
 from symbcast.questions.output_rule import WithOutput
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape, shape_of
+from symbcast.shapes import Shape, ShapeLike, is_open, shape, shape_of
 from symbcast.solver.budget import check_budget
 from symbcast.verdicts import Verdict
 
@@ -133,8 +133,6 @@ def solve(
     <Verdict.NEVER: 'never'>
     """
     made = WithOutput(find_rule(rule, attributes), len(shapes))
-    for given in (*shapes, out):
-        known_rank(shape(given), "solve")
     call = Call.asked([*shapes, out], made, {}, assume, min_size)
     call.budget = check_budget(budget)
     return Solution(call)
@@ -165,7 +163,10 @@ def broadcastable_to(
     """
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 0):
         raise ShapeTypeError(rank, "a rank", "write a number such as rank=1, or None for the greatest")
-    first, found = known_rank(shape(target), "broadcastable_to"), find_rule(rule, attributes)
+    first, found = shape(target), find_rule(rule, attributes)
+    if is_open(first):
+        hint = 'ask solve(target, "...", out=target), in which the second operand has any rank'
+        raise UnknownRankError("broadcastable_to", str(first), hint)
     solutions: dict[int, Call] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):
         second = shape_of(Unknown() for _ in range(wanted))

@@ -85,11 +85,11 @@ def _opened(output: Sequence[OutputDim], reach: int) -> tuple[OutputDim, list[Ou
 
 
 def _same_rank(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
-    ranks = [_rank(left), _rank(right)]
+    ranks = [rank_of_output(left), rank_of_output(right)]
     return TRUE if ranks[0] == ranks[1] else equal(*ranks)
 
 
-def _rank(output: Sequence[OutputDim]) -> Dim:
+def rank_of_output(output: Sequence[OutputDim]) -> Dim:
     """Return the rank, as a term over those of sequences."""
     known = sum(not _is_open(dim) for dim in output)
     if known == len(output):

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from symbcast.algebra.sequences import is_sequence
 from symbcast.broadcasting import Emission, Joined, Rule
 from symbcast.broadcasting.constraints import Constraint
 from symbcast.broadcasting.laws import Ask
+from symbcast.broadcasting.outputs import members_of, rank_of_output
 from symbcast.broadcasting.placement import Places, run
+from symbcast.broadcasting.unknown_rank import expanded_at_right
+from symbcast.errors import RuleArgumentError
 from symbcast.logic.formulas import FALSE, Formula, any_of, equal, one_or_equal
 from symbcast.reasons import Reason
 
@@ -62,6 +66,53 @@ class WithOutput(Rule):
             asked += [self.constraint(Ask(f, operands, OUTPUT_SIZE), axis, len(wanted)) for f in _gives(given, size)]
         return Emission([*found.constraints, *asked], tuple(wanted))
 
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
+        """As the inner rule lays its operands; of them and of the output as many axes are named as the longest has.
+
+        Raises `RuleArgumentError` where sizes stand before the sequence of the output, unless they do so in both alike.
+        """
+        *operands, wanted = shapes
+        laid = [*self.inner.expand(operands), wanted]
+        # What begins with a sequence lies at the right by every rule that takes it.
+        found = expanded_at_right(laid)
+        if found is None:
+            given = self.inner.emit_open(operands).output
+            alike = [members_of(dim) == (size,) for dim, size in zip(given, wanted, strict=False) if is_sequence(size)]
+            if len(given) == len(wanted) and alike == [True]:
+                return laid
+            problem = "sizes stand before a sequence of axes, and the output that is wanted has not the same one there"
+            raise RuleArgumentError(self.inner.name, problem, "ask for each rank by itself")
+        return found
+
+    def emit_open(self, shapes: Sequence[Dims]) -> Emission:
+        """Return what the inner rule asks of shapes of unknown rank, and that its output be the last shape.
+
+        The output has as many axes as are wanted. So on each axis that is in one of them, the sizes are compared.
+        """
+        *operands, wanted = shapes
+        own = self.inner.emit_open(operands)
+        *laid, given = self.expand(shapes)
+        asked = [c for c in own.constraints if c.origin.axis is None]
+        if any(c.requirement == FALSE for c in asked):
+            return Emission(asked, tuple(given))
+        last = len(shapes) - 1
+        ranks = rank_of_output(own.output), rank_of_output(tuple(wanted))
+        if ranks[0] != ranks[1]:
+            details = {"rank": str(ranks[0]), "wanted": str(ranks[1])}
+            asked.append(self.constraint(Ask(_same(*ranks), (last,), OUTPUT_RANK, details)))
+        found = self.inner.emit(laid)
+        rank = len(found.output)
+        everyone = tuple(range(len(shapes)))
+        sized = list(found.constraints)
+        for back in range(1, min(rank, len(given)) + 1):
+            formulas = _gives(found.output[-back], given[-back])
+            sized += [self.constraint(Ask(f, everyone, OUTPUT_SIZE), rank - back, rank) for f in formulas]
+        place = next((n for n, dim in enumerate(found.output) if any(map(is_sequence, members_of(dim)))), None)
+        asked += [Constraint(c.requirement, c.origin._replace(sequence=place), c.why, c.details) for c in sized]
+        # What one has in front and the other not is a sequence without axes.
+        front = found.output[: max(rank - len(given), 0)]
+        return Emission(asked, (*front, *given[max(len(given) - rank, 0) :]))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WithOutput) and (self.inner, self.count) == (other.inner, other.count)
 
@@ -70,6 +121,11 @@ class WithOutput(Rule):
 
     def __reduce__(self) -> tuple[object, ...]:
         return WithOutput, (self.inner, self.count)
+
+
+def _same(rank: Dim, wanted: Dim) -> Formula:
+    """Return the formula that two ranks which are not one term are equal."""
+    return FALSE if isinstance(rank, int) and isinstance(wanted, int) else equal(rank, wanted)
 
 
 def _gives(output: OutputDim, size: Dim) -> Iterator[Formula]:

@@ -91,7 +91,7 @@ class _Operands:
         """Yield the row of the output shape, if there is one."""
         shape = self._result.laid_output
         if shape is not None:
-            found = [[shape[a]] if a is not None and a < len(shape) else [] for a in self.axes]
+            found = [[shape[a]] if a is not None and 0 <= a < len(shape) else [] for a in self.axes]
             cells = zip(self.axes, found, strict=True)
             yield Row("output", tuple(self._of(a, dims, is_bounded=False) for a, dims in cells), Part.RESULT)
 

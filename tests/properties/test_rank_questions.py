@@ -298,3 +298,39 @@ def test_operands_of_programs_are_stretched_where_they_are_so_at_all_ranks(shape
             assert expansion.condition.holds(sizes) is is_stretched, (shapes, sizes)
         assert expansion.verdict is not V.ALWAYS or seen <= {True}
         assert expansion.verdict is not V.NEVER or seen <= {False}
+
+
+_outs = st.sampled_from([["2", "3"], ["*a", "3"], ["*c"], ["*b", "2"], ["N"], ["2"], [], ["*a"], ["4", "*a"]])
+
+
+@given(st.lists(_shapes, min_size=1, max_size=2), _outs, _rules, _least)
+@example([["*a"], ["*b"]], ["2", "3"], ("none", {}), 0)
+@example([["*a", "3"], ["*b"]], ["*a", "3"], ("numpy", {}), 2)
+@example([["*a"], ["*b"]], ["*c"], ("numpy", {}), 2)
+def test_a_wanted_output_is_given_at_the_sizes_of_the_condition(shapes, out, rule, min_size):
+    name, attributes = rule
+    if len(shapes) < 2 and name not in ("numpy", "paddle"):
+        return
+    texts = [f"({', '.join(s)},)" if s else "()" for s in (*shapes, out)]
+    if all("*" not in t and "." not in t for t in texts):
+        return
+    try:
+        found = sb.solve(*texts[:-1], out=texts[-1], rule=name, min_size=min_size, **attributes)
+    except sb.RuleArgumentError:
+        event("refused")
+        return
+    event(found.verdict.value)
+    guard = None if found.verdict is V.UNKNOWN else found.condition.guard()
+    valid = failed = 0
+    for sizes, concrete in islice(expansions([*shapes, out]), EXPANDED):
+        if any(size < min_size for s in sizes.values() for size in (s if isinstance(s, tuple) else (s,))):
+            continue
+        is_given = RULES[name](*concrete[:-1], **attributes) == concrete[-1]
+        valid += is_given
+        failed += not is_given
+        assert guard is None or guard(sizes) == is_given, (texts, sizes)
+    assert found.verdict is not V.ALWAYS or not failed
+    assert found.verdict is not V.NEVER or not valid
+    if found.example() is not None:
+        *operands, wanted = (sb.broadcast(t).evaluate(_of(found.example(), t)) for t in (*found.operands, found.out))
+        assert RULES[name](*operands, **attributes) == wanted, (texts, found.example())
