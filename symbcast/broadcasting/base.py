@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from symbcast.algebra.arithmetic import add, subtract
-from symbcast.algebra.sequences import is_sequence, rank_of, rolled
-from symbcast.algebra.terms import term
+from symbcast.algebra.sequences import is_sequence, rolled
 from symbcast.broadcasting.constraints import Constraint, Origin
 from symbcast.broadcasting.declaration import Declaration
 from symbcast.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
 from symbcast.broadcasting.parameters import AttributeValue
 from symbcast.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
+from symbcast.broadcasting.unknown_rank import rank_of_shape, settled
 from symbcast.errors import RuleArgumentError
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
+from symbcast.logic.formulas import FALSE, TRUE, holds
 from symbcast.reasons import Reason, Remedy
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ class Rule(Declaration):
         is asked holds on all these axes, or fails on some, exactly where it holds on one, or fails there.
         """
         expanded = self.expand(shapes)
-        asked = [(_settled(f), why) for f, why in self.placement.rank_asks([_rank(s) for s in shapes])]
+        asked = [(settled(f), why) for f, why in self.placement.rank_asks([rank_of_shape(s) for s in shapes])]
         ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if formula != TRUE]
         if any(c.requirement == FALSE for c in ranks):
             return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
@@ -232,20 +231,3 @@ class Rule(Declaration):
 
 
 _AT_RIGHT = AtRight()
-
-
-def _rank(shape: Dims) -> Dim:
-    """Return the rank of a shape, one of whose sizes may be a sequence."""
-    sequence = next(filter(is_sequence, shape), None)
-    return len(shape) if sequence is None else add(len(shape) - 1, rank_of(sequence))
-
-
-def _settled(formula: Formula) -> Formula:
-    """Return a comparison of ranks, or true or false where it is so whatever the ranks are."""
-    if not isinstance(formula, Comparison):
-        return formula
-    apart = subtract(formula.right, formula.left)
-    if isinstance(apart, int):
-        return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
-    least = term(apart).lower_bound
-    return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.sequences import axis_of, is_sequence, without_last
+from symbcast.algebra.arithmetic import add, subtract
+from symbcast.algebra.sequences import axis_of, is_sequence, rank_of, without_last
+from symbcast.algebra.terms import term
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, holds
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
@@ -48,6 +51,23 @@ def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
 def place_of(shape: Dims) -> int | None:
     """Return where the sequence of a shape stands, None in one of known rank."""
     return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
+
+
+def rank_of_shape(shape: Dims) -> Dim:
+    """Return the rank of a shape: a number, or so many axes more than its sequence has."""
+    place = place_of(shape)
+    return len(shape) if place is None else add(rank_of(shape[place]), len(shape) - 1)
+
+
+def settled(formula: Formula) -> Formula:
+    """Return a comparison of ranks, or true or false where it is that at all ranks; other formulas as they are."""
+    if not isinstance(formula, Comparison):
+        return formula
+    apart = subtract(formula.right, formula.left)
+    if isinstance(apart, int):
+        return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
+    least = term(apart).lower_bound
+    return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
 
 
 def known_rank(shape: Dims) -> int | None:

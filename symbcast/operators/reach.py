@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from symbcast.algebra.arithmetic import add, subtract
 from symbcast.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
-from symbcast.algebra.terms import term
-from symbcast.broadcasting.unknown_rank import expanded_at_right, place_of
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, at_most, dims_of, equal, literals
+from symbcast.broadcasting.unknown_rank import expanded_at_right, place_of, rank_of_shape, settled
+from symbcast.logic.formulas import TRUE, Formula, at_most, dims_of, equal, literals
 from symbcast.text.printing import shape_text
 
 if TYPE_CHECKING:
@@ -117,7 +115,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
         raise ReachError(f"{_axes('last', reach.last)} of {shape_text(dims)} must be known")
     least = reach.last if reach.least is None else reach.least
     sequence, known = dims[place], len(dims) - 1
-    there = TRUE if least <= known else _settled(at_most(least - known, rank_of(sequence)))
+    there = TRUE if least <= known else settled(at_most(least - known, rank_of(sequence)))
     parts = (without_last(sequence, missing), *_last(sequence, missing))
     seen, reason = (*dims[:place], *parts, *dims[place + 1 :]), f"the operand must have rank {least} at least"
     return Laid(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
@@ -159,25 +157,9 @@ def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dim
     found = expanded_at_right(shapes, min(ranks, default=None))
     if found is None:
         raise ReachError("takes tensors that begin with a sequence of axes, or with the same axes before the same one")
-    first, *others = map(_rank, given)
-    asked = (_settled(equal(rank, first)) for rank in others)
+    first, *others = map(rank_of_shape, given)
+    asked = (settled(equal(rank, first)) for rank in others)
     return [tuple(dims) for dims in found], [f for f in asked if f != TRUE]
-
-
-def _rank(dims: Dims) -> Dim:
-    place = place_of(dims)
-    return len(dims) if place is None else add(rank_of(dims[place]), len(dims) - 1)
-
-
-def _settled(formula: Comparison) -> Formula:
-    """Return a comparison of ranks, or true or false where it is that whatever the ranks are."""
-    apart = subtract(formula.right, formula.left)
-    least = apart if isinstance(apart, int) else term(apart).lower_bound
-    if formula.operator == "<=" and least is not None and least >= 0:
-        return TRUE
-    if isinstance(apart, int):
-        return TRUE if apart == 0 else FALSE
-    return formula
 
 
 def is_of_each_axis(formula: Formula) -> bool:
