@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from cyclopts import Parameter
-
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.cli.files import STDIN, read_stdin
+from symbcast.cli.options import AGAIN, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError, checked
@@ -34,10 +33,10 @@ def check_command(with_plugins: bool) -> Callable[..., int]:
 def check(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: str = "numpy",
-    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    min_size: int = 0,
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    min_size: MinSize = 0,
     dialect: Dialect | None = None,
-    format: Format = "text",
+    format: TextOrJson = "text",
     fail_on: Literal["never", "sometimes"] = "sometimes",
     **attributes: Given,
 ) -> int:
@@ -54,12 +53,8 @@ def check(  # noqa: PLR0913 - each is an option
         shapes as they take.
     assume
         What is known of the sizes, such as "N >= 2", of which the shapes must have one; may be given again.
-    min_size
-        The least size of every symbol.
     dialect
         The notation of the shapes.
-    format
-        Text to read, or JSON.
     fail_on
         What exits with 1: shapes that are valid for some sizes only, or for none.
     **attributes

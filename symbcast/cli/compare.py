@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from cyclopts import Parameter
-
 from symbcast.cli.check import read_shapes
+from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.program.assumptions import check_min_size
@@ -25,11 +24,11 @@ Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2
 
 def compare(  # noqa: PLR0913 - each is an option
     *shapes: str,
-    rule: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    min_size: int = 0,
+    rule: Annotated[list[str] | None, AGAIN] = None,
+    assume: Assumed = None,
+    min_size: MinSize = 0,
     rank: int | None = None,
-    format: Format = "text",
+    format: TextOrJson = "text",
     fail_on: FailOn = "different",
 ) -> int:
     """Say where broadcast rules agree, where one alone accepts the shapes, and where their outputs differ.
@@ -42,14 +41,8 @@ def compare(  # noqa: PLR0913 - each is an option
     rule
         A rule with its attributes, such as numpy or "pdpd(axis=1)"; given again for each. All that need no attributes
         where none is given.
-    assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
     rank
         Compare two rules on all shapes of at most this rank.
-    format
-        Text to read, or JSON.
     fail_on
         What exits with 1: rules that differ at some sizes, or two of which neither refines the other.
     """

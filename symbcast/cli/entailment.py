@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from symbcast.broadcasting.registry import listed_rules
-from symbcast.cli.output import Format, print_json, print_text, show
-from symbcast.cli.questions import Assumed, asked
+from symbcast.cli.options import AGAIN, Assumed, MinSize, RuleName, TextOrJson
+from symbcast.cli.output import print_json, print_text, show
+from symbcast.cli.questions import asked
 from symbcast.cli.rule_options import Given, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
 
@@ -31,11 +30,11 @@ def entailment_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
 
 def prove(
     *shapes: str,
-    that: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    rule: str = "numpy",
+    that: Annotated[list[str] | None, AGAIN] = None,
+    rule: RuleName = "numpy",
     assume: Assumed = None,
-    min_size: int = 0,
-    format: Format = "text",
+    min_size: MinSize = 0,
+    format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
     """Say whether relations hold at all sizes at which some shapes broadcast, or where they do not.
@@ -46,14 +45,6 @@ def prove(
         The shapes, each in quotes: "N, 3", "M, 1". - reads them from standard input, a line each.
     that
         A relation between their sizes, such as "N == M"; may be given again.
-    rule
-        The rule to broadcast by; see `symbcast rules`.
-    assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
-    format
-        Text to read, or JSON.
     **attributes
         The rule's own; `entailment_commands` makes an option of each.
     """
@@ -74,9 +65,9 @@ def prove(
 
 def expand(
     *shapes: str,
-    rule: str = "numpy",
+    rule: RuleName = "numpy",
     assume: Assumed = None,
-    min_size: int = 0,
+    min_size: MinSize = 0,
     format: Literal["text", "json", "stablehlo"] = "text",
     **attributes: Given,
 ) -> int:
@@ -86,12 +77,6 @@ def expand(
     ----------
     shapes
         The shapes, each in quotes: "n, 4", "2, 4". - reads them from standard input, a line each.
-    rule
-        The rule to broadcast by; see `symbcast rules`.
-    assume
-        What is known of the sizes, such as "n >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
     format
         Text to read, JSON, or a module of StableHLO that says what is proved of the axes.
     **attributes

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
 from symbcast.cli.means import Means, known_outcomes, outcomes_of
+from symbcast.cli.options import AGAIN
 from symbcast.cli.outcomes import Names
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.errors import MissingExtraError
@@ -32,10 +33,10 @@ usage or a file that cannot be read or checked (the others still are), 3 not dec
 
 def model(  # noqa: PLR0913 - each is an option
     *files: str,
-    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    bind: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    shapes: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    values: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    bind: Annotated[list[str] | None, AGAIN] = None,
+    shapes: Annotated[list[str] | None, AGAIN] = None,
+    values: Annotated[list[str] | None, AGAIN] = None,
     min_size: int = 1,
     runtime: Literal["spec", "onnxruntime"] = "spec",
     format: Format = "text",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Literal
 
 from symbcast.broadcasting.registry import listed_rules
 from symbcast.cli.check import read_shapes
-from symbcast.cli.output import Format, print_json, print_text, show
+from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
+from symbcast.cli.output import print_json, print_text, show
 from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.program.assumptions import check_min_size
@@ -29,7 +28,6 @@ Exit status of solve: 0 where sizes give the output, 1 where none do, 2 wrong us
 
 Exit status of repair: 0 where there is one or none is needed, 1 where none was found, 2 wrong usage, 3 not decided.""",
 }
-Assumed = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
 
 
 def question_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
@@ -40,12 +38,12 @@ def question_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
 
 def cases(  # noqa: PLR0913 - each is an option
     *shapes: str,
-    rule: str = "numpy",
+    rule: RuleName = "numpy",
     assume: Assumed = None,
-    min_size: int = 0,
+    min_size: MinSize = 0,
     limit: int | None = None,
     dispatch: Literal["python", "cpp"] | None = None,
-    format: Format = "text",
+    format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
     """Divide the valid sizes into cases: in each, all output sizes and stretched axes are the same.
@@ -54,18 +52,10 @@ def cases(  # noqa: PLR0913 - each is an option
     ----------
     shapes
         The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, a line each.
-    rule
-        The rule to broadcast by; see `symbcast rules`.
-    assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
     limit
         The most cases that are told.
     dispatch
         Print a function that tells the case of sizes instead: in Python or C++.
-    format
-        Text to read, or JSON.
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """
@@ -86,10 +76,10 @@ def cases(  # noqa: PLR0913 - each is an option
 def solve(
     *shapes: str,
     out: str | None = None,
-    rule: str = "numpy",
+    rule: RuleName = "numpy",
     assume: Assumed = None,
-    min_size: int = 0,
-    format: Format = "text",
+    min_size: MinSize = 0,
+    format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
     """Say for which sizes some shapes broadcast to a wanted output.
@@ -100,14 +90,6 @@ def solve(
         The shapes, each in quotes: "?, 3", "N, 1".
     out
         The output that is wanted, such as "5, 3".
-    rule
-        The rule to broadcast by; see `symbcast rules`.
-    assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
-    format
-        Text to read, or JSON.
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """
@@ -131,11 +113,11 @@ def solve(
 
 def repair(
     *shapes: str,
-    rule: str = "numpy",
+    rule: RuleName = "numpy",
     assume: Assumed = None,
-    min_size: int = 0,
+    min_size: MinSize = 0,
     limit: int = 5,
-    format: Format = "text",
+    format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
     """Say what to change so that some shapes broadcast, or do what was meant: the likeliest first.
@@ -144,16 +126,8 @@ def repair(
     ----------
     shapes
         The shapes, each in quotes: "batch, heads, T, S", "batch, S".
-    rule
-        The rule to broadcast by; see `symbcast rules`.
-    assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
-    min_size
-        The least size of every symbol.
     limit
         The most repairs that are told.
-    format
-        Text to read, or JSON.
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """

@@ -9,8 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
-
+from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text, show
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
@@ -29,7 +28,7 @@ Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong u
 def trace(  # noqa: PLR0913 - each is an option
     function: str,
     *arguments: str,
-    assume: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    assume: Annotated[list[str] | None, AGAIN] = None,
     min_size: int = 0,
     max_paths: int = 128,
     format: Literal["text", "json", "sarif", "github"] = "text",
