@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import onnx
@@ -58,13 +59,13 @@ def in_threads(timeout):
 
 
 def in_processes_of_python(timeout):
-    with ProcessPoolExecutor(2) as executor:
+    # Not by fork: a process in which jax or a browser runs has threads.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         yield from sb.onnx.check_many(files(), executor=executor, timeout=timeout)
 
 
 @pytest.mark.parametrize("timeout", [None, 300])
 @pytest.mark.parametrize("by", [None, in_threads, in_processes_of_python], ids=["own", "threads", "processes"])
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_every_executor_answers_alike(by, timeout, folder):
     found = list(sb.onnx.check_many(files(), timeout=timeout) if by is None else by(timeout))
     assert verdicts(found) == EXPECTED
