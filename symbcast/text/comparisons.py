@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.algebra.sequences import mentions_rest
 from symbcast.algebra.terms import Dim
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, negate
+from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, dims_of, negate
 from symbcast.text.dimensions import DimBuilder, PlacedDim
+from symbcast.text.faults import Fault
 
 if TYPE_CHECKING:
     from lark import Token
@@ -35,7 +37,14 @@ class FormulaBuilder(DimBuilder):
         return parts[1]
 
     def each_axis(self, parts: list[FormulaPart]) -> FormulaPart:
-        return parts[2]  # what is about sequences is about each axis, also where nobody says so
+        word, _, inner, bracket = parts
+        assert isinstance(word, str) and isinstance(bracket, str) and not isinstance(inner, str)
+        if not any(map(mentions_rest, dims_of(inner))):
+            span = (word.start_pos or 0, bracket.end_pos or 0)
+            raise Fault(
+                span, "nothing here is about the axes of a sequence", "a sequence such as '*batch' in each(...)"
+            )
+        return inner  # what is about sequences is about each axis, also where nobody says so
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
