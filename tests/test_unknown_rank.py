@@ -525,6 +525,11 @@ def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
     assert plain.holds(a=(2, 1), b=(2, 3), N=1) and not plain.holds(a=(2, 2), b=(2, 3), N=1)
     assert str(sb.Condition("each == 1 or compatible(*a, *b)")) == "each(each == 1 or compatible(*a, *b))"
     assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
+    assert r"\operatorname{each}({*}a = {*}b \lor {*}a = 1 \lor N = 2)" in plain._repr_latex_()
+    assert "each" not in sb.Condition("*a == *b and (N == 1 or N == 2)")._repr_latex_()
+    for wrong in ("each(N == 1)", "each(N == 1) or *a == 1", "each(True)"):
+        with pytest.raises(sb.ShapeSyntaxError, match="nothing here is about the axes of a sequence"):
+            sb.Condition(wrong)
 
 
 def test_witnesses_of_relations_that_are_no_joins_hold_on_every_axis():

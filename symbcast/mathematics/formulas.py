@@ -117,25 +117,32 @@ def _in_brackets(texts: Sequence[str]) -> str:
     return brackets(f"{texts[0]}," if len(texts) == 1 else ", ".join(texts))
 
 
-def _formula(formula: Formula, labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
-    """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does."""
+def _formula(formula: Formula, labels: Mapping[Symbol, str], is_within: bool = False) -> tuple[str, _Kind]:
+    """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does.
+
+    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are within such.
+    """
     match formula:
         case Comparison(operator, left, right):
             return _comparison(operator, left, right, labels), None
+        case AnyOf(parts) if not is_within and any(map(mentions_rest, dims_of(formula))):
+            return call("each", [_joined(parts, AnyOf, labels, True)[0]]), None
         case AllOf(parts) | AnyOf(parts):
             if not parts:
                 return rf"\text{{{isinstance(formula, AllOf)}}}", None
-            return _joined(parts, type(formula), labels)
+            return _joined(parts, type(formula), labels, is_within)
         case Compatible() | Clashing():
             return _compatibility(formula, labels)
 
 
-def _joined(parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
+def _joined(
+    parts: Sequence[Formula], kind: type[AllOf | AnyOf], labels: Mapping[Symbol, str], is_within: bool
+) -> tuple[str, _Kind]:
     if len(parts) == 1:
-        return _formula(parts[0], labels)
+        return _formula(parts[0], labels, is_within)
 
     def write(part: Formula) -> str:
-        latex, inner = _formula(part, labels)
+        latex, inner = _formula(part, labels, is_within)
         return latex if inner in (None, kind) else brackets(latex)
 
     return _WORDS[kind].join(some(parts, write)), kind

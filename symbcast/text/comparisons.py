@@ -37,7 +37,14 @@ class FormulaBuilder(DimBuilder):
         return parts[1]
 
     def each_axis(self, parts: list[FormulaPart]) -> FormulaPart:
-        return parts[2]  # what is about sequences is about each axis, also where nobody says so
+        word, _, inner, bracket = parts
+        assert isinstance(word, str) and isinstance(bracket, str) and not isinstance(inner, str)
+        if not any(map(mentions_rest, dims_of(inner))):
+            span = (word.start_pos or 0, bracket.end_pos or 0)
+            raise Fault(
+                span, "nothing here is about the axes of a sequence", "a sequence such as '*batch' in each(...)"
+            )
+        return inner  # what is about sequences is about each axis, also where nobody says so
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
