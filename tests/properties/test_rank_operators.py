@@ -133,6 +133,7 @@ def reshaped(x, y, inferred=()):
 
 
 NUMPY = {
+    "broadcast": lambda *arrays: np.empty(np.broadcast_shapes(*(a.shape for a in arrays))),
     "matmul": np.matmul,
     "einsum": lambda *arrays, equation: np.einsum(equation, *arrays),
     "reduce": lambda x, axes, keepdims: x.sum(axis=None if axes is None else tuple(axes), keepdims=keepdims),
@@ -212,3 +213,69 @@ def test_operators_of_unknown_rank_are_answered_as_all_their_expansions_are(ques
     assert verdict is not V.NEVER or not valid
     if verdict is V.SOMETIMES:
         assert guard(env.witness()) and not guard(env.counterexample())
+
+
+_THERE = st.just([])  # the output of the operation before
+_next = st.one_of(
+    ask("reduce", attributes(axes=_axes, keepdims=st.booleans()), _THERE),
+    ask("transpose", attributes(order=_orders), _THERE),
+    ask("squeeze", attributes(axes=_axes), _THERE),
+    ask("unsqueeze", attributes(axes=_axes), _THERE),
+    ask("flatten", attributes(start=_axis, end=_axis), _THERE),
+    ask("matmul", attributes(), _THERE, _other),
+    ask("expand", attributes(), _THERE, _other),
+    ask("concat", attributes(axis=_axis), _THERE, _other),
+    ask("stack", attributes(axis=_axis), _THERE, _other),
+    ask("tile", attributes(), _THERE, _known),
+    ask("split", attributes(axis=_axis, count=st.just(2)), _THERE),
+    ask("slice", attributes(starts=st.tuples(_pieces), stops=st.tuples(_pieces), axes=st.tuples(_axis)), _THERE),
+)
+
+
+def written(shape):
+    return f"({', '.join(shape)},)" if shape else "()"
+
+
+@given(
+    st.lists(st.one_of(opened("*a"), opened("*b"), _known), min_size=2, max_size=2),
+    st.lists(_next, min_size=1, max_size=2),
+)
+@example([["*a", "N"], ["*b"]], [Question("transpose", [[]], {"order": [1, 0]})])
+@example([["*a", "N"], ["*b", "M"]], [Question("reduce", [[]], {"axes": [-2], "keepdims": False})])
+def test_operators_go_on_with_what_broadcasts_made(shapes, questions):
+    if not any("*" in d for s in shapes for d in s):
+        return
+    env = sb.ShapeEnv(on_conflict="record")
+    taken, runs = list(shapes), []
+    try:
+        output = env.broadcast(*map(written, shapes))
+        for question in questions:
+            operator = find_operator(question.name, question.attributes)
+            others = question.shapes[1:]
+            output = env._apply(question.name, operator, (output, *map(written, others)), None)
+            runs.append((question, len(taken), len(others)))
+            taken += others
+    except (sb.OperatorError, sb.RuleArgumentError):
+        event("refused")
+        return
+    verdict = env.verdict
+    event(f"{' '.join(q.name for q in questions)}: {verdict.value}")
+    guard = env.guard() if verdict in (V.ALWAYS, V.SOMETIMES) else None
+    names = {n.lstrip("*") for n in env.names.values()}
+    valid = failed = 0
+    for number, (sizes, concrete) in enumerate(expansions(taken)):
+        if number % STRIDE:
+            continue
+        wanted = numpy_shape(Question("broadcast", [], {}), concrete[: len(shapes)])
+        for question, first, count in runs:
+            wanted = None if wanted is None else numpy_shape(question, [wanted, *concrete[first : first + count]])
+        valid += wanted is not None
+        failed += wanted is None
+        told = {name: size for name, size in sizes.items() if name in names}
+        assert guard is None or guard(told) == (wanted is not None), (shapes, questions, sizes, wanted)
+        if wanted is not None and guard is not None:
+            axes = {AxisSequence(name): size for name, size in sizes.items() if isinstance(size, tuple)}
+            values = AxisSizes({symbol(n): size for n, size in sizes.items() if not isinstance(size, tuple)}, axes)
+            assert at(output, values, sizes) == wanted, (shapes, questions, sizes, output)
+    assert verdict is not V.ALWAYS or not failed
+    assert verdict is not V.NEVER or not valid
