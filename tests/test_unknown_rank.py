@@ -204,6 +204,8 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
         lambda: sb.broadcast("N, *a", "M, *a").expands("A", -1),
         lambda: sb.broadcastable_to("*a, 3"),
         lambda: sb.compare("*a", "3", rules=["numpy", "none"]),
+        lambda: sb.trace(lambda x, y: x + y, "*a, 3", "3"),
+        lambda: sb.explore_paths(lambda sizes: 0, "*a, N"),
     ]
     for question in asked:
         with pytest.raises(sb.UnknownRankError, match="the rank is not known in"):

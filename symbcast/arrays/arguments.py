@@ -13,12 +13,16 @@ import numpy as np
 
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.path import current
-from symbcast.shapes import Shape, ShapeLike, shape
+from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.solver.evaluation import size_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+
+
+TRACED = "trace it for each rank by itself"
+"""What to do with a rank that is not known: the code that is run counts the axes of its arrays."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class Arguments:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
         found = list(_found([*self.positional, *self.named.values()]))
-        self.shapes = [shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found]
+        given = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found)
+        self.shapes = [known_rank(s, "a trace", TRACED) for s in given]
         for asked, read in zip(found, self.shapes, strict=True):
             if isinstance(asked, SizeArgument) and len(read.dims) != 1:
                 raise ShapeTypeError(asked.text, "a size", "write one, such as 'N' or 'N + 1'")
