@@ -348,10 +348,13 @@ def is_open(shape: Shape) -> bool:
     return type(shape) is OpenShape
 
 
-def known_rank(shape: Shape, question: str) -> Shape:
-    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about."""
+def known_rank(shape: Shape, question: str, hint: str = "ask for each rank by itself") -> Shape:
+    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about.
+
+    ``hint`` says what to ask instead.
+    """
     if type(shape) is OpenShape:
-        raise UnknownRankError(question, str(shape))
+        raise UnknownRankError(question, str(shape), hint)
     return shape
 
 

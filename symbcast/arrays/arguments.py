@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
+TRACED = "trace it for each rank by itself"
+"""What to do with a rank that is not known: the code that is run counts the axes of its arrays."""
+
+
 @dataclass(frozen=True)
 class ArrayArgument:
     """An array argument: its shape, and the type of its elements."""
@@ -61,8 +65,8 @@ class Arguments:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
         found = list(_found([*self.positional, *self.named.values()]))
-        given = [shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found]
-        self.shapes = [known_rank(s, "a trace") for s in given]
+        given = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found)
+        self.shapes = [known_rank(s, "a trace", TRACED) for s in given]
         for asked, read in zip(found, self.shapes, strict=True):
             if isinstance(asked, SizeArgument) and len(read.dims) != 1:
                 raise ShapeTypeError(asked.text, "a size", "write one, such as 'N' or 'N + 1'")

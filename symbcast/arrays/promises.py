@@ -8,6 +8,7 @@ from inspect import unwrap
 from types import ModuleType
 from typing import Any, TypeVar
 
+from symbcast.arrays.arguments import TRACED
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.trace import trace
 from symbcast.errors import ShapeTypeError
@@ -119,7 +120,7 @@ def _broken(function: Any, promise: Promise) -> Iterator[BrokenPromise]:
 def _as_promised(value: Any, promised: Any) -> Formula:
     """Return when what a function returns has the shapes that it promises."""
     if isinstance(value, Shape):
-        wanted = known_rank(shape(promised), "a promise")
+        wanted = known_rank(shape(promised), "a promise", TRACED)
         if len(value.dims) != len(wanted.dims):
             return FALSE
         return all_of(equal(a, b) for a, b in zip(value.dims, wanted.dims, strict=True) if a != b)

@@ -17,13 +17,14 @@ from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
 
 Sizes: TypeAlias = tuple[int, ...]
+_HINT = "ask each rule by broadcast(), and symbcast.equivalent() of two answers, or for each rank by itself"
 
 
 class Question:
     """Shapes, and what is assumed of their sizes."""
 
     def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
-        operands = [known_rank(shape(s), "a comparison of rules") for s in shapes]
+        operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
         self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
+from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.characters import sizes_text, visible
 from symbcast.errors import UndecidedError
 from symbcast.explanation.names import Namer, rule_text
@@ -55,11 +56,13 @@ class ProvedData(TypedDict):
 
 def proved(call: Call, relation: str) -> Proved:
     """Return whether a relation holds at all valid sizes; raise `BindingError` where it is about other sizes."""
-    names = [] if call.scope is None else list(call.scope.names.values())
+    own = {} if call.scope is None else call.scope.names
+    names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
     said = Statement(relation)
-    for name in said.shown.values():
-        if name not in names:
-            raise unknown_name(name, names)
+    for s, name in said.shown.items():
+        meant = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
+        if meant not in names:
+            raise unknown_name(meant, names)
     try:
         return Proved(relation, counterexample(call, said))
     except UndecidedError as error:

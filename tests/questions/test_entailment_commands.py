@@ -27,6 +27,12 @@ def test_what_is_proved_ends_well_and_what_is_open_says_so(capsys):
     assert (status, "undecided    N == M" in out) == (Exit.UNDECIDED, True)
 
 
+def test_relations_of_ranks_are_proved_and_refuted(capsys):
+    status, text = printed(capsys, "prove", "*a, N", "2, 3", "--that", "rank(a) >= 0", "--that", "rank(a) >= 1")
+    assert (status, "proved       rank(a) >= 0" in text, "at a=(), N=1" in text) == (1, True, True)
+    assert printed(capsys, "prove", "*a, N", "3", "--that", "rank(b) == 0")[0] == 2
+
+
 def test_relations_as_data(capsys):
     status, out = printed(capsys, "prove", "?, 3", "?, 1", "--that", "?0 == ?1", "--that", "1 == 1", "--format", "json")
     assert status == Exit.FAILS
