@@ -107,6 +107,11 @@ CONCAT_EMPTY = Difference(
     "does not look at tensors that hold nothing",
     "their sizes off the axis must be equal too",
 )
+NON_ZERO_SCALAR = Difference(
+    "NonZero",
+    "takes a scalar for a tensor of one axis",
+    "the indices of a scalar have no axis",
+)
 ONE_HOT_DEPTH = Difference(
     "OneHot",
     "refuses a depth of 0",

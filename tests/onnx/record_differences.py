@@ -73,6 +73,7 @@ def rows():
     yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), FEW)
     norm = [floats("A", 2, 3), floats("B", 2, 3), floats(3)]
     yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), (1, 2, 3), (1, 2, 3))
+    yield sized(node("NonZero", 13, {}, [floats()]))
     yield from bounded()
 
 

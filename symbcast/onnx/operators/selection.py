@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import multiply
+from symbcast.algebra.arithmetic import maximum, multiply
 from symbcast.algebra.bounds import numbers_of
-from symbcast.onnx.differences import ONE_HOT_DEPTH
+from symbcast.onnx.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
 from symbcast.onnx.values.value import Dims, Value
-
-if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
 
 INT64 = 7
 
@@ -28,16 +24,9 @@ def non_zero(call: NodeCall) -> Value:
     known = None if not dims else _places_of_known(call, dims)
     if known is not None:
         return known
-    rank = _rank(call) if dims is None else len(dims)
+    rank = call.rank_of(0) if dims is None else len(dims)
     count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
-    return Value((rank, count), INT64)
-
-
-def _rank(call: NodeCall) -> Dim:
-    """Return how many axes the data have; ONNX Runtime makes one of none."""
-    rank = call.rank_of(0)
-    is_axis = call.asker.runtime != "onnxruntime" or call.bounds.is_at_least(rank, 1)
-    return rank if is_axis else call.fresh("rank", f"how many axes {call.input_name(0)} has, or 1")
+    return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
 
 
 def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
