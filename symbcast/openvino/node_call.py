@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.onnx.node_call import NodeCall
@@ -77,6 +77,11 @@ class OpenVinoCall(NodeCall):
     def input_axes(self, position: int, rank: int) -> list[int]:
         """Return the axes that an input holds, counted from the front."""
         return [self.axis(a, rank) for a in self.input_numbers(position, "the axes")]
+
+    def axes_of(self, dims: Dims, axes: Iterable[int]) -> list[int]:
+        """Return axes of data, counted from the front; 0 and -1 are axes of a scalar too, of which nothing comes."""
+        found = [self.axis(a, max(len(dims), 1)) for a in axes]
+        return found if dims else []
 
     def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
         """Return the sizes that an input holds; what is not known of them are sizes of their own."""

@@ -289,3 +289,21 @@ def test_the_command_line_reads_openvino_models(arguments, status, model_file, c
 def test_what_is_for_onnx_models_only_is_said_so(model_file, capsys):
     assert run(["model", str(model_file), "--output", str(model_file.with_name("out.onnx"))]) == Exit.USAGE
     assert "--confirm and --output are for ONNX models" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize(
+    "make",
+    [
+        op.softmax,
+        op.log_softmax,
+        lambda x, axis: op.cum_sum(x, np.int32(axis)),
+        lambda x, axis: op.reduce_sum(x, np.array([axis])),
+        lambda x, axis: op.reduce_max(x, np.array([axis, 0])),
+        lambda x, axis: op.squeeze(x, np.array([axis])),
+    ],
+)
+def test_a_number_has_an_axis_along_which_nothing_is_done(make, axis):
+    x = parameter("x")
+    report = hold_against_runs(ov.Model([make(x, axis)], [x]), (), ())
+    assert report.verdict is sb.Verdict.ALWAYS and list(report.outputs.values()) == [()]

@@ -117,7 +117,7 @@ def cumulated(call: OpenVinoCall) -> Value:
     """Each line along an axis summed up."""
     dims = call.shape(0)
     for axis in call.numbers(1) or ():
-        call.axis(axis, len(dims))
+        call.axes_of(dims, [axis])
     return call.made(dims)
 
 

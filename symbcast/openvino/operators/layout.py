@@ -43,7 +43,7 @@ def unsqueeze_(call: OpenVinoCall) -> Value:
 def squeeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 taken out: those that are named, or all of them."""
     data, dims = call.value(0), call.shape(0)
-    axes = [] if not call.has(1) else [call.axis(a, len(dims)) for a in call.input_numbers(1, "the axes")]
+    axes = call.axes_of(dims, call.input_numbers(1, "the axes")) if call.has(1) else []
     skips = call.flag("allow_axis_skip")
     if not axes or skips:
         looked_at = axes or range(len(dims))

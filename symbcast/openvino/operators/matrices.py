@@ -67,7 +67,10 @@ _STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSu
 def reduced(call: OpenVinoCall) -> Value:
     """Axes that become 1, or go; without axes nothing is reduced."""
     dims = call.shape(0)
-    axes = call.input_axes(1, len(dims))
+    given = call.input_numbers(1, "the axes")
+    axes = call.axes_of(dims, given)
+    if given and not dims and call.flag("keep_dims"):
+        call.refuse("a scalar has no axis that could be kept")
     if not axes:
         return call.made(dims, call.value(0).content)
     shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
@@ -82,7 +85,7 @@ def reduced(call: OpenVinoCall) -> Value:
 def along_axis(call: OpenVinoCall) -> Value:
     """Each line along an axis becomes another one."""
     dims = call.shape(0)
-    call.axis(call.integer("axis", 1), len(dims))
+    call.axes_of(dims, [call.integer("axis", 1)])
     return call.made(dims)
 
 
