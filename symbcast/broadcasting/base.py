@@ -130,11 +130,12 @@ class Rule(Declaration):
         found = self.placement.expand(shapes) if self.is_uniform else None
         base = self.placement.base([len(s) for s in shapes])
         if found is None:
-            problem = "it does not broadcast all axes alike" if not self.is_uniform else "it counts axes from elsewhere"
+            depends = "which axes lie under each other depends on it"
+            problem = depends if self.is_uniform else "the rule does not broadcast all axes alike"
         elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
             return found
         else:
-            problem = "an axis that is not there is no size of 1 to it"
+            problem = "to the rule an axis that is not there is no size of 1"
         text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
         raise RuleArgumentError(self.name, text, "ask for each rank by itself")
 
