@@ -13,7 +13,7 @@ from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
-from symbcast.shapes import Shape, ShapeLike, is_open, shape, shape_of
+from symbcast.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.solver.budget import asked
 from symbcast.solver.masks import Masks
 from symbcast.verdicts import Verdict
@@ -91,7 +91,7 @@ class Call:
         """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = find_rule(rule, attributes)
         operands = [s if type(s) is Shape else shape(s) for s in shapes]
-        if assume is NOTHING and min_size is ZERO and not any(map(is_open, operands)):
+        if assume is NOTHING and min_size is ZERO and OpenShape not in map(type, operands):
             made = cls(found, tuple(operands), None)
             if all(s.is_concrete for s in operands):
                 return made
