@@ -699,3 +699,11 @@ def test_what_no_one_answer_can_be_given_to_is_refused(ask, words):
     with pytest.raises(sb.OperatorError, match=words):
         ask(env)
     assert not env.operations
+
+
+def test_a_failure_is_told_where_sizes_of_axes_beside_it_have_no_value():
+    env = sb.ShapeEnv(min_size=2, on_conflict="record")
+    env.matmul("3, M", "*b, N, N")
+    env.broadcast("*b, N", "*b")
+    env.broadcast("*b, 3, M", "(broadcast(*b, *b[:-1]), M)")
+    assert "?" in env.report("text") and env.findings() and env.explain()

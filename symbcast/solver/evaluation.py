@@ -52,10 +52,10 @@ class AxisSizes(dict[Any, int]):
         for n in range(1, max(len(self.axes[s.sequence]) - s.place for s in rests) + 1):
             yield with_dims(formula, replacing({s: s.sequence.axis(s.place + n) for s in rests}))
 
-    def axes_of(self, dim: Dim) -> list[int]:
-        """Return the sizes of a sequence's axes."""
+    def axes_of(self, dim: Dim) -> list[Dim]:
+        """Return a sequence axis by axis, each as a size by itself, which may have no value here."""
         rank = max(len(self.axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
-        return [size_at(axis_of(dim, n), self) for n in range(rank, 0, -1)]
+        return [axis_of(dim, n) for n in range(rank, 0, -1)]
 
 
 def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
