@@ -167,7 +167,7 @@ def numpy_shape(question, shapes):
 def at(shape, axes, sizes):
     found = []
     for dim in shape.dims:
-        found += axes.axes_of(dim) if is_sequence(dim) else [size_at(dim, axes)]
+        found += [size_at(d, axes) for d in axes.axes_of(dim)] if is_sequence(dim) else [size_at(dim, axes)]
     return tuple(found)
 
 

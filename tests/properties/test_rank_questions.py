@@ -67,7 +67,7 @@ def at(sizes, result):
 
 def spread(dims, values, found):
     """Return what dimensions are at some sizes, with how many axes each stands for."""
-    sizes = [found.axes_of(d) if is_sequence(d) else [size_at(d, found)] for d in dims]
+    sizes = [[size_at(a, found) for a in (found.axes_of(d) if is_sequence(d) else (d,))] for d in dims]
     return [n for axes in sizes for n in axes], [(v, axes) for v, axes in zip(values, sizes, strict=True)]
 
 
