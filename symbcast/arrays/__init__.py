@@ -7,6 +7,15 @@ from symbcast.errors import MissingExtraError
 if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.trace", "numpy")
 
+from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
+    data_functions,
+    elements,
+    functions,
+    indices,
+    methods,
+    replacements,
+    ufuncs,
+)
 from symbcast.arrays.arguments import array, size
 from symbcast.arrays.promises import BrokenPromise, check_promises, checked
 from symbcast.arrays.report import TraceReport

@@ -8,15 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
-    data_functions,
-    elements,
-    functions,
-    indices,
-    methods,
-    replacements,
-    ufuncs,
-)
 from symbcast.arrays.arguments import Arguments, check_call
 from symbcast.arrays.packages import meet
 from symbcast.arrays.real_run import RealRun
