@@ -21,6 +21,7 @@ from symbcast.dimensions import Reader, readers
 from symbcast.errors import (
     AssumptionError,
     BindingError,
+    ConcurrentUseError,
     DimensionError,
     ExchangeError,
     MissingExtraError,
@@ -93,6 +94,7 @@ __all__ = [
     "Case",
     "Cases",
     "Comparison",
+    "ConcurrentUseError",
     "Condition",
     "ConditionalBroadcastError",
     "DimensionError",

@@ -255,6 +255,16 @@ class UndecidedError(SymbcastError):
         return f"undecided: {self.reason}"
 
 
+class ConcurrentUseError(SymbcastError, RuntimeError):
+    """A program was changed while another thread used it; the operation was not recorded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def __str__(self) -> str:
+        return "another thread is using this environment; give each thread its own fork(), or hold a lock around it"
+
+
 class MissingExtraError(SymbcastError, ImportError):
     """A feature that needs an optional dependency; ``extra`` is the one to install.
 

@@ -405,6 +405,65 @@ def test_two_environments_in_two_threads_at_once():
     assert found["up"] == found["down"] == {n: answers(hard(n)) for n in numbers}
 
 
+RECORDED = {
+    "broadcast": lambda env: env.broadcast("N, 3", "M, 1"),
+    "terms": lambda env: env.broadcast("N + 1", "2*M"),
+    "operator": lambda env: env.matmul("N, K", "K, M"),
+    "equal": lambda env: env.equal("N", "M"),
+    "require": lambda env: env.require("N >= 2"),
+    "assume": lambda env: env.assume("N >= 1"),
+    "fresh": lambda env: env.fresh(),
+}
+
+
+@pytest.mark.parametrize("record", RECORDED.values(), ids=RECORDED)
+def test_recording_while_another_thread_records_is_an_error(record):
+    reading, done, caught = threading.Event(), threading.Event(), []
+
+    class Slow:
+        def __index__(self):
+            reading.set()
+            assert done.wait(60)
+            return 4
+
+    def record_meanwhile():
+        assert reading.wait(60)
+        try:
+            record(env)
+        except sb.ConcurrentUseError as error:
+            caught.append(error)
+        finally:
+            done.set()
+
+    env = sb.ShapeEnv()
+    in_threads(lambda: env.broadcast((Slow(), "K"), "T"), record_meanwhile)
+    assert len(caught) == 1 and "another thread is using this environment" in str(caught[0])
+    assert [str(op) for op in env.operations] == ["broadcast_0: numpy of (4, K), (T,)"]
+    record(env), record(env.fork())
+
+
+@pytest.mark.parametrize("record", RECORDED.values(), ids=RECORDED)
+def test_no_operation_is_lost_between_threads(record):
+    env, refused, turns = sb.ShapeEnv(on_conflict="record"), [], 60
+
+    def record_many():
+        for _ in range(turns):
+            try:
+                record(env)
+            except sb.ConcurrentUseError as error:
+                refused.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        in_threads(record_many, record_many, record_many)
+    finally:
+        sys.setswitchinterval(interval)
+    sizes = sum(label.startswith("?") for label in env.shown.values())
+    assert len(env.operations) + sizes + len(refused) == 3 * turns
+    assert env.verdict in sb.Verdict
+
+
 def run(script, *arguments):
     """Run a script in a fresh process and return what it prints."""
     command = [sys.executable, "-c", textwrap.dedent(script), *arguments]

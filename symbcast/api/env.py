@@ -32,7 +32,8 @@ class ShapeEnv(ShapeFunctions, Guards):
 
     ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
     text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
-    may bring labels of its own (``?a``). Use an environment from one thread at a time.
+    may bring labels of its own (``?a``). Use an environment from one
+    thread at a time: recording while another thread uses it raises `ConcurrentUseError`.
 
     >>> env = ShapeEnv(assume=["batch >= 1"])
     >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")

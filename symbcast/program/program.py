@@ -72,20 +72,24 @@ class Program:
         if origin is not None:
             _check_origin(origin)
         recording = self._recording
-        if recording.plain is not None and rule == "numpy" and not attributes:
-            output = recording.plain.broadcast(shapes, origin)
-            if output is not None:
-                return output
-        found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
-        if found is _NUMPY and len(shapes) == 2:
-            left, right = shapes
-            if type(left) is Shape and type(right) is Shape:
-                trace = recording.trace
-                output = trace.known(left, right)
+        recording.begin()
+        try:
+            if recording.plain is not None and rule == "numpy" and not attributes:
+                output = recording.plain.broadcast(shapes, origin)
                 if output is not None:
-                    trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                     return output
-        return self._apply("broadcast", found, shapes, origin)
+            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
+            if found is _NUMPY and len(shapes) == 2:
+                left, right = shapes
+                if type(left) is Shape and type(right) is Shape:
+                    trace = recording.trace
+                    output = trace.known(left, right)
+                    if output is not None:
+                        trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
+                        return output
+            return self._apply("broadcast", found, shapes, origin)
+        finally:
+            recording.end()
 
     def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
         """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from symbcast.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.algebra.symbols import LABEL, symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import find_rule
+from symbcast.errors import ConcurrentUseError
 from symbcast.logic.formulas import dims_of
 from symbcast.program.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.program.names import Names
@@ -42,6 +45,9 @@ class Recording:
     Names and integers by NumPy's rule, with nothing assumed, are held on masks (`Plain`), all else in a `Trace`. The
     first thing that masks do not hold, or that they do not answer, turns the one into the other. ``on_conflict`` says
     what becomes of an operation that cannot hold beside the others.
+
+    A thread that records holds the program from `begin` to `end`: another one that records meanwhile gets a
+    `ConcurrentUseError`, and one that asks waits.
     """
 
     def __init__(self, min_size: int, on_conflict: OnConflict, budget: float | None = None) -> None:
@@ -53,6 +59,14 @@ class Recording:
         self._trace: Trace | None = None
         self._is_stale = False
         self._answers: Answers | PlainAnswers | None = None
+        # Reentrant: an operand's `__index__`, which runs while it is read, may use the program too.
+        self._lock = RLock()
+        self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
+
+    def begin(self) -> None:
+        """Hold the program for one operation, until `end`; raise `ConcurrentUseError` if another thread does."""
+        if not self._take():
+            raise ConcurrentUseError
 
     @staticmethod
     def of(
@@ -74,8 +88,9 @@ class Recording:
     def copy(self) -> Recording:
         """Return a recording that goes its own way from here."""
         made = Recording(self.min_size, self.on_conflict, self.budget)
-        made.plain = None if self.plain is None else self.plain.copy()
-        made._trace = None if self.plain is not None else self.trace.copy()
+        with self._lock:
+            made.plain = None if self.plain is None else self.plain.copy()
+            made._trace = None if self.plain is not None else self.trace.copy()
         return made
 
     @property
@@ -131,13 +146,15 @@ class Recording:
 
     def ask(self, question: Callable[[Answers | PlainAnswers], T]) -> T:
         """Return what the answers say; those that the caller's clock stopped are made anew for the next question."""
-        self._stopped = ""
-        return asked(self.budget, lambda: question(self.short_answers), self._forget)
+        with self._lock:
+            self._stopped = ""
+            return asked(self.budget, lambda: question(self.short_answers), self._forget)
 
     def ask_all(self, question: Callable[[Answers], T]) -> T:
         """Return what the answers say, those about operations too."""
-        self._stopped = ""
-        return asked(self.budget, lambda: question(self.answers), self._forget)
+        with self._lock:
+            self._stopped = ""
+            return asked(self.budget, lambda: question(self.answers), self._forget)
 
     @property
     def reason(self) -> str:
@@ -161,6 +178,10 @@ class Recording:
 
     def add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
         """Add a requirement or an assumption."""
+        with self._recorded():
+            self._add_formula(kind, origin, read)
+
+    def _add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
         if kind == "assume" and self.plain is not None and self.plain.assume(read):
             return
         if any(map(mentions_rest, dims_of(read.formula))):
@@ -175,17 +196,19 @@ class Recording:
 
     def named(self, name: str) -> Symbol:
         """Return the size that a name means; a label begins with ``?``."""
-        if self.plain is None or LABEL.fullmatch(name):
-            return self.trace.names.named(name)
-        self.plain.joins.read((symbol(name),))
-        return symbol(name)
+        with self._recorded():
+            if self.plain is None or LABEL.fullmatch(name):
+                return self.trace.names.named(name)
+            self.plain.joins.read((symbol(name),))
+            return symbol(name)
 
     def met(self, size: Symbol) -> Symbol:
         """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
         if not isinstance(size, SequenceSymbol):
             return self.named(size.name)
-        (found,) = symbols_of(self.trace.names.bind(any_shape_of((size,))).dims)
-        return found
+        with self._recorded():
+            (found,) = symbols_of(self.trace.names.bind(any_shape_of((size,))).dims)
+            return found
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
         """Return a new unknown size."""
@@ -219,8 +242,21 @@ class Recording:
         raise IncompatibleProgramError(dropped, conflict or (dropped,), assumptions)
 
     @contextmanager
+    def _recorded(self) -> Iterator[None]:
+        """Hold the program while something is added to it."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    @contextmanager
     def _all_or_nothing(self) -> Iterator[Trace]:
         """Give the state, to which operations are added; if that raises, none of them is."""
+        with self._recorded():
+            yield from self._tried()
+
+    def _tried(self) -> Iterator[Trace]:
         trace = self.trace
         mark, length = trace.names.mark(), len(trace.ops)
         try:
