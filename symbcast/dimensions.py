@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import index
 from typing import Any, Protocol
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.sequences import AxisSequence, is_sequence
-from symbcast.algebra.sizes import check_size
+from symbcast.algebra.sizes import check_size, index_of
 from symbcast.algebra.symbols import Unknown, told_apart
 from symbcast.algebra.terms import Dim, symbols_of
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -88,11 +87,8 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         found = load().read_dim(value, unknowns)
         if found is not None:
             return found
-    try:
-        number = index(value)
-    except TypeError:
-        pass
-    else:
+    number = index_of(value)
+    if number is not None:
         return from_dim(number, unknowns)
     if hasattr(type(value), "free_symbols"):  # not of the value: to look for them may nest too deep
         from symbcast.algebra.door import check_dim

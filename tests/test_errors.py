@@ -22,6 +22,14 @@ class WithOddShape:
     shape = 7
 
 
+class WithBrokenIndex:
+    def __index__(self):
+        raise KeyError("rows")
+
+    def __repr__(self):
+        return "WithBrokenIndex()"
+
+
 BAD_SHAPES = [
     (3, sb.ShapeTypeError, ["3 (int) is not a shape", "write text such as 'N, 3'"]),
     (None, sb.ShapeTypeError, ["None (NoneType) is not a shape"]),
@@ -44,6 +52,10 @@ BAD_SHAPES = [
     ((sympy.oo,), sb.DimensionError, ["is not part of a dimension"]),
     ((sympy.true,), sb.ShapeTypeError, ["is not a dimension"]),
     ((*np.array([[1.5]]).shape, np.float64(2.5)), sb.DimensionError, ["a size is an integer, not a float"]),
+    ((WithBrokenIndex(), 3), sb.DimensionError, ["WithBrokenIndex(): its __index__ raised KeyError: 'rows'"]),
+    ("N, -(1)", sb.ShapeSyntaxError, ["a size is not negative", "    N, -(1)\n       ^^^^"]),
+    ("N, -(2)", sb.ShapeSyntaxError, ["a size is not negative", "    N, -(2)\n       ^^^^"]),
+    ("N, ---1", sb.ShapeSyntaxError, ["a size is not negative"]),
     ("N, -3", sb.ShapeSyntaxError, ["a size is not negative", "    N, -3\n       ^^"]),
     ("N,, 3", sb.ShapeSyntaxError, ["expected", "    N,, 3\n      ^"]),
     ("N + , 3", sb.ShapeSyntaxError, ["^"]),
@@ -288,3 +300,20 @@ def test_an_array_is_no_assumption_and_a_number_names_no_function():
         sb.ShapeEnv(assume=np.zeros((2, 3)))
     with pytest.raises(ValueError, match="3 cannot name a function"):
         sb.ShapeEnv().to_python(3)
+
+
+def test_what_a_users_index_raises_is_wrapped():
+    broken, env = WithBrokenIndex(), sb.ShapeEnv()
+    asked = [
+        (lambda: sb.broadcast((broken, 3), "N"), sb.DimensionError),
+        (lambda: sb.broadcast("N, 3", "M").evaluate(N=broken, M=1), sb.BindingError),
+        (lambda: sb.Condition("N >= 2").holds(N=broken), sb.BindingError),
+        (lambda: sb.broadcast("N, C", "C", rule="pdpd", axis=broken), sb.DimensionError),
+        (lambda: env.broadcast((broken, 3), "N"), sb.DimensionError),
+        (lambda: env.reshape("N, 4", (broken, -1)), sb.DimensionError),
+        (lambda: env.concat(["N", "M"], axis=broken), sb.DimensionError),
+    ]
+    for ask, kind in asked:
+        with pytest.raises(kind, match="__index__ raised KeyError: 'rows'"):
+            ask()
+    assert env.operations == (), "a refused operation is not recorded"

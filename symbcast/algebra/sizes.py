@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from symbcast.errors import DimensionError
+from operator import index
+from typing import Any
+
+from symbcast.errors import DimensionError, SymbcastError
 
 MAX_SIZE = 2**63 - 1
 """The largest size: that of a signed 64-bit integer, which every runtime uses for shapes."""
@@ -19,3 +22,18 @@ def check_size(value: int) -> int:
     if value > MAX_SIZE:
         raise DimensionError(value, "a size is at most 2**63 - 1", "write a size that fits in 64 bits")
     return value
+
+
+def index_of(value: Any) -> int | None:
+    """Return the integer that a value is by its ``__index__``, None if it has none.
+
+    Raises `DimensionError` from what a user's ``__index__`` raises.
+    """
+    try:
+        return index(value)
+    except TypeError:
+        return None
+    except SymbcastError:
+        raise  # a traced size says why it has no number
+    except Exception as error:
+        raise DimensionError(value, f"its __index__ raised {type(error).__name__}: {error}") from error

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from operator import index
 from typing import NamedTuple, SupportsIndex, TypeAlias
 
+from symbcast.algebra.sizes import index_of
 from symbcast.errors import RuleArgumentError
 
 AttributeValue: TypeAlias = int | str | tuple[int, ...] | None
@@ -113,11 +113,9 @@ class Parameter(NamedTuple):
 
 def as_int(rule: str, attribute: str, value: object) -> int:
     """Return an attribute that must be an integer, NumPy's included; a truth value is none."""
-    try:
-        if not isinstance(value, bool):
-            return index(value)  # type: ignore[arg-type] # what has no __index__ raises TypeError
-    except TypeError:
-        pass
+    found = None if isinstance(value, bool) else index_of(value)
+    if found is not None:
+        return found
     raise RuleArgumentError(
         rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like", attribute
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any, Literal, TypeAlias
 
+from symbcast.algebra.sizes import index_of
 from symbcast.errors import OperatorError
 
 MAX_ATTRIBUTE = 2**63 - 1
@@ -12,10 +12,7 @@ MAX_ATTRIBUTE = 2**63 - 1
 
 def whole(operator: str, name: str, value: Any) -> int:
     """Return an integer, NumPy's included; a truth value is none."""
-    try:
-        found = None if isinstance(value, bool) else index(value)
-    except TypeError:
-        found = None
+    found = None if isinstance(value, bool) else index_of(value)
     if found is None or abs(found) > MAX_ATTRIBUTE:
         raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1 or the like")
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from operator import index
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
+from symbcast.algebra.sizes import index_of
 from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
 from symbcast.operators.operator import find_operator
@@ -389,10 +389,7 @@ def _marked(items: Sequence[Any]) -> tuple[Any, tuple[int, ...], tuple[int, ...]
 def _number(item: Any) -> int | None:
     if isinstance(item, str):
         return int(item) if item in ("-1", "0") else None
-    try:
-        return None if isinstance(item, bool) else index(item)
-    except TypeError:
-        return None
+    return None if isinstance(item, bool) else index_of(item)
 
 
 def _as_list(places: Any) -> list[Any]:

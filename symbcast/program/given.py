@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from symbcast.algebra.sequences import MAX_RANK, AxisSequence, Rest, SequenceSymbol, sequences_of
+from symbcast.algebra.sizes import index_of
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.characters import closest
 from symbcast.errors import BindingError, DimensionError
@@ -159,9 +159,9 @@ def given_twice(name: str, first: object, second: object) -> BindingError:
 def read_size(name: str, value: object) -> int:
     """Return a value as the size called ``name``; raise `BindingError` for what is none."""
     try:
-        size = index(cast("SupportsIndex", value))
-    except TypeError:
-        size = -1
-    if isinstance(value, bool) or size < 0:
+        size = index_of(value)
+    except DimensionError as error:
+        raise BindingError(f"{name}={value!r:.80}: {error.problem}", "write an integer from 0 on") from error
+    if size is None or isinstance(value, bool) or size < 0:
         raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
     return size

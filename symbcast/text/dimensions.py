@@ -11,7 +11,7 @@ from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, mu
 from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.algebra.terms import Dim
+from symbcast.algebra.terms import MAX_BITS, Dim
 from symbcast.errors import DimensionError
 from symbcast.text.faults import Fault
 from symbcast.text.slips import SUPERSCRIPTS
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from lark import Token
 
 MAX_EXPONENT = 16
-_MAX_BITS = 4096
-_MAX_DIGITS = 1000
+_MAX_DIGITS = len(str(2**MAX_BITS))
 _MAX_NESTING = 32
 _MAX_POWER = 256
 TOO_LARGE = "a size is at most 2**63 - 1"
@@ -33,8 +32,9 @@ Bounds: TypeAlias = tuple[Unknown, int, int | None]
 class PlacedDim(NamedTuple):
     """A dimension and where it stands in the text.
 
-    ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents, ``literal``
-    says that it is an integer written as such, and ``bounds`` are those given to labelled unknowns within it.
+    ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents. ``literal``
+    says that it is an integer written as such, or the unknown size -1. ``bounds`` are those given to labelled unknowns
+    within it.
     """
 
     dim: Dim
@@ -66,7 +66,7 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
     depth = max(t.depth for t in terms) + nesting
     if depth > _MAX_NESTING:
         raise Fault((start, stop), f"divisions and functions nest more than {_MAX_NESTING} deep")
-    if isinstance(dim, int) and dim.bit_length() > _MAX_BITS:
+    if isinstance(dim, int) and dim.bit_length() > MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
     return PlacedDim(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
@@ -128,14 +128,15 @@ class DimBuilder:
     def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
         assert isinstance(inner, PlacedDim)
-        return inner._replace(start=_start(parts[0]), stop=_stop(parts[-1]))
+        # The unknown size `-1` may stand in brackets; `-(1)` is a negative size, as `-(2)` is.
+        return inner._replace(start=_start(parts[0]), stop=_stop(parts[-1]), literal=inner.dim == -1 and inner.literal)
 
     def minus(self, parts: list[Part]) -> PlacedDim:
         inner = parts[-1]
         assert isinstance(inner, PlacedDim)
         odd = len(parts) % 2 == 0
         term = over(parts, multiply(-1, inner.dim) if odd else inner.dim)
-        return term._replace(literal=inner.literal)
+        return term._replace(literal=inner.literal and inner.dim != -1 and len(parts) == 2)
 
     def power(self, parts: list[Part]) -> PlacedDim:
         base, _, exponent_token = parts
