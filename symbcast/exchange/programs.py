@@ -19,8 +19,8 @@ from symbcast.program.assumptions import check_min_size
 from symbcast.program.names import Names
 from symbcast.program.operation import Op
 from symbcast.program.program import Program
-from symbcast.shapes import Shape, shape, shape_of
-from symbcast.text import parse_formula
+from symbcast.shapes import Shape, any_shape_of, shape_of
+from symbcast.text import parse_formula, parse_shape
 from symbcast.verdicts import Verdict
 
 _Value = TypeVar("_Value")
@@ -254,7 +254,8 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
 def _read_shape(entry: _Entry, key: str, text: Any, names: Names) -> Shape:
     if not isinstance(text, str):
         raise ExchangeError(f"{entry.place}.{key}", f"{text!r:.40} is not text")
-    return entry.read(key, lambda: names.bind_all([(shape(text), False)])[0])
+    # An operation may compute a size that does not fit in 64 bits, though no text of a user may state one.
+    return entry.read(key, lambda: names.bind_all([(any_shape_of(parse_shape(text, max_size=None)), False)])[0])
 
 
 def _tuple(value: Any) -> Any:

@@ -56,15 +56,17 @@ class Template(NamedTuple, Generic[_Value]):
         return made
 
 
-def parse_shape(text: str, dialect: str | None = None) -> tuple[Dim, ...]:
+def parse_shape(text: str, dialect: str | None = None, max_size: int | None = MAX_SIZE) -> tuple[Dim, ...]:
     """Return the dimensions written in ``text``; every ``?`` is a fresh unknown on every call.
+
+    ``max_size`` is the largest integer size; None reads what operations computed, which may exceed 64 bits.
 
     >>> parse_shape("(N, 2*N + 1, 3)")
     (N, 2*N + 1, 3)
     >>> parse_shape("tensor<2x3xf32>"), parse_shape("(h w) c 1", "einops")
     ((2, 3), (h*w, c, 1))
     """
-    template = _shape_template(text, dialect)
+    template = _shape_template(text, dialect, max_size)
     if not template.unknowns and not template.is_of_any_rank:
         return template.value
     fresh = template.fresh()
@@ -119,14 +121,14 @@ def _is_read(start: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _shape_template(text: str, dialect: str | None) -> Template[tuple[Dim, ...]]:
+def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     plain = (_plain_shape(text) or simple_shape(text)) if dialect is None else None
     if plain is not None:
         return Template(plain, ())
     try:
         _check_limits(text)
         terms = _shape_terms(text, dialect)
-        dims = tuple(_checked(t) for t in terms)
+        dims = tuple(_checked(t, max_size) for t in terms)
         sequences = [term for term, dim in zip(terms, dims, strict=True) if is_sequence(dim)]
         if len(sequences) > 1:
             raise Fault(sequences[1].span, "a shape has one sequence of axes ('...', '*name')", "sizes and names")
@@ -235,14 +237,14 @@ def _check_limits(text: str) -> None:
             raise Fault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")
 
 
-def _checked(term: PlacedDim) -> Dim:
+def _checked(term: PlacedDim, max_size: int | None = MAX_SIZE) -> Dim:
     """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
     dim = term.dim
     if mentions_rest(dim) and (
         not is_sequence(dim) or (ANY_RANK.rest() in symbols_of((dim,)) and dim != ANY_RANK.rest())
     ):
         raise Fault(term.span, NO_SIZE, "'*name' by itself, or broadcast(*a, *b)")
-    if not isinstance(dim, int) or 0 <= dim <= MAX_SIZE:
+    if not isinstance(dim, int) or (dim >= 0 and (max_size is None or dim <= max_size)):
         return dim
     if dim == -1 and term.literal:
         return Unknown()
