@@ -57,7 +57,7 @@ def broadcast(
     >>> broadcast("N, C, H, W", "C", rule="pdpd", axis=1).verdict
     <Verdict.ALWAYS: 'always'>
     """
-    if rule == "numpy" and not attributes and assume is NOTHING and min_size is ZERO:
+    if rule == "numpy" and budget is None and not attributes and assume is NOTHING and min_size is ZERO:
         for shape_ in shapes:
             # `are_sizes`, without a call for each operand.
             if type(shape_) is not tuple:

@@ -96,6 +96,12 @@ class Solution:
 
         return json_schema("solution")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Solution) and (self._call, self.ranks) == (other._call, other.ranks)
+
+    def __hash__(self) -> int:
+        return hash((self._call, self.ranks))
+
     def __bool__(self) -> NoReturn:
         raise TypeError("a solution has no truth value: compare its .verdict")
 

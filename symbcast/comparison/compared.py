@@ -89,5 +89,16 @@ class Compared:
                 return answer
         raise ShapeTypeError(rule, "one of the rules", f"these are {', '.join(a.rule for a in self.answers)}")
 
+    @property
+    def _rules(self) -> tuple[tuple[str, Rule], ...]:
+        return tuple((a.rule, a.rule_asked) for a in self.answers)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same rules were asked about the same shapes."""
+        return isinstance(other, Compared) and (self._question, self._rules) == (other._question, other._rules)
+
+    def __hash__(self) -> int:
+        return hash((self._question, self._rules))
+
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(a.rule for a in self.answers)} on {', '.join(map(str, self.shapes))}>"

@@ -38,6 +38,16 @@ class Question:
         own = (describe(s, own_set(s, self.scope.min_size)) for s in self.scope.symbols)
         return [*own, *(a.formula for a in self.scope.assumptions)]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Question) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key()[0])
+
+    def _key(self) -> tuple[tuple[object, ...], tuple[Formula, ...], int]:
+        assumed = tuple(a.formula for a in self.scope.assumptions)
+        return tuple(s.dims for s in self.shapes), assumed, self.scope.min_size
+
     def condition(self, formula: Formula) -> Condition:
         """Return a formula as a condition about all sizes of the question, by their names."""
         names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}

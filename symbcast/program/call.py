@@ -344,6 +344,20 @@ class Call:
             self._conflict = found
         return self._conflict
 
+    def _question(self) -> tuple[Any, ...]:
+        """Return the question: rule, operands, assumptions, least size and budget."""
+        scope = self.scope
+        assumed = () if scope is None else tuple(a.formula for a in scope.assumptions)
+        operands = tuple(s.dims for s in self.operands)
+        return self.rule, self.rule.called, operands, assumed, 0 if scope is None else scope.min_size, self.budget
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the question is the same. Each ``?`` in text is a size of its own."""
+        return isinstance(other, Call) and self._question() == other._question()
+
+    def __hash__(self) -> int:
+        return hash(self._question()[:3])
+
     def __reduce__(self) -> tuple[Any, ...]:
         # The question alone: what was worked out holds a solver's state, and is worked out again when asked for.
         return type(self), (self.rule, self.operands, self._scope), {"_tier": self._tier, "budget": self.budget}

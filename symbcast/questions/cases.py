@@ -146,6 +146,16 @@ class Case:
         """Return the smallest sizes of the case."""
         return self._question.named(self._parts.witness())
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same is done at the same sizes, under the same number and for the same hints."""
+        return isinstance(other, Case) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.formula))
+
+    def _key(self) -> tuple[object, ...]:
+        return self.number, self.hints, self.formula, self._question.names, self.layouts
+
     def __str__(self) -> str:
         return f"{self.guard}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.guard)
 
@@ -200,6 +210,15 @@ class Division(Sequence[Case]):
         telling = {s for case in self for s in symbols_in(case.formula)}
         found = read_needed(telling, self.question.names, sizes, named, "find")
         return next((case for case in self if case.holds(found)), None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Division):
+            return NotImplemented
+        ours, theirs = (self.condition, self.is_complete), (other.condition, other.is_complete)
+        return ours == theirs and self._cases == other._cases
+
+    def __hash__(self) -> int:
+        return hash((self.condition, self._cases))
 
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import UndecidedError
@@ -35,6 +35,9 @@ class Part:
         self.symbols = known.symbols
         self._known = known
         self._required = required
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Part, (self.choice, self._known, self._required)  # a decision holds a solver's state
 
     @cached_property
     def decision(self) -> Decision:
