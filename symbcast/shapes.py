@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
 
-from symbcast.algebra.arithmetic import replaced
+from symbcast.algebra.arithmetic import replaced, value_of
 from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Symbol, Unknown
@@ -92,6 +92,11 @@ class Shape(tuple["int | sympy.Expr", ...]):
         if Deferred in map(type, found):
             return tuple([d.dim if type(d) is Deferred else d for d in found])
         return found
+
+    @property
+    def values(self) -> tuple[Dim, ...]:
+        """The sizes as they are within, without what their text only mentions: of ``N - N + 3``, 3."""
+        return tuple(map(value_of, self.dims))
 
     @property
     def raw(self) -> tuple[Any, ...]:

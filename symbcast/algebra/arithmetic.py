@@ -9,8 +9,16 @@ from math import prod
 from operator import mul
 from typing import Any
 
-from symbcast.algebra.operations import Substitution, extremum_terms, floordiv_terms, join_terms, modulo_terms
-from symbcast.algebra.terms import MAX_BITS, Dim, Operation, collect, constant, product_of_monomials, term
+from symbcast.algebra.operations import (
+    Substitution,
+    extremum_terms,
+    floordiv_terms,
+    is_mention,
+    join_terms,
+    mention,
+    modulo_terms,
+)
+from symbcast.algebra.terms import MAX_BITS, Dim, Operation, Term, collect, constant, product_of_monomials, term
 from symbcast.errors import DimensionError
 
 _FEW = 2
@@ -92,6 +100,24 @@ def defined_join(dims: Sequence[Dim]) -> Dim:
         text = f"broadcast({', '.join(map(str, dims))})"
         raise DimensionError(text, f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1")
     return join(dims)
+
+
+def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
+    """Return a dimension of the same value that is defined only where some terms are, and speaks of their symbols."""
+    return collect([(term(dim), 1), *((mention(t), 1) for t in terms)]).dim()
+
+
+def value_of(dim: Dim) -> Dim:
+    """Return a dimension without what it only mentions; what that requires is to be asked before.
+
+    >>> from symbcast.text import parse_dim
+    >>> dim = parse_dim("M - M + N")
+    >>> dim, value_of(dim)
+    (N + M % 1, N)
+    """
+    if isinstance(dim, int) or not any(map(is_mention, dim.atoms())):
+        return dim
+    return Term({m: c for m, c in dim.coefficients.items() if not any(map(is_mention, m))}).dim()
 
 
 def join_members(dim: Dim) -> tuple[Dim, ...]:

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import sympy
 
+from symbcast.algebra.arithmetic import value_of
 from symbcast.algebra.operations import extremum_terms, floordiv_terms, join_terms, modulo_terms
 from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.sizes import check_size
@@ -202,6 +203,7 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
 
 def to_sympy(dim: Dim) -> SympyDim:
     """Return a dimension as an ``int`` or a sympy expression; sympy evaluates only what it evaluates rightly."""
+    dim = value_of(dim)
     if isinstance(dim, int):
         return dim
     return symbol_to_sympy(dim) if isinstance(dim, Symbol) else plain(_written(dim))

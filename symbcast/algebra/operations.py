@@ -92,6 +92,21 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
     return Operation("%", (dividend, divisor))
 
 
+def mention(value: Term) -> Term:
+    """Return 0 as a term that has a value where ``value`` has one, and speaks of its symbols: ``value % 1``.
+
+    Arithmetic simplifies it away; only `substitute` keeps it. What a text says is kept by it where its terms cancel.
+    """
+    if value.is_constant:
+        return constant(0)
+    return Operation("%", (value - constant(value.constant), constant(1)))
+
+
+def is_mention(atom: Atom) -> bool:
+    """Return whether an atom is a `mention`."""
+    return isinstance(atom, Operation) and atom.kind == "%" and atom.args[1] is constant(1)
+
+
 def _congruent(dividend: Term, by: int) -> Term:
     """Return what leaves the same remainder: x in the place of x % c, where ``by`` divides c."""
     for monomial, coefficient in dividend.coefficients.items():
@@ -160,7 +175,7 @@ def operate(kind: Kind, args: tuple[Term, ...]) -> Term:
         case "//":
             return floordiv_terms(*args)
         case "%":
-            return modulo_terms(*args)
+            return mention(args[0]) if args[1] is constant(1) else modulo_terms(*args)
         case "join":
             return join_terms(args)
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from symbcast.algebra.arithmetic import join
+from symbcast.algebra.arithmetic import join, value_of
 from symbcast.algebra.terms import Dim
 from symbcast.broadcasting import AttributeLike, Emission, Rule, find_rule
 from symbcast.broadcasting.constraints import Constraint, Origin
@@ -369,7 +369,7 @@ class Call:
     def emission(self) -> Emission:
         """What the rule emitted: its constraints, and the output dimensions as joins of their members."""
         if self._emission is None:
-            self._emission = self.rule.emit(self._dims)
+            self._emission = self.rule.emit([tuple(map(value_of, dims)) for dims in self._dims])
         return self._emission
 
     def size_constraints(self) -> list[Constraint]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from symbcast.algebra.arithmetic import value_of
 from symbcast.broadcasting import Rule
 from symbcast.broadcasting.laws import OutputDim
 from symbcast.broadcasting.outputs import same_size
@@ -80,6 +81,7 @@ class ValidSizes:
 
     def stretch(self, rule: Rule, operands: Sequence[Dims], operand: int, axis: int) -> Stretch:
         """Return where an operand is stretched on an output axis; it has the size 1 on axes that it does not reach."""
+        operands = [tuple(map(value_of, dims)) for dims in operands]
         places = rule.places([len(s) for s in operands]).of[operand]
         sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
         return self.stretched(sizes or [1], rule.emit(operands).output[axis])

@@ -52,9 +52,9 @@ def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
     is_of_any_rank = any(map(is_open, op.operands))
     if op.rule is None and not is_of_any_rank:
         left, right = op.operands
-        return left.dims, equalities(left, right)
+        return left.values, equalities(left, right)
     rule = SAME if op.rule is None else op.rule
     if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
-        return [Joined(size for _, size in column) for column in right_aligned([s.dims for s in op.operands])], []
+        return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
     emission = emission_of(rule, op.operands)
     return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]

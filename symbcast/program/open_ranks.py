@@ -39,7 +39,7 @@ class OpenRanks:
         given = [s.dims for s in operands]
         self.laid = tuple(map(tuple, rule.expand(given)))
         rule.check_shapes(self.laid)
-        self._emitted = rule.emit_open(given)
+        self._emitted = rule.emit_open([s.values for s in operands])
         unrolled = scope.unrolled or scope.unroll(self._asked)
         constraints = [
             Constraint(formula, c.origin, c.why, c.details)
@@ -95,7 +95,7 @@ class OpenRanks:
     def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
         # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
-        dims = self._rule.rolled([s.dims for s in self.operands], tuple(laid))
+        dims = self._rule.rolled([s.values for s in self.operands], tuple(laid))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 
 

@@ -26,7 +26,7 @@ SAME = find_rule("none", {})
 
 def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
     """Return what a rule says of shapes, the ranks of which need not be known."""
-    dims = [s.dims for s in operands]
+    dims = [s.values for s in operands]
     return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
 
 

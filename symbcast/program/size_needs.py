@@ -31,7 +31,7 @@ def equalities(left: Shape, right: Shape) -> list[Formula]:
     """Return what makes two shapes equal."""
     if left.rank != right.rank:
         return [FALSE]
-    return [equal(a, b) for a, b in zip(left.dims, right.dims, strict=True)]
+    return [equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
 
 
 def size_needs(dims: Iterable[Dim]) -> list[Formula]:

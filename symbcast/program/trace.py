@@ -96,7 +96,7 @@ class Trace:
         if output is None and op.kind != "require":
             sizes = [self._output(column, can_hold) for column in columns]
             if any(map(is_open, op.operands)):
-                output = any_shape_of((op.rule or SAME).rolled([s.dims for s in op.operands], sizes))
+                output = any_shape_of((op.rule or SAME).rolled([s.values for s in op.operands], sizes))
             else:
                 output = shape_of(sizes)
         if output is not None and len(output.dims) != len(columns) and not is_open(output):

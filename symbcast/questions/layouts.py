@@ -144,7 +144,7 @@ def broadcast_of(name: str, rule: Rule, operands: tuple[Shape, ...], output: Sha
     """
     if output is not None and _is_operator(rule, output):
         return Broadcast(name, operands, output.dims, (None,) * len(operands))
-    dims: Sequence[Sequence[Dim]] = [s.dims for s in operands]
+    dims: Sequence[Sequence[Dim]] = [s.values for s in operands]
     if any(map(is_open, operands)):
         emitted, dims = rule.emit_open(dims).output, rule.expand(dims)
         operands = tuple(map(any_shape_of, dims))

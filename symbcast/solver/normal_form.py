@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import replacing
+from symbcast.algebra.arithmetic import replacing, value_of
 from symbcast.algebra.symbols import UserSymbol, symbol
 from symbcast.logic.formulas import (
     FALSE,
@@ -78,7 +78,7 @@ def normal(formula: Formula) -> Formula:
 
 
 def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
-    a, b = left, right
+    a, b = left, right = value_of(left), value_of(right)
     if isinstance(a, int) and isinstance(b, int):
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
     if _is_undefined(a) or _is_undefined(b):
@@ -97,7 +97,7 @@ def _normal_join(dims: Iterable[Dim]) -> Formula:
     members: dict[Dim, None] = {}
     number: int | None = None
     for dim in dims:
-        member = dim
+        member = value_of(dim)
         if _is_undefined(member):
             return FALSE
         if isinstance(member, int):
@@ -114,6 +114,7 @@ def _normal_join(dims: Iterable[Dim]) -> Formula:
 
 
 def _normal_onto(data: Dim, target: Dim) -> Formula:
+    data, target = value_of(data), value_of(target)
     if isinstance(data, int):
         return TRUE if data == 1 else normal(equal(target, data))
     if _is_undefined(data):

@@ -26,12 +26,12 @@ class FormulaBuilder(DimBuilder):
         return FALSE
 
     def chain(self, parts: list[PlacedDim | Token]) -> Formula:
-        dims = [p.dim for p in parts if isinstance(p, PlacedDim)]
+        dims = [p.meant for p in parts if isinstance(p, PlacedDim)]
         operators = [str(p) for p in parts if not isinstance(p, PlacedDim)]
         return all_of(compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
     def compatible(self, parts: list[PlacedDim | Token]) -> Formula:
-        return Compatible(tuple(p.dim for p in parts if isinstance(p, PlacedDim)))
+        return Compatible(tuple(p.meant for p in parts if isinstance(p, PlacedDim)))
 
     def formula_group(self, parts: list[FormulaPart]) -> FormulaPart:
         return parts[1]

@@ -9,7 +9,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.text.dimensions import ANY_RANK, FITS, TOO_LARGE, PlacedDim, read_digits
+from symbcast.text.dimensions import ANY_RANK, FITS, TOO_LARGE, PlacedDim, over, read_digits
 from symbcast.text.faults import Fault
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
@@ -112,7 +112,9 @@ def einops(text: str) -> list[PlacedDim]:
         if token == "(" and group is None:
             group, opened = [], match.start()
         elif token == ")" and group is not None:
-            terms.append(PlacedDim(multiply(*(t.dim for t in group)), opened, match.end()))
+            product = multiply(*(t.dim for t in group))
+            made = over(group, product) if group else PlacedDim(product, opened, opened)
+            terms.append(made._replace(start=opened, stop=match.end()))
             group = None
         elif token in ("...", "…"):
             if group is not None:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, mentioning, modulo, multiply
 from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.sizes import MAX_SIZE
 from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.algebra.terms import MAX_BITS, Dim
+from symbcast.algebra.terms import MAX_BITS, Dim, Operation, Term, constant
 from symbcast.errors import DimensionError
 from symbcast.text.faults import Fault
 from symbcast.text.slips import SUPERSCRIPTS
@@ -34,7 +34,7 @@ class PlacedDim(NamedTuple):
 
     ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents. ``literal``
     says that it is an integer written as such, or the unknown size -1. ``bounds`` are those given to labelled unknowns
-    within it.
+    within it. ``lost`` are the symbols in the text, and the terms in it that may have no value, which cancelled.
     """
 
     dim: Dim
@@ -44,6 +44,17 @@ class PlacedDim(NamedTuple):
     power: int = 1
     literal: bool = False
     bounds: tuple[Bounds, ...] = ()
+    lost: frozenset[Term] = frozenset()
+
+    @property
+    def meant(self) -> Dim:
+        """The dimension, with a mention of what was lost and is not in it."""
+        left = self.lost - _said((self.dim,))
+        if not left:
+            return self.dim
+        # What a larger term says, such as the names in a division, needs no mention of its own.
+        covered = frozenset[Term]().union(*(_said(t.args) for t in left if isinstance(t, Operation)))
+        return mentioning(self.dim, sorted(left - covered, key=lambda t: t.key))
 
     @property
     def span(self) -> tuple[int, int]:
@@ -69,14 +80,32 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
     if isinstance(dim, int) and dim.bit_length() > MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
-    return PlacedDim(dim, start, stop, depth, power, bounds=tuple(b for t in terms for b in t.bounds))
+    lost = frozenset[Term]().union(*(t.lost for t in terms), _said(t.dim for t in terms) - _said((dim,)))
+    return PlacedDim(dim, start, stop, depth, power, False, tuple(b for t in terms for b in t.bounds), lost)
+
+
+def _said(dims: Iterable[Dim]) -> frozenset[Term]:
+    """Return the symbols in dimensions, and the operations in them that may have no value."""
+    return frozenset[Term]().union(*(_said_by(d) for d in dims if not isinstance(d, int)))
+
+
+def _said_by(value: Term) -> frozenset[Term]:
+    if value.is_total:
+        return frozenset(value.symbols())
+    partial = [o for o in value.operations() if not o.is_total]
+    return frozenset(value.symbols()).union(partial, *(_said(o.args) for o in partial))
 
 
 def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
     """Return ``left // right`` or ``left % right``; the constant 0 is no divisor."""
     if right.dim == 0:
         raise Fault(right.span, "division by zero", "a divisor other than 0")
-    return over((left, right), (floor_divide if operator == "//" else modulo)(left.dim, right.dim), 1)
+    found = over((left, right), (floor_divide if operator == "//" else modulo)(left.dim, right.dim), 1)
+    if isinstance(right.dim, int):
+        return found
+    # The quotient needs a divisor other than 0, also where it was simplified.
+    divided = any(isinstance(t, Operation) and t.args[-1] is right.dim for t in _said((found.dim,)))
+    return found if divided else found._replace(lost=found.lost | {Operation("//", (constant(0), right.dim))})
 
 
 class DimBuilder:
@@ -176,7 +205,7 @@ class DimBuilder:
             if len(arguments) != 2:
                 raise Fault(span, f"'{function}' takes 2 dimensions, not {len(arguments)}")
             found = divide("%" if function == "mod" else "//", *arguments)
-            return over(parts, found.dim, 1)
+            return found._replace(start=span[0], stop=span[1])
         try:
             return over(parts, FUNCTIONS[function]([a.dim for a in arguments]), 1)
         except DimensionError as error:

@@ -239,7 +239,7 @@ def _check_limits(text: str) -> None:
 
 def _checked(term: PlacedDim, max_size: int | None = MAX_SIZE) -> Dim:
     """Return the dimension of a term, an integer only if it is a size; ``-1`` is an unknown."""
-    dim = term.dim
+    dim = term.meant
     if mentions_rest(dim) and (
         not is_sequence(dim) or (ANY_RANK.rest() in symbols_of((dim,)) and dim != ANY_RANK.rest())
     ):

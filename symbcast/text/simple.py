@@ -39,7 +39,10 @@ def simple_dim(text: str) -> Dim | None:
         return int(size)
     if name in _NO_NAMES:
         return None
-    return symbol(name) if operator is None else _operation(symbol(name), operator, int(number))
+    if operator is None:
+        return symbol(name)
+    made = _operation(symbol(name), operator, int(number))
+    return None if isinstance(made, int) else made  # the grammar keeps the name
 
 
 def _operation(name: Dim, operator: str, number: int) -> Dim | None:
