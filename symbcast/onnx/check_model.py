@@ -14,6 +14,7 @@ from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.logic.formulas import Comparison, at_most
+from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import Inputs, read_inputs
@@ -24,7 +25,9 @@ from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker, Runtime
 from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.validity.types import Found, check_types, other_outputs
-from symbcast.onnx.values.value import UNKNOWN
+from symbcast.onnx.values.deciders import Decider
+from symbcast.onnx.values.sequences import OptionalValue
+from symbcast.onnx.values.value import UNKNOWN, Value
 from symbcast.onnx.walk import Walk
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.solver.normal_form import symbols_in
@@ -187,11 +190,21 @@ def walked_through(begun: Walked, graph: Any, before: Asker | None) -> Walked:
     asker.start(inputs.symbols, inputs.held, before)
     for flag in inputs.flags:
         asker.assume(at_most(flag, 1))
+    for value in inputs.values.values():
+        _mark_input(value, asker)
     walk.top.values.update(inputs.values)
     walk.graph(graph, walk.top)
     asker.restate_all()
     check_names(assumptions, asker)
     return begun
+
+
+def _mark_input(value: Value, asker: Asker) -> None:
+    """Say that data decide what is in an input, but for what the caller gave."""
+    found = decider_of_content(value.content, value.shape, asker)
+    value.decided_by = Decider.DATA if found is None else found
+    if isinstance(value, OptionalValue) and value.held is not None:
+        _mark_input(value.held, asker)
 
 
 def _check_types(source: str, model: Any, walk: Walk) -> None:

@@ -12,6 +12,7 @@ from symbcast.algebra.sequences import is_sequence, mentions_rest, rank_of, sequ
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting.unknown_rank import place_of
 from symbcast.onnx.values.contents import listed, sizes_of
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.context import Context
 from symbcast.operators.reach import is_of_each_axis
@@ -209,9 +210,18 @@ class NodeCall(Context):
             raise RefusedError
         return found
 
-    def fresh(self, label: str, text: str, least: int = 0) -> Symbol:
-        """Return a new size that no input's shape determines, named after the node; ``text`` says what it is."""
-        return self.asker.symbol(f"{self.place.name}_{label}", f"{text} [{self.place.name}]", least)
+    def fresh(self, label: str, text: str, least: int = 0, *, by: Sequence[int] | None = None) -> Symbol:
+        """Return a new size that no input's shape determines, named after the node; ``text`` says what it is.
+
+        ``by`` are the positions of the inputs that decide it, None for all of them.
+        """
+        name, said = f"{self.place.name}_{label}", f"{text} [{self.place.name}]"
+        return self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
+
+    def is_data(self, positions: Sequence[int] | None = None) -> bool:
+        """Return whether data alone decide what is in some inputs, None for all of them."""
+        inputs = self.inputs if positions is None else [self.inputs[n] for n in positions if self.has(n)]
+        return self.walk.decider(inputs) == Decider.DATA
 
     def does(self, difference: Difference) -> bool:
         """Return whether what ONNX Runtime does otherwise is asked about, not what the document says."""
@@ -225,6 +235,10 @@ class NodeCall(Context):
         """Leave the outputs unknown, and say why."""
         raise UnknownShapeError(reason)
 
-    def note(self, reason: str, *, is_about_data: bool = False) -> None:
-        """Say what of the node's own conditions was not looked at, and whether that is asked of data, not of sizes."""
-        self.walk.leave(self.place, reason, is_about_data)
+    def note(self, reason: str, *, is_about_data: bool = False, by: Sequence[int] | None = None) -> None:
+        """Say which of the node's own conditions were not checked.
+
+        ``is_about_data`` where they are about the elements of the inputs at the positions ``by``, None for all of them:
+        they may depend on sizes unless data alone decide these.
+        """
+        self.walk.leave(self.place, reason, is_about_data and self.is_data(by))

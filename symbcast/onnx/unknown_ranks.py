@@ -153,7 +153,7 @@ def _with_shapes(call: NodeCall, shapes: Mapping[int, Dims]) -> NodeCall:
     inputs = list(call.inputs)
     for n, dims in shapes.items():
         value = call.value(n)
-        inputs[n] = value if value.shape is not None else Value(dims, value.dtype)
+        inputs[n] = value if value.shape is not None else value.with_sizes(dims)
     return call.of(inputs, call.version)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import Formula, negate
+from symbcast.onnx.deciding import decider_of_content, decider_of_output, joined
+from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.open_values import OpenValues
@@ -21,6 +23,8 @@ from symbcast.onnx.validity.functions import key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
 from symbcast.onnx.validity.types import Mistyped, mistyped
+from symbcast.onnx.values.deciders import Decider
+from symbcast.onnx.values.sequences import SequenceValue
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
 from symbcast.shapes import Shape, any_shape_of, shape_of
@@ -164,9 +168,29 @@ class Walk:
         """Work out the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.input]
         outputs = self._outputs(node, inputs, scope)
+        self.mark(node, inputs, outputs, scope)
         for position, name in enumerate(node.output):
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+
+    def mark(self, node: Any, inputs: Sequence[Value | None], outputs: Sequence[Value], scope: GraphScope) -> None:
+        """Set what decides the elements of the outputs of a node, where that is not known yet."""
+        for position, value in enumerate(outputs):
+            if value.decided_by is not None:
+                continue
+            found = decider_of_content(value.content, value.shape, self.asker)
+            if found is None:
+                domain = normal(node.domain)
+                version = scope.versions.get(domain, 1)
+                found = decider_of_output(node, version, domain, inputs, (position, value))
+            value.decided_by = found
+            if isinstance(value, SequenceValue):
+                for item in value.items or ():
+                    item.decided_by = found if item.decided_by is None else item.decided_by
+
+    def decider(self, values: Iterable[Value | None]) -> Decider:
+        """Return what decides the elements of some values together."""
+        return joined(values)
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         place = self._place(node, inputs)
@@ -203,7 +227,7 @@ class Walk:
         operator = self._operators.get((domain, op_type))
         if operator is None:
             return self._other(call, domain)
-        return self.asker.written(with_intervals(call, _as_sequence(operator(call))))
+        return self.asker.written(with_intervals(call, with_contents(call, _as_sequence(operator(call)))))
 
     def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
         """Return the outputs of a node that could not be answered for, as far as they are known; note why."""

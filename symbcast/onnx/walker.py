@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -13,6 +13,7 @@ from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
 if TYPE_CHECKING:
     from symbcast.onnx.open_values import OpenValues
     from symbcast.onnx.requirements.recorder import Asker, Place
+    from symbcast.onnx.values.deciders import Decider
 
 
 class Fork(NamedTuple):
@@ -39,7 +40,9 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
         for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
     ]
     content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
-    return Value(tuple(dims), dtype, content)
+    made = Value(tuple(dims), dtype, content)
+    made.decided_by = None if yes.decided_by is None or no.decided_by is None else yes.decided_by | no.decided_by
+    return made
 
 
 def _either_sequence(asker: Asker, name: str, chosen: Formula, yes: SequenceValue, no: SequenceValue) -> SequenceValue:
@@ -100,6 +103,9 @@ class Walker(Protocol):
     @property
     def asker(self) -> Asker:
         """What is asked of sizes is told to it."""
+
+    def decider(self, values: Iterable[Value | None]) -> Decider:
+        """Return what decides the elements of some values together."""
 
     def within(self, graph: Any, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, from_array
 from symbcast.onnx.values.numbers import BOOL, INTEGERS
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Constant, Value
 from symbcast.openvino.element_types import number_of
 
@@ -22,6 +23,7 @@ class Held(Constant):
     def __init__(self, op: Any) -> None:
         self.op = op
         Value.__init__(self, tuple(op.get_output_shape(0)), number_of(op.get_output_element_type(0)))
+        self.decided_by = Decider.NUMBERS
 
     @cached_property
     def _read(self) -> Content | None:

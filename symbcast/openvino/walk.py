@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.requirements.recorder import Place
 from symbcast.onnx.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
@@ -27,6 +28,13 @@ class OpenVinoWalk(Walk):
             scope.values[node.output[0]] = Held(node.op)
             return
         super().node(node, scope)
+
+    def mark(self, node: Any, inputs: Sequence[Value | None], outputs: Sequence[Value], scope: GraphScope) -> None:
+        """Leave open what decides elements: the operators here say themselves what is data."""
+
+    def decider(self, values: Iterable[Value | None]) -> Decider:
+        """Return that data decide whatever operators say that they do."""
+        return Decider.DATA
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         call = OpenVinoCall(place, self, scope)

@@ -10,6 +10,7 @@ from symbcast.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.validity.models import Examined
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
@@ -33,6 +34,13 @@ class TorchWalk(Walk):
         """Put the tensors that a program holds into the scope."""
         for name, shape in graph.held.items():
             scope.values.setdefault(name, Value(shape))
+
+    def mark(self, node: Any, inputs: Sequence[Value | None], outputs: Sequence[Value], scope: GraphScope) -> None:
+        """Leave open what decides elements: the operators here say themselves what is data."""
+
+    def decider(self, values: Iterable[Value | None]) -> Decider:
+        """Return that data decide whatever operators say that they do."""
+        return Decider.DATA
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         call = TorchCall(place, self, scope, self.recorded)

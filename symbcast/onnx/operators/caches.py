@@ -31,7 +31,7 @@ def tensor_scatter(call: NodeCall) -> Value:
     expect(call, 2, "write_indices", (cache[0],))
     if call.has(2):
         reason = "that the places in write_indices, which are data, are in the cache was not looked at"
-        call.note(reason, is_about_data=True)
+        call.note(reason, is_about_data=True, by=[2])
     return Value(cache, call.dtype())
 
 

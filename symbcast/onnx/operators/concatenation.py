@@ -105,7 +105,7 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         call.refuse("either the sizes of the parts or num_outputs may be given, not both")
     given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
     if call.version >= 13 and call.has(1) and given is None:
-        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}") for n in range(count)]
+        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
         return parts
     if given is not None:

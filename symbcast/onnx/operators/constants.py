@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.algebra.arithmetic import ceil_divide, multiply
 from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Elements, Ramp, from_array, is_size
-from symbcast.onnx.values.numbers import BOOL
+from symbcast.onnx.values.contents import (
+    MAX_ELEMENTS,
+    Content,
+    Element,
+    Elements,
+    Ramp,
+    as_ratio,
+    from_array,
+    is_size,
+)
+from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.values.numbers import BOOL, is_rounded
 from symbcast.onnx.values.value import Constant, Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 FLOAT, INT64, STRING = 1, 7, 8
 
@@ -117,10 +132,12 @@ def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) ->
             dims.append(item)
             continue
         name = call.input_name(position)
-        dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}"))
+        dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]))
         if axis not in ignored:
             call.note(
-                f"that element {axis} of {name}, which is data, is not negative was not looked at", is_about_data=True
+                f"that element {axis} of {name}, which is data, is not negative was not looked at",
+                is_about_data=True,
+                by=[position],
             )
     return tuple(dims)
 
@@ -131,18 +148,34 @@ def range_(call: NodeCall) -> Value:
     expect_numbers(call, 0, 1, 2)
     items = [(call.elements(n) or (None,))[0] for n in range(3)]
     start, limit, delta = items
-    if not (is_size(start) and is_size(limit) and isinstance(delta, int)) or delta == 0:
-        if delta == 0:
-            call.refuse("the step of a range must not be 0")
+    if delta == 0:
+        call.refuse("the step of a range must not be 0")
+    count = _count(call, start, limit, delta)
+    if count is None:
         length = call.fresh("length", "how many numbers the range holds")
         return Value((length,), call.dtype())
-    distance = subtract(limit, start) if delta > 0 else subtract(start, limit)
-    count = floor_divide(add(distance, abs(delta) - 1), abs(delta))
-    count = call.bounds.larger(count, 0)
-    content: Content = Ramp(start, (delta,))
+    content: Content | None = Ramp(start, (delta,)) if is_size(start) and is_size(delta) else None
     if isinstance(count, int) and count <= _LISTED:
-        content = Elements(tuple(add(start, multiply(delta, n)) for n in range(count)))
+        step, plus = (partial(BINARY[name], call.asker, call.dtype()) for name in ("Mul", "Add"))
+        content = Elements(tuple(plus(start, step(delta, n)) for n in range(count)))
     return Value((count,), call.dtype(), content)
+
+
+def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
+    """Return how many numbers a range holds; None where that is not known.
+
+    Floats hold the distance exactly where its denominator is a power of two, and their quotient is rounded to a whole
+    number only where it is one.
+    """
+    step = as_ratio(delta)
+    distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
+    if step is None or distance is None or is_rounded(distance):
+        return None
+    if not (isinstance(step.above, int) and isinstance(step.below, int)):
+        return None
+    sign = 1 if step.above > 0 else -1
+    above, below = multiply(sign, step.below, distance.above), multiply(abs(step.above), distance.below)
+    return call.bounds.larger(ceil_divide(above, below), 0)
 
 
 @operator("RandomNormal", "RandomUniform")
@@ -162,5 +195,5 @@ def multinomial(call: NodeCall) -> Value:
 def window(call: NodeCall) -> Value:
     """A window as long as the input says."""
     sizes = call.sizes(0)
-    length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds")
+    length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds", by=[0])
     return Value((length,), call.integer("output_datatype", FLOAT))

@@ -163,7 +163,7 @@ def crop(call: NodeCall) -> Value:
         call.refuse("crop_size must be two numbers")
     for wanted in size:
         call.at_most(1, wanted, "crop_size must be positive")
-    call.note("that batch_indices, which are data, are within the batch was not looked at", is_about_data=True)
+    call.note("that batch_indices, which are data, are within the batch was not looked at", is_about_data=True, by=[2])
     return Value((regions[0], dims[1], *size), call.dtype())
 
 

@@ -227,7 +227,7 @@ def _pairs(call: NodeCall, shape: Dims | None, dtype: int) -> Content | None:
         return None
     if call.node.op_type == "Mod" and call.integer("fmod"):
         return None
-    return combined(values, shape, partial(step, call.asker, call.dtype()))
+    return combined(values, shape, partial(step, call.asker, call.dtype()), call.asker)
 
 
 _CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import multiply, subtract
 from symbcast.logic.formulas import any_of, different, equal
 from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Element, Elements, Numbers, is_size
+from symbcast.onnx.values.contents import Content, Element, Elements, Numbers, Ramp, as_ramp, is_size
 from symbcast.onnx.values.elements import BINARY, Binary, selected
-from symbcast.onnx.values.intervals import interval_of
-from symbcast.onnx.values.numbers import BOOL, INTEGERS
+from symbcast.onnx.values.intervals import extent, interval_of
+from symbcast.onnx.values.numbers import BOOL, INTEGERS, held
 from symbcast.onnx.values.tensors import combined, mapped
 from symbcast.onnx.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.algebra.terms import Dim
 
 
 @operator("Identity")
@@ -42,10 +47,34 @@ def cumulated(call: NodeCall) -> Value:
     expect_numbers(call, 1)
     axes = call.numbers(1)
     if axes is None:
-        call.note(f"that {call.input_name(1)}, which is data, is an axis was not looked at", is_about_data=True)
+        call.note(f"that {call.input_name(1)}, which is data, is an axis was not looked at", is_about_data=True, by=[1])
     for axis in axes or ():
         call.axis(axis, len(dims))
-    return Value(dims, call.dtype())
+    content = None
+    if axes and call.node.op_type == "CumSum":
+        content = _sums(call, axes[0])
+    return Value(dims, call.dtype(), content)
+
+
+def _sums(call: NodeCall, axis: int) -> Content | None:
+    """Return the sums along an axis of elements that are the same all along it: a ramp."""
+    data, dims = call.value(0), call.shape(0)
+    ramp = as_ramp(data.content, dims)
+    if ramp is None or any(ramp.strides):
+        return None
+    each, place = ramp.start, axis % len(dims)
+    is_exclusive, is_reversed = bool(call.integer("exclusive")), bool(call.integer("reverse"))
+    start = 0 if is_exclusive else each
+    strides: list[Dim] = [0] * len(dims)
+    strides[place] = each
+    if is_reversed:
+        start = multiply(each, subtract(dims[place], int(is_exclusive)))
+        strides[place] = multiply(-1, each)
+    found = Ramp(start, tuple(strides))
+    ends = extent(found, dims, call.bounds)
+    if ends.low is None or ends.high is None:
+        return None
+    return None if None in (held(e, call.dtype(), call.bounds) for e in (ends.low, ends.high)) else found
 
 
 @operator("Clip")
@@ -94,12 +123,12 @@ def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
         is_number = isinstance(divisor, Numbers) and divisor.array.all()
         is_positive = found.low is not None and call.bounds.is_at_least(found.low, 1)
         if not (is_number or is_positive):
-            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True)
+            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1])
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
     for item in dict.fromkeys(items):
         if not is_size(item):
-            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True)
+            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1])
         elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
 
@@ -127,7 +156,7 @@ def variadic(call: NodeCall) -> Value:
     if step is None or len(values) == 1 or any(v.content is None for v in values):
         return values[0] if len(values) == 1 else Value(shape, call.dtype())
     of_two = partial(step, call.asker, call.dtype())
-    content = combined(values, shape, of_two if len(values) == 2 else partial(_folded, of_two))
+    content = combined(values, shape, of_two if len(values) == 2 else partial(_folded, of_two), call.asker)
     return Value(shape, call.dtype(), content)
 
 
@@ -142,7 +171,7 @@ def where(call: NodeCall) -> Value:
     values = [call.value(n) for n in range(3)]
     content = None
     if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
-        content = combined(values, shape, partial(_select, call))
+        content = combined(values, shape, partial(_select, call), call.asker)
     return Value(shape, call.dtype(1) or call.dtype(2), content)
 
 

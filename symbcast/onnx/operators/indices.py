@@ -123,7 +123,7 @@ def _check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> 
         within(call, found.low, found.high, size, shape)
     elif not _is_within(call, found, size):
         meet(call, found.low, found.high, size, shape)
-        call.note(_data_reason(call, position, found), is_about_data=True)
+        call.note(_data_reason(call, position, found), is_about_data=True, by=[position])
 
 
 def _is_within(call: NodeCall, interval: Interval, size: Dim) -> bool:

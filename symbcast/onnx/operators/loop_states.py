@@ -13,6 +13,7 @@ from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.logic.definedness import definedness
 from symbcast.logic.formulas import at_most
 from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, limited
 from symbcast.onnx.values.value import Value
 
@@ -60,7 +61,9 @@ class States:
         if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
             return Value(None, before.dtype)
         pairs = enumerate(zip(before.shape, after.shape, strict=True))
-        return Value(tuple(self._kept(position, n, a, b) for n, (a, b) in pairs), before.dtype)
+        made = Value(tuple(self._kept(position, n, a, b) for n, (a, b) in pairs), before.dtype)
+        made.decided_by = _together(before, after)
+        return made
 
     def _kept(self, position: int, axis: int | str, before: Dim, after: Dim) -> Dim:
         """Return a size in any turn: the one before the first where it stays, or else a size of its own."""
@@ -89,7 +92,9 @@ class States:
         if len({len(v.shape or ()) for v in (initial, carried, after)}) > 1:
             return Value(None, dtype)
         sizes = enumerate(zip(initial.shape, carried.shape, after.shape, strict=True))
-        return Value(tuple(self._size_after(position, n, trips, s) for n, s in sizes), dtype)
+        made = Value(tuple(self._size_after(position, n, trips, s) for n, s in sizes), dtype)
+        made.decided_by = _together(initial, after)
+        return made
 
     def _size_after(self, position: int, axis: int | str, trips: Dim, sizes: tuple[Dim, Dim, Dim | None]) -> Dim:
         """Return a size after the last turn: ``sizes`` are it before the first, before any and after any turn."""
@@ -135,7 +140,7 @@ def _in_any_turn(value: Value) -> Value:
         return SequenceValue(value.length, value.common, value.dtype, () if value.items == () else None)
     if isinstance(value, OptionalValue):
         return OptionalValue(None if value.held is None else _in_any_turn(value.held), value.is_there)
-    return Value(value.shape, value.dtype)
+    return value.with_content(None)
 
 
 def _is_same(one: Value, other: Value) -> bool:
@@ -146,4 +151,12 @@ def _is_same(one: Value, other: Value) -> bool:
         if one.held is None or other.held is None:
             return one.held is other.held and one.is_there == other.is_there
         return one.is_there == other.is_there and _is_same(one.held, other.held)
-    return type(one) is type(other) and one.shape == other.shape
+    return type(one) is type(other) and one.shape == other.shape and one.decided_by == other.decided_by
+
+
+def _together(*values: Value) -> Decider:
+    """Return what decides elements that are of one value or another one; sizes too where that is not known."""
+    found = Decider.NUMBERS
+    for value in values:
+        found |= Decider.SIZES if value.decided_by is None else value.decided_by
+    return found

@@ -96,7 +96,7 @@ def _put_together(call: NodeCall, position: int, trips: Dim, value: Value, aroun
     if any(not isinstance(d, int) and not d.symbols().keys() <= around for d in value.shape or ()):
         call.note(f"that output {position} is of one shape in every turn was not looked at")
     if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, trips)) is not True:
-        value = Value(_unless_none(call, position, trips, value.shape), value.dtype)
+        value = value.with_sizes(_unless_none(call, position, trips, value.shape))
     return _stacked(trips, value, 0)
 
 
@@ -119,9 +119,9 @@ def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
 
 def _stacked(length: Dim, value: Value, axis: int) -> Value:
     if value.shape is None:
-        return Value(None, value.dtype)
+        return value.with_content(None)
     place = axis + len(value.shape) + 1 if axis < 0 else axis
-    return Value((*value.shape[:place], length, *value.shape[place:]), value.dtype)
+    return value.with_content(None).with_sizes((*value.shape[:place], length, *value.shape[place:]))
 
 
 @operator("Scan")
@@ -133,7 +133,7 @@ def scan(call: NodeCall) -> Sequence[Value]:
     states = len(call.inputs) - scanned
     axes = call.integers("scan_input_axes") or [0] * scanned
     length, slices = _slices(call, [call.value(n) for n in range(states, len(call.inputs))], axes)
-    kept = [Value(call.value(n).shape, call.dtype(n)) for n in range(states)]
+    kept = [call.value(n).with_content(None) for n in range(states)]
     last, made = _scanned(call, length, kept, slices)
     places = call.integers("scan_output_axes") or [0] * len(made)
     return [*last, *(_stacked(length, v, p) for v, p in zip(made, places, strict=True))]
@@ -150,14 +150,14 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
             call.refuse("each input must have a batch in front")
         batch = dims[0] if batch is None else batch
         call.equal(batch, dims[0], "all inputs must have one batch")
-        inner.append(Value(dims[1:], value.dtype))
+        inner.append(value.with_content(None).with_sizes(dims[1:]))
     if batch is None:
         call.refuse("there must be something to scan")
     states = len(inner) - call.integer("num_scan_inputs")
     length, slices = _slices(call, inner[states:], [0] * (len(inner) - states))
     expect(call, 0, "sequence_lens", (batch,))
     if call.has(0):
-        call.note("that sequence_lens are not above the length was not looked at", is_about_data=True)
+        call.note("that sequence_lens are not above the length was not looked at", is_about_data=True, by=[0])
     last, made = _scanned(call, length, inner[:states], slices)
     return [_stacked(batch, v, 0) for v in (*last, *(_stacked(length, v, 0) for v in made))]
 
@@ -211,7 +211,7 @@ def _slices(call: NodeCall, scanned: Sequence[Value], axes: Sequence[int]) -> tu
         if length is None:
             length = dims[place]
         call.equal(length, dims[place], "what is scanned must be of one length")
-        found.append(Value((*dims[:place], *dims[place + 1 :]), value.dtype))
+        found.append(value.with_content(None).with_sizes((*dims[:place], *dims[place + 1 :])))
     if length is None:
         call.refuse("there must be something to scan")
     return length, found

@@ -26,6 +26,6 @@ def loss(call: NodeCall) -> Value | Sequence[Value]:
     places = (dims[0], *dims[2:])
     expect(call, 1, "the target", places)
     expect(call, 2, "the weights", (dims[1],))
-    call.note("that the targets, which are data, are classes was not looked at", is_about_data=True)
+    call.note("that the targets, which are data, are classes was not looked at", is_about_data=True, by=[1])
     found = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
     return found, Value(dims, call.dtype())

@@ -64,12 +64,12 @@ def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
         return None
     if not all(map(is_size, items)):
         call.note(_IS_DATA)
-    return [i if is_size(i) else call.fresh(f"pad_{n}", f"element {n} of pads") for n, i in enumerate(items)]
+    return [i if is_size(i) else call.fresh(f"pad_{n}", f"element {n} of pads", by=[1]) for n, i in enumerate(items)]
 
 
 def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
     call.note(_IS_DATA)
-    shape = [call.fresh(f"size_{n}", f"axis {n} padded") if n in axes else d for n, d in enumerate(dims)]
+    shape = [call.fresh(f"size_{n}", f"axis {n} padded", by=[1]) if n in axes else d for n, d in enumerate(dims)]
     return Value(tuple(shape), call.dtype())
 
 

@@ -125,7 +125,7 @@ def _check_lengths(call: NodeCall, length: Dim) -> None:
     items = call.elements(_LENGTHS)
     if items is None or not all(map(is_size, items)):
         reason = f"that no number of {call.input_name(_LENGTHS)} is above the length {length} was not looked at"
-        call.note(reason, is_about_data=True)
+        call.note(reason, is_about_data=True, by=[_LENGTHS])
         return
     for item in dict.fromkeys(items):
         if is_size(item):

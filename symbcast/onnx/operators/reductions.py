@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from functools import reduce as fold
+from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import modulo
+from symbcast.algebra.arithmetic import add, modulo, multiply
+from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.sequences import AxisSequence
 from symbcast.algebra.symbols import Unknown
 from symbcast.logic.formulas import equal
@@ -22,8 +25,9 @@ from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
 from symbcast.onnx.operators.windows import one_for_each
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
-from symbcast.onnx.values.contents import Content, Element, Elements
+from symbcast.onnx.values.contents import Content, Element, Elements, Ramp
 from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.values.intervals import extent
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.reductions import reduce, search
 
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 INT64 = 7
+_WIDE = frozenset({1, 6, 7, 11})
+"""Element types that hold sums of sizes."""
 
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
@@ -56,10 +62,50 @@ def _axes(call: NodeCall) -> list[int] | None:
 
 
 def reduced_content(call: NodeCall) -> Content | None:
-    """Return what a tensor whose elements are all known is reduced to, as a whole."""
-    dims, axes = call.shape(0), _axes(call)
-    is_whole = axes is not None and (not axes or len({a % len(dims) for a in axes}) == len(dims))
-    return folded(call, _STEPS.get(call.node.op_type)) if is_whole else None
+    """Return what a tensor is reduced to: one whose elements are all known, or a ramp."""
+    data, dims, axes = call.value(0), call.shape(0), _axes(call)
+    if axes is None or data.content is None:
+        return data.content
+    places = sorted({a % len(dims) for a in axes}) if axes else list(range(len(dims)))
+    if isinstance(data.content, Ramp):
+        return _reduced_ramp(call, data.content, places)
+    return folded(call, _STEPS.get(call.node.op_type)) if len(places) == len(dims) else _folded_along(call, places)
+
+
+def _folded_along(call: NodeCall, places: Sequence[int]) -> Content | None:
+    """Return what listed elements come to along some of the axes."""
+    import numpy as np
+
+    name, items, sizes = _STEPS.get(call.node.op_type), call.elements(0), numbers_of(call.shape(0))
+    if name is None or not items or sizes is None:
+        return None
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    lines = np.moveaxis(array.reshape(sizes), places, range(-len(places), 0))
+    step = partial(BINARY[name], call.asker, call.dtype())
+    found = [fold(step, line) for line in lines.reshape(-1, prod(sizes[n] for n in places)).tolist()]
+    return None if None in found else Elements(tuple(found))
+
+
+def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content | None:
+    """Return what a ramp comes to along axes: a multiple where it is constant along them, or an end of it."""
+    dims, kept = call.shape(0), [0 if n in places else s for n, s in enumerate(ramp.strides)]
+    along = Ramp(0, tuple(ramp.strides[n] for n in places))
+    sizes = tuple(dims[n] for n in places)
+    if call.node.op_type == "ReduceSum" and not any(along.strides) and call.dtype() in _WIDE:
+        count = multiply(*sizes)
+        start, strides = multiply(ramp.start, count), [multiply(s, count) for s in kept]
+    elif call.node.op_type in ("ReduceMax", "ReduceMin") and call.is_positive(sizes):
+        ends = extent(along, sizes, call.bounds)
+        end = ends.high if call.node.op_type == "ReduceMax" else ends.low
+        if end is None:
+            return None
+        start, strides = add(ramp.start, end), kept
+    else:
+        return None
+    if not call.integer("keepdims", 1):
+        strides = [s for n, s in enumerate(strides) if n not in places]
+    return Ramp(start, tuple(strides)) if strides else Elements((start,))
 
 
 def folded(call: NodeCall, step_name: str | None) -> Content | None:

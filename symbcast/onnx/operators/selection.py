@@ -25,7 +25,7 @@ def non_zero(call: NodeCall) -> Value:
     if known is not None:
         return known
     rank = call.rank_of(0) if dims is None else len(dims)
-    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")
+    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0])
     return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
 
 
@@ -47,7 +47,7 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
 def compress(call: NodeCall) -> Value:
     """The slices that a condition selects: how many is data's to say."""
     dims = call.shape(0)
-    count = call.fresh("count", f"how many {call.input_name(1)} selects")
+    count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1])
     axis = call.attribute("axis")
     if axis is None:
         return Value((count,), call.dtype())
@@ -59,7 +59,7 @@ def compress(call: NodeCall) -> Value:
 def unique(call: NodeCall) -> Sequence[Value]:
     """The different elements, or slices: how many is data's to say."""
     dims = call.shape(0)
-    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds")
+    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0])
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
@@ -75,7 +75,7 @@ def one_hot(call: NodeCall) -> Value:
     expect_numbers(call, 1)
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
-        depth = call.fresh("depth", f"what {call.input_name(1)} holds")
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
     if call.does(ONE_HOT_DEPTH):
         call.at_most(1, depth, "there must be one class at least")
     else:
@@ -94,7 +94,7 @@ def top_k(call: NodeCall) -> Sequence[Value]:
         expect_numbers(call, 1)
     count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
     if not is_size(count):
-        count = call.fresh("k", f"what {call.input_name(1)} holds")
+        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
     call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
     call.is_size(count, "k must not be negative")
     shape = (*dims[:axis], count, *dims[axis + 1 :])

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import add, ceil_divide, modulo, multiply, subtract
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.onnx.declarations import ML
 from symbcast.onnx.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
-from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.node_call import NodeCall, RefusedError
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.onnx.values.contents import Elements, is_size
-from symbcast.onnx.values.sequences import Parts, SequenceValue, common_to, limited, sequence_of
-from symbcast.onnx.values.value import UNKNOWN, Dims, Value
+from symbcast.onnx.values.sequences import (
+    Parts,
+    SequenceValue,
+    agreed,
+    common_to,
+    limited,
+    sequence_of,
+    whole_shape,
+)
+from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
 from symbcast.operators.joins import concat, split_as, stack
 
 if TYPE_CHECKING:
+    from symbcast.logic.formulas import Formula
+    from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
 
 FLOAT, INT64 = 1, 7
@@ -47,7 +58,9 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
     found = items[0] if items else None
     if not is_size(found):
         call.note(
-            f"that the position {call.input_name(position)} is in the sequence was not looked at", is_about_data=True
+            f"that the position {call.input_name(position)} is in the sequence was not looked at",
+            is_about_data=True,
+            by=[position],
         )
         return None
     for least, most in ((subtract(0, length), found), (add(found, 1), add(length, after))):
@@ -98,13 +111,25 @@ def _element(call: NodeCall, given: SequenceValue, index: Dim | None) -> Value:
         return Value(None, given.dtype)
     dims: list[Dim] = []
     for axis, size in enumerate(given.common):
-        if size is None and given.parts is not None and given.parts.axis == axis and index is not None:
-            dims.append(given.parts.at(index, call.bounds))
+        found = None if size is not None or given.parts is None or index is None else _at(call, given.parts, axis, index)
+        if found is not None:
+            dims.append(found)
         elif size is None:
-            dims.append(call.fresh(f"element_dim_{axis}", f"axis {axis} of an element of {call.input_name(0)}"))
+            dims.append(call.fresh(f"element_dim_{axis}", f"axis {axis} of an element of {call.input_name(0)}", by=[]))
         else:
             dims.append(size)
     return Value(tuple(dims), given.dtype)
+
+
+def _at(call: NodeCall, parts: Parts, axis: int, index: Dim) -> Dim:
+    """Return how long the part at a place is."""
+    found = parts.length_at(axis, index, call.bounds)
+    if found is not None:
+        return found
+    text = f"axis {axis} of an element of {call.input_name(0)}, by whether it is the last"
+    is_whole = at_most(add(index, 1), parts.count)
+    name = f"{call.place.name}_element_dim_{axis}"
+    return call.asker.by_cases(name, text, is_whole, parts.each[axis], parts.rest[axis])
 
 
 @operator("SequenceInsert")
@@ -143,19 +168,18 @@ def split(call: NodeCall) -> Value:
     """A tensor cut along an axis: in parts of 1, of one size, the last one the smaller, or of given sizes."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
-    size = dims[axis]
     if not call.has(1):
         keeps = call.integer("keepdims", 1) != 0
-        return _cut(call, dims, axis, Parts(axis, 1, size), keeps)
+        return _cut(call, dims, axis, 1, keeps)
     shape, given = call.shape(1), call.sizes(1)
     if len(shape) > 1:
         call.refuse("split must be one number or a line of them")
     if not shape:
         return _cut_evenly(call, dims, axis, given[0] if given else None)
     if given is None:
-        call.note("that the parts add up to the size was not looked at: they are data", is_about_data=True)
+        call.note("that the parts add up to the size was not looked at: they are data", is_about_data=True, by=[1])
         return SequenceValue(shape[0], (*dims[:axis], None, *dims[axis + 1 :]), call.dtype())
-    parts = split_as(call, size, given)
+    parts = split_as(call, dims[axis], given)
     return sequence_of([Value((*dims[:axis], p, *dims[axis + 1 :]), call.dtype()) for p in parts], call.dtype())
 
 
@@ -163,31 +187,33 @@ def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Valu
     """Return the parts of a tensor that is cut in parts of one size, where that is known."""
     keeps = call.integer("keepdims", 1) != 0 or not call.does(SPLIT_TO_SEQUENCE_KEEPDIMS)
     if each is None:
-        each = call.fresh("split", f"what {call.input_name(1)} holds", least=1)
+        each = call.fresh("split", f"what {call.input_name(1)} holds", least=1, by=[1])
     call.at_most(1, each, "a part must not be empty")
     if not keeps:
         is_one = equal(call.bounds.smaller(each, dims[axis]), 1)
         call.require(any_of([call.empty(dims), is_one]), "parts that lose their axis must be 1 long")
-    return _cut(call, dims, axis, Parts(axis, each, dims[axis]), keeps)
+    return _cut(call, dims, axis, each, keeps)
 
 
 def _rest(dims: Dims, axis: int) -> Dims:
     return (*dims[:axis], *dims[axis + 1 :])
 
 
-def _cut(call: NodeCall, dims: Dims, axis: int, parts: Parts, keeps: bool) -> SequenceValue:
+def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> SequenceValue:
     """Return the parts of a tensor that is cut in parts of one size, with the axis or without."""
-    count = ceil_divide(parts.whole, parts.size)
+    whole, before, after = dims[axis], dims[:axis], dims[axis + 1 :]
+    count = ceil_divide(whole, size)
     if not keeps:
         rest = _rest(dims, axis)
         items = (Value(rest, call.dtype()),) * count if isinstance(count, int) and count <= MAX_ITEMS else None
         return SequenceValue(count, rest, call.dtype(), items)
     if isinstance(count, int) and count <= MAX_ITEMS:
-        sizes = [parts.at(n, call.bounds) for n in range(count)]
-        return sequence_of([Value((*dims[:axis], s, *dims[axis + 1 :]), call.dtype()) for s in sizes], call.dtype())
-    is_even = call.is_known(equal(modulo(parts.whole, parts.size), 0)) is True
-    common = (*dims[:axis], parts.size if is_even else None, *dims[axis + 1 :])
-    return SequenceValue(count, common, call.dtype(), parts=parts)
+        sizes = [call.bounds.smaller(size, subtract(whole, multiply(n, size))) for n in range(count)]
+        return sequence_of([Value((*before, s, *after), call.dtype()) for s in sizes], call.dtype())
+    if call.is_known(equal(modulo(whole, size), 0)) is True:
+        return SequenceValue(count, (*before, size, *after), call.dtype())
+    parts = Parts((*before, size, *after), (*before, modulo(whole, size), *after), size, whole)
+    return SequenceValue(count, parts.common, call.dtype(), parts=parts)
 
 
 @operator("ConcatFromSequence")
@@ -211,6 +237,8 @@ def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool)
         call.give_up(f"the ranks of the tensors in {call.input_name(0)} are not known")
     place = call.axis(axis, len(common) + is_new)
     differs = [n for n, size in enumerate(common) if size is None and (is_new or n != place)]
+    if given.parts is not None:
+        return Value(_joined_parts(call, given, given.parts, axis, is_new), given.dtype)
     if differs:
         call.note(f"that the tensors in {call.input_name(0)} are equally long on axis {differs[0]} was not looked at")
     dims = list(_element(call, given, None).shape or ())
@@ -218,9 +246,40 @@ def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool)
         return Value((*dims[:place], given.length, *dims[place:]), given.dtype)
     if common[place] is not None:
         dims[place] = multiply(given.length, dims[place])
-    elif given.parts is not None and given.parts.axis == place:
-        dims[place] = given.parts.whole
     return Value(tuple(dims), given.dtype)
+
+
+def _joined_parts(call: NodeCall, given: SequenceValue, parts: Parts, axis: int, is_new: bool) -> Dims:
+    """Return the shape of parts put together; ask that what is left fit to the others where there are others."""
+    is_one = at_most(1, parts.count)
+    joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
+    place = call.axis(axis, len(parts.each) + is_new)
+    both: Dims | None = None
+    with call.asker.under(all_of([is_one, parts.has_rest])), suppress(RefusedError):
+        both = (stack if is_new else concat)(call, [parts.each, parts.rest], place, joined)
+        both = (*both[:place], *both[place + 1 :]) if is_new else both
+    dims: list[Dim] = []
+    for n, (each, rest) in enumerate(zip(parts.each, parts.rest, strict=True)):
+        if n == place and not is_new:
+            dims.append(_sum_of_parts(call, parts, n))
+            continue
+        name, text = f"{call.place.name}_dim_{n}", f"axis {n} of the parts together"
+        found = each if both is None else _by_cases(call, (name, text), parts.has_rest, both[n], each)
+        dims.append(_by_cases(call, (name, text), is_one, found, rest))
+    return (*dims[:place], given.length, *dims[place:]) if is_new else tuple(dims)
+
+
+def _by_cases(call: NodeCall, called: tuple[str, str], chosen: Formula, yes: Dim, no: Dim) -> Dim:
+    return yes if yes == no else call.asker.by_cases(*called, chosen, yes, no)
+
+
+def _sum_of_parts(call: NodeCall, parts: Parts, axis: int) -> Dim:
+    each, rest = parts.each[axis], parts.rest[axis]
+    if (each, rest) == (parts.size, modulo(parts.whole, parts.size)):
+        return parts.whole
+    together = multiply(parts.count, each)
+    name, text = f"{call.place.name}_dim_{axis}", f"axis {axis} of all parts, by whether one is left"
+    return call.asker.by_cases(name, text, parts.has_rest, add(together, rest), together)
 
 
 # A graph for each element.
@@ -242,9 +301,57 @@ def mapped(call: NodeCall) -> Sequence[Value]:
         turns = [call.walk.within(body, call.scope, _turn(call, [given, *others], n)) for n in range(given.length)]
         return [sequence_of(t[n] for t in turns) for n in range(len(call.node.output))]
     around = frozenset(call.asker.env.shown)
+    if given.parts is not None:
+        found = _mapped_parts(call, body, [given, *others], given.parts, around)
+        if found is not None:
+            return found
     with call.asker.under(at_most(1, given.length)):
         outputs = call.walk.within(body, call.scope, _turn(call, [given, *others], None))
     return [SequenceValue(given.length, limited(v.shape, around), v.dtype) for v in outputs]
+
+
+def _mapped_parts(
+    call: NodeCall, body: Any, values: Sequence[Value], parts: Parts, around: frozenset[Symbol]
+) -> Sequence[Value] | None:
+    """Return what the graph makes of a tensor's parts: of all those of one size, and of what is left.
+
+    None where a sequence beside it is cut otherwise, or a size comes out that is another one for each part.
+    """
+    turns: list[list[Value]] = [[], []]
+    for value in values:
+        if isinstance(value, SequenceValue):
+            beside = value.parts
+            if value.common is None or (beside and (beside.size, beside.whole) != (parts.size, parts.whole)):
+                return None
+            alike = whole_shape(value.common)
+            shapes = (beside.each, beside.rest) if beside else (alike, alike)
+            if None in shapes:
+                return None
+            for turn, shape in zip(turns, shapes, strict=True):
+                turn.append(Value(shape, value.dtype))
+                turn[-1].decided_by = value.decided_by
+        else:
+            for turn in turns:
+                turn.append(value)
+    outputs = []
+    for formula, turn in zip((at_most(1, parts.count), parts.has_rest), turns, strict=True):
+        with call.asker.under(formula):
+            outputs.append(call.walk.within(body, call.scope, turn))
+    return [_parts_of(parts, a, b, around) for a, b in zip(*outputs, strict=True)]
+
+
+def _parts_of(parts: Parts, each: Value, rest: Value, around: frozenset[Symbol]) -> SequenceValue:
+    """Return the sequence of what a graph makes of parts."""
+    length = ceil_divide(parts.whole, parts.size)
+    if NEVER in (each, rest):  # the other one is all there can be
+        found = rest if each is NEVER else each
+        return SequenceValue(length, limited(found.shape, around), found.dtype)
+    common = [limited(v.shape, around) for v in (each, rest)]
+    shapes = [whole_shape(c) for c in common]
+    made = None
+    if shapes[0] is not None and shapes[1] is not None and len(shapes[0]) == len(shapes[1]):
+        made = Parts(shapes[0], shapes[1], parts.size, parts.whole)
+    return SequenceValue(length, agreed(common), each.dtype or rest.dtype, parts=made)
 
 
 def _turn(call: NodeCall, values: Sequence[Value], index: int | None) -> list[Value]:
@@ -257,6 +364,7 @@ def _turn(call: NodeCall, values: Sequence[Value], index: int | None) -> list[Va
             found.append(value.items[index] if index < len(value.items) else UNKNOWN)
         else:
             found.append(_element(call, value, index))
+            found[-1].decided_by = value.decided_by
     return found
 
 

@@ -51,7 +51,7 @@ def transform(call: NodeCall) -> Value:
 
 def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
     """Return the sizes of what is transformed along an axis that is not known, and is of another length afterwards."""
-    call.note("that the axis is one of the signal's, and not empty, was not looked at", is_about_data=True)
+    call.note("that the axis is one of the signal's, and not empty, was not looked at", is_about_data=True, by=[2])
     if not is_other:
         return dims
     what = f"axis {{}} of the transform along the axis that {call.input_name(2)} holds"
@@ -75,7 +75,7 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     items = call.elements(position)
     if items and is_size(items[0]):
         return items[0]
-    return call.fresh(label, f"what {call.input_name(position)} holds", least=1)
+    return call.fresh(label, f"what {call.input_name(position)} holds", least=1, by=[position])
 
 
 @operator("STFT")

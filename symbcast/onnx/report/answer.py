@@ -12,6 +12,7 @@ from symbcast.onnx.report.sequences import OptionalShape, SequenceShape, optiona
 from symbcast.onnx.values.sequences import sizes_in
 from symbcast.onnx.walk import Unanalysed, shapes_of
 from symbcast.shapes import Shape
+from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -99,8 +100,6 @@ class ModelAnswer:
     @property
     def data_sizes(self) -> dict[str, str]:
         """The sizes that no input's shape determines, by name, and what each of them is."""
-        from symbcast.solver.normal_form import symbols_in
-
         env = self._checked.env
         met = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
@@ -116,15 +115,25 @@ class ModelAnswer:
         data must be like is not in the verdict: see `data_condition` and `unanalysed`.
         """
         found = self._env.verdict
-        return Verdict.UNKNOWN if found is Verdict.ALWAYS and self._left_open else found
+        is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
+        return Verdict.UNKNOWN if is_open else found
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        if self._env.reason or not self._left_open:
+        if self._env.reason:
             return self._env.reason
-        count = self._left_open
-        return f"what {'1 node asks' if count == 1 else f'{count} nodes ask'} was not looked at, or not all of it"
+        count, undecided = self._left_open, self._checked.conditions.undecided
+        if not count and not undecided:
+            return ""
+        if count:
+            return f"the conditions of {count} node{'s' * (count > 1)} were not checked, or not all of them"
+        from symbcast.explanation.names import Namer
+
+        asker, env = self._checked.asker, self._checked.env
+        size = next(s for s in symbols_in(undecided[0]) if s in asker.undecided)
+        text = Namer.of(env.shown).formula(undecided[0])
+        return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
 
     @property
     def condition(self) -> Boolean:

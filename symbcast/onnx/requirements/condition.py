@@ -74,6 +74,11 @@ class Conditions:
         return self._split[1]
 
     @property
+    def undecided(self) -> tuple[Formula, ...]:
+        """The clauses that speak of sizes which the inputs' sizes may decide in a way that was not followed."""
+        return tuple(c for c in self.data if not self._asker.undecided.isdisjoint(symbols_in(c)))
+
+    @property
     def condition(self) -> Boolean:
         """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
         return conjunction(_spelled_out(c) for c in self.inputs.clauses)

@@ -109,6 +109,8 @@ class Asker:
         """The sequences of axes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
+        self.undecided: set[Symbol] = set()
+        """Those of them that sizes may decide, in a way that was not followed."""
         self.given: frozenset[Symbol] = frozenset()
         """The sizes in the shapes and contents of the inputs: those that every walk through the model has."""
         self.learned: dict[str, list[Learned]] = {}
@@ -207,7 +209,7 @@ class Asker:
 
     def _rewritten(self, value: Value) -> Value:
         shape = None if value.shape is None else self.settled.written(value.shape)
-        return value if shape is value.shape else Value(shape, value.dtype, value.content)
+        return value if shape is value.shape else value.with_sizes(shape)
 
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
@@ -270,16 +272,25 @@ class Asker:
         except DimensionError:
             return None  # two numbers that differ: asked above
 
-    def symbol(self, name: str, text: str, least: int = 0) -> Symbol:
-        """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is."""
+    def symbol(self, name: str, text: str, least: int = 0, *, is_undecided: bool = False) -> Symbol:
+        """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is.
+
+        ``is_undecided`` where it is not proven that data decide it: sizes may do so in a way that was not followed.
+        """
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
         found = self.env.named(self._free(base))
         self.origins[found] = text
+        if is_undecided:
+            self.undecided.add(found)
         self.bounds.learn(found, least)
         if least:
             self.assume(at_most(least, found))
         return found
+
+    def is_of_data(self, size: Symbol) -> bool:
+        """Return whether it is proven that data decide a size."""
+        return size in self.origins and size not in self.undecided and size not in self.cases
 
     def _free(self, base: str) -> str:
         """Return a name that no size has yet: with the next number, where that is taken."""
@@ -319,19 +330,20 @@ class Asker:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
+        undecided = self.undecided
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # what is not asked for good is not asked again either
         self.env = self.env.fork()
         self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
-        self.origins, self.cases = dict(self.origins), dict(self.cases)
+        self.origins, self.cases, self.undecided = dict(self.origins), dict(self.cases), set(undecided)
         try:
             with walk:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self.settled, self._numbers = bounds, settled, numbers
+            self.bounds, self.settled, self._numbers, self.undecided = bounds, settled, numbers, undecided
             self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:

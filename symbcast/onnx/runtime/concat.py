@@ -52,4 +52,4 @@ def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula]
             sizes[0],
             call.asker.by_cases(name, what, negate(empty[1]), sizes[1], sizes[0]),
         )
-    return call.asker.symbol(name, what)
+    return call.asker.symbol(name, what, is_undecided=True)

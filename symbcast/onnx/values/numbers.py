@@ -19,6 +19,7 @@ BOOL = 9
 INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 UNSIGNED = frozenset({2, 4, 12, 13})
 FLOAT16, BFLOAT16 = 10, 16
+FLOATS = frozenset({1, FLOAT16, 11, BFLOAT16})
 
 _RANGES = {
     2: (0, (1 << 8) - 1),

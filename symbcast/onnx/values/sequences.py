@@ -6,10 +6,12 @@ They have no shape. A sequence has a length and, where its elements are of one r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import multiply, replaced, subtract
-from symbcast.logic.formulas import Formula
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply, replaced, subtract
+from symbcast.logic.formulas import Formula, at_most
 from symbcast.onnx.values.value import Dims, OpenValue, Value
 
 if TYPE_CHECKING:
@@ -22,14 +24,37 @@ CommonShape: TypeAlias = "tuple[Dim | None, ...] | None"
 
 
 class Parts(NamedTuple):
-    """A tensor cut along an axis in parts of one ``size``; the last part is what is left of the ``whole``."""
+    """What comes of a tensor cut in parts of one ``size``, the last of which is what is left of the ``whole``.
 
-    axis: int
+    ``each`` is the shape of every part but the one that is left, ``rest`` is the shape of that.
+    """
+
+    each: Dims
+    rest: Dims
     size: Dim
     whole: Dim
 
-    def at(self, position: Dim, bounds: Bounds) -> Dim:
-        """Return how long the part at a position from the front is."""
+    @property
+    def count(self) -> Dim:
+        """How many parts there are of the shape ``each``."""
+        return floor_divide(self.whole, self.size)
+
+    @property
+    def has_rest(self) -> Formula:
+        """When a part is left."""
+        return at_most(1, modulo(self.whole, self.size))
+
+    @property
+    def common(self) -> CommonShape:
+        """What the shapes have in common."""
+        return agreed([self.each, self.rest])
+
+    def length_at(self, axis: int, position: Dim, bounds: Bounds) -> Dim | None:
+        """Return how long the part at a position from the front is; None where no one formula says so."""
+        if self.each[axis] == self.rest[axis]:
+            return self.each[axis]
+        if (self.each[axis], self.rest[axis]) != (self.size, modulo(self.whole, self.size)):
+            return None
         return bounds.smaller(self.size, subtract(self.whole, multiply(position, self.size)))
 
 
@@ -105,7 +130,10 @@ def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:
     """Return the sequence of some values."""
     listed = tuple(items)
     found = next((i.dtype for i in listed if i.dtype), dtype)
-    return SequenceValue(len(listed), agreed([i.shape for i in listed]), found, listed)
+    made = SequenceValue(len(listed), agreed([i.shape for i in listed]), found, listed)
+    deciders = [i.decided_by for i in listed if i.decided_by is not None]
+    made.decided_by = reduce(or_, deciders) if deciders and len(deciders) == len(listed) else None
+    return made
 
 
 def agreed(shapes: Sequence[CommonShape]) -> CommonShape:

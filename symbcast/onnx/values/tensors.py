@@ -7,8 +7,11 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.arithmetic import add, multiply
+from symbcast.algebra.arithmetic import add, multiply, replaced, subtract
 from symbcast.algebra.bounds import numbers_of
+from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.terms import symbols_of
+from symbcast.logic.formulas import Comparison
 from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Bands,
@@ -18,9 +21,11 @@ from symbcast.onnx.values.contents import (
     Interval,
     Ramp,
     as_ramp,
+    is_size,
     listed,
 )
-from symbcast.onnx.values.elements import BINARY, cast_element
+from symbcast.onnx.values.elements import cast_element
+from symbcast.onnx.values.intervals import extent
 from symbcast.onnx.values.numbers import INTEGERS
 from symbcast.onnx.values.value import Dims, Value
 
@@ -38,7 +43,11 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
     if isinstance(content, Interval | Bands):
         return None  # see `symbcast.onnx.operators.intervals`
-    return content if to in INTEGERS and value.dtype in INTEGERS else None
+    return mapped(content, lambda e: cast_element(e, to, known)) if isinstance(content, Ramp) else _same_type(value, to)
+
+
+def _same_type(value: Value, to: int) -> Content | None:
+    return value.content if to in INTEGERS and value.dtype in INTEGERS else None
 
 
 def _if_any(items: tuple[Element, ...]) -> Elements | None:
@@ -46,11 +55,16 @@ def _if_any(items: tuple[Element, ...]) -> Elements | None:
 
 
 def mapped(content: Content | None, step: Callable[[Element], Element]) -> Content | None:
-    """Return what becomes of a content where each element becomes something else; only listed ones are followed."""
+    """Return what becomes of a content, listed or a ramp, where each element becomes something else."""
+    if isinstance(content, Ramp):
+        indices = _indices(len(content.strides))
+        return affine(step(_at_any(content, indices)), indices, None, None)
     return _if_any(tuple(map(step, content.items))) if isinstance(content, Elements) else None
 
 
-def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Content | None:
+def combined(
+    values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None = None
+) -> Content | None:
     """Return the content of several values broadcast together to a shape, with their elements put together."""
     output = numbers_of(shape)
     if output is not None and prod(output) <= MAX_ELEMENTS:
@@ -59,7 +73,7 @@ def combined(values: Sequence[Value], shape: Dims, step: Callable[..., Element])
         if len(shapes) == len(values) and all(prod(sizes) <= MAX_ELEMENTS for sizes in shapes):
             listings = [listed(v.content, sizes) for v, sizes in zip(values, shapes, strict=True)]
             return _if_any(_spread(listings, shapes, output, step))
-    return _ramps(values, shape, step)
+    return _ramps(values, shape, step, known)
 
 
 def _narrowed(value: Value, output: Dims) -> Value:
@@ -95,25 +109,62 @@ def _places(shape: Sizes, output: Sizes) -> list[int]:
     return [sum(i * s for i, s in zip(index, strides, strict=True)) for index in indices]
 
 
-def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element]) -> Ramp | None:
-    """Return the sum, difference or product of ramps as a ramp."""
-    if len(values) != 2:
+def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None) -> Ramp | None:
+    """Return what becomes of ramps as a ramp, where it is one: the step at any index says so."""
+    ramps = [_laid_out(v, shape) for v in values]
+    if any(r is None for r in ramps):
         return None
-    left, right = (_laid_out(v, shape) for v in values)
-    if left is None or right is None:
+    indices = _indices(len(shape))
+    return affine(step(*(_at_any(r, indices) for r in ramps if r is not None)), indices, shape, known)
+
+
+def _indices(count: int) -> tuple[Unknown, ...]:
+    """Return what stands for the index along each of some axes."""
+    while len(_INDICES) < count:
+        _INDICES.append(Unknown(f"?index_{len(_INDICES)}"))
+    return tuple(_INDICES[:count])
+
+
+_INDICES: list[Unknown] = []
+
+
+def _at_any(ramp: Ramp, indices: Sequence[Unknown]) -> Dim:
+    return add(ramp.start, *(multiply(s, i) for s, i in zip(ramp.strides, indices, strict=True) if s != 0))
+
+
+def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known: KnownSizes | None) -> Ramp | None:
+    """Return elements, said by what is at any index, as a ramp; None where they are none.
+
+    A comparison is one too where it is decided at the least and the greatest of what it compares.
+    """
+    if isinstance(item, Comparison) and known is not None and shape is not None:
+        found = _everywhere(item, indices, shape, known)
+        return None if found is None else Ramp(int(found), (0,) * len(indices))
+    if not is_size(item):
         return None
-    function = getattr(step, "func", step)
-    if function in (BINARY["Add"], BINARY["Sub"]):
-        sign = 1 if function is BINARY["Add"] else -1
-        pairs = zip(left.strides, right.strides, strict=True)
-        strides = tuple(add(a, multiply(sign, b)) for a, b in pairs)
-        return Ramp(add(left.start, multiply(sign, right.start)), strides)
-    if function is BINARY["Mul"]:
-        if any(left.strides):
-            left, right = right, left
-        if not any(left.strides):
-            return Ramp(multiply(left.start, right.start), tuple(multiply(left.start, s) for s in right.strides))
-    return None
+    if isinstance(item, int):
+        return Ramp(item, (0,) * len(indices))
+    met = set(symbols_of((item,)))
+    origin = dict.fromkeys(indices, 0)
+    start = replaced(item, origin)
+    strides = tuple(subtract(replaced(item, {**origin, i: 1}), start) if i in met else 0 for i in indices)
+    ramp = Ramp(start, strides)
+    return ramp if _at_any(ramp, indices) == item else None
+
+
+def _everywhere(item: Comparison, indices: Sequence[Unknown], shape: Dims, known: KnownSizes) -> bool | None:
+    """Return whether a comparison of ramps holds at all indices, or at none."""
+    difference = affine(subtract(item.right, item.left), indices, None, None)
+    ends = None if difference is None else extent(difference, shape, known.bounds)
+    if ends is None or ends.low is None or ends.high is None:
+        return None
+    if item.operator in ("==", "!="):
+        is_other = known.bounds.is_at_least(ends.low, 1) or known.bounds.is_at_most(ends.high, -1)
+        return (item.operator == "!=") if is_other else None
+    least = 0 if item.operator == "<=" else 1
+    if known.bounds.is_at_least(ends.low, least):
+        return True
+    return False if known.bounds.is_at_most(ends.high, least - 1) else None
 
 
 def _laid_out(value: Value, output: Dims) -> Ramp | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.onnx.values.deciders import Decider
+
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
     from symbcast.onnx.values.contents import Content
@@ -15,15 +17,29 @@ Dims: TypeAlias = "tuple[Dim, ...]"
 class Value:
     """A value: ``shape`` is None where not even the rank is known; ``content`` is what is known of the elements.
 
-    ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 where it is not known.
+    ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 where it is not known. ``decided_by``
+    says what decides the elements (`symbcast.onnx.values.deciders`); the walk sets it, None before that.
     """
 
-    __slots__ = ("content", "dtype", "shape")
+    __slots__ = ("content", "decided_by", "dtype", "shape")
 
     def __init__(self, shape: Dims | None, dtype: int = 0, content: Content | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.content = content
+        self.decided_by: Decider | None = None
+
+    def with_sizes(self, shape: Dims | None) -> Value:
+        """Return the value with its shape written otherwise."""
+        made = Value(shape, self.dtype, self.content)
+        made.decided_by = self.decided_by
+        return made
+
+    def with_content(self, content: Content | None) -> Value:
+        """Return a value of the same shape and type with other elements, which the same decides."""
+        made = Value(self.shape, self.dtype, content)
+        made.decided_by = self.decided_by
+        return made
 
     def __repr__(self) -> str:
         return f"Value({self.shape}, {self.dtype}, {self.content})"
@@ -55,6 +71,7 @@ class Constant(Value):
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
         super().__init__(tuple(tensor.dims), tensor.data_type)
+        self.decided_by = Decider.NUMBERS
 
     @cached_property
     def _read(self) -> Content | None:
@@ -75,6 +92,8 @@ class Constant(Value):
 
 UNKNOWN = Value(None)
 """A value of which nothing is known."""
+UNKNOWN.decided_by = Decider.BOTH
 
 NEVER = Value(None)
 """A value that never is: what makes it can run at no sizes."""
+NEVER.decided_by = Decider.NUMBERS

@@ -1,0 +1,252 @@
+"""Contents worked out by running an operator over arrays of exact elements.
+
+Where every element of every input is known, whatever an operator makes of them follows from its definition. onnx's
+reference implementation of the operator is run: on plain arrays where all elements are integers and truth values, else
+on arrays of `Number`, which are sizes, fractions and truth values with exact arithmetic. A comparison that sizes decide,
+a number that floats would round, and anything that needs a plain number raises, and the content stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from symbcast.algebra.bounds import numbers_of
+from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Element, Elements, from_array, listed
+from symbcast.onnx.values.elements import BINARY, UNARY, truth
+from symbcast.onnx.values.numbers import BOOL, FLOATS, INTEGERS, held
+from symbcast.onnx.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.onnx.values.known_sizes import KnownSizes
+
+_FOLLOWED = INTEGERS | FLOATS | {BOOL}
+_MOST_SYMBOLIC = 256
+"""How many elements of inputs an operator is run over where they are no plain integers."""
+_GRAPH, _GRAPHS = 5, 10
+_OWN = frozenset({*BINARY, *UNARY, "Cast", "CastLike", "Clip", "Constant", "Identity", "Where", "Dropout"})
+"""Operators whose own functions work with each element: where these do not know one, it is not known."""
+_OTHERWISE = frozenset({
+    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "ImageDecoder",
+    "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
+})  # fmt: skip
+"""Operators whose outputs are random, or of texts."""
+
+
+class UnfollowedError(Exception):
+    """An operator needs to know of an element what sizes decide, or what is not exact."""
+
+
+class Number:
+    """An exact element of an array: a size, a fraction or a truth value, of an element type."""
+
+    __slots__ = ("dtype", "element", "known")
+
+    def __init__(self, known: KnownSizes, dtype: int, element: Element) -> None:
+        self.known = known
+        self.dtype = dtype
+        self.element = element
+
+    def _with(self, step: str, other: object, *, is_exchanged: bool = False) -> Number:
+        element = other.element if isinstance(other, Number) else _read(other)
+        pair = (element, self.element) if is_exchanged else (self.element, element)
+        found = BINARY[step](self.known, self.dtype, *pair)
+        if found is None:
+            raise UnfollowedError
+        return Number(self.known, self.dtype, found)
+
+    def __add__(self, other: object) -> Number:
+        return self._with("Add", other)
+
+    def __radd__(self, other: object) -> Number:
+        return self._with("Add", other, is_exchanged=True)
+
+    def __sub__(self, other: object) -> Number:
+        return self._with("Sub", other)
+
+    def __rsub__(self, other: object) -> Number:
+        return self._with("Sub", other, is_exchanged=True)
+
+    def __mul__(self, other: object) -> Number:
+        return self._with("Mul", other)
+
+    def __rmul__(self, other: object) -> Number:
+        return self._with("Mul", other, is_exchanged=True)
+
+    def __neg__(self) -> Number:
+        return self._with("Sub", 0, is_exchanged=True)
+
+    def __truediv__(self, other: object) -> Number:
+        if self.dtype in INTEGERS:
+            raise UnfollowedError  # rounded in one way or another
+        return self._with("Div", other)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._with("Equal", other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: object) -> bool:
+        return bool(self._with("Less", other))
+
+    def __le__(self, other: object) -> bool:
+        return bool(self._with("LessOrEqual", other))
+
+    def __gt__(self, other: object) -> bool:
+        return bool(self._with("Greater", other))
+
+    def __ge__(self, other: object) -> bool:
+        return bool(self._with("GreaterOrEqual", other))
+
+    def __hash__(self) -> int:
+        raise UnfollowedError
+
+    def __bool__(self) -> bool:
+        found = self.element
+        if isinstance(found, FORMULA_KINDS):
+            is_true = self.known.is_known(found)
+            if is_true is None:
+                raise UnfollowedError
+            return is_true
+        return bool(self._with("Equal", 0).element == 0) if not isinstance(found, int) else bool(found)
+
+    def __index__(self) -> int:
+        if not isinstance(self.element, int):
+            raise UnfollowedError
+        return self.element
+
+    __int__ = __index__
+
+
+def _read(number: object) -> Element:
+    """Return a plain number as an element; raises `UnfollowedError` for one that is not exact."""
+    import numpy as np
+
+    found = from_array(np.asarray(number))
+    if not isinstance(found, Elements) or len(found.items) != 1 or found.items[0] is None:
+        raise UnfollowedError
+    return found.items[0]
+
+
+def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+    """Return the outputs of a node, those whose elements are not known with them where all inputs are known."""
+    node = call.node
+    if node.domain not in ("", "ai.onnx") or node.op_type in _OWN or node.op_type in _OTHERWISE:
+        return outputs
+    if not any(map(_is_wanted, outputs)):
+        return outputs
+    arrays = _arrays(call)
+    if arrays is None or any(a.type in (_GRAPH, _GRAPHS) for a in node.attribute):
+        return outputs
+    # Runtimes take a line of one number for a number, which the reference implementations do not all do.
+    found = _run(call, arrays) or _run(call, [*arrays[:1], *map(_as_number, arrays[1:])])
+    if found is None:
+        return outputs
+    return [_completed(call, value, found[n]) if n < len(found) else value for n, value in enumerate(outputs)]
+
+
+def _is_wanted(value: Value) -> bool:
+    content = value.content
+    is_known = content is not None and not (isinstance(content, Elements) and None in content.items)
+    return type(value) is Value and value.dtype in _FOLLOWED and value.shape is not None and not is_known
+
+
+def _arrays(call: NodeCall) -> list[Any] | None:
+    """Return the inputs of a node as arrays; None where not all elements are known."""
+    lists: list[tuple[Value, tuple[int, ...], tuple[Element, ...]] | None] = []
+    for value in call.inputs:
+        if value is None:
+            lists.append(None)
+            continue
+        sizes = numbers_of(value.shape) if value.content is not None else None
+        items = None if sizes is None else listed(value.content, sizes)
+        if sizes is None or items is None or None in items or value.dtype not in _FOLLOWED:
+            return None
+        lists.append((value, sizes, items))
+    is_plain = all(one is None or _is_plain(one[0].dtype, one[2]) for one in lists)
+    if not is_plain and sum(len(one[2]) for one in lists if one is not None) > _MOST_SYMBOLIC:
+        return None
+    return [None if one is None else _array(call, *one, is_plain=is_plain) for one in lists]
+
+
+def _is_plain(dtype: int, items: Sequence[Element]) -> bool:
+    return dtype not in FLOATS and all(type(i) is int for i in items)
+
+
+def _array(call: NodeCall, value: Value, sizes: tuple[int, ...], items: Sequence[Element], *, is_plain: bool) -> Any:
+    """Return elements as an array: of their own type where all of the node's are plain, or where they are axes."""
+    import numpy as np
+    from onnx import helper
+
+    if is_plain or (value.dtype in INTEGERS | {BOOL} and _is_plain(value.dtype, items)):
+        return np.asarray(items, dtype=helper.tensor_dtype_to_np_dtype(value.dtype)).reshape(sizes)
+    array = np.empty(len(items), dtype=object)
+    array[:] = [Number(call.asker, value.dtype, item) for item in items]
+    return array.reshape(sizes)
+
+
+def _as_number(array: Any) -> Any:
+    return array.reshape(()) if array is not None and array.shape == (1,) else array
+
+
+def _run(call: NodeCall, arrays: Sequence[Any]) -> list[Any] | None:
+    """Return what an operator makes of arrays by its reference implementation; None where that cannot tell."""
+    import numpy as np
+
+    names = [name for name, array in zip(call.node.input, arrays, strict=False) if array is not None]
+    feeds = dict(zip(names, (a for a in arrays if a is not None), strict=True))
+    try:
+        with np.errstate(all="raise"):
+            return list(_evaluator(call.node.SerializeToString(deterministic=True), call.version).run(None, feeds))
+    except Exception:  # noqa: BLE001 - whatever stops it, such as a comparison that sizes decide, the content is unknown
+        return None
+
+
+@lru_cache(maxsize=256)
+def _evaluator(node: bytes, version: int) -> Any:
+    """Return an evaluator of one node."""
+    from onnx import NodeProto, TensorProto, helper
+    from onnx.reference import ReferenceEvaluator
+
+    read = NodeProto.FromString(node)
+    ends = [
+        [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in dict.fromkeys(names) if n]
+        for names in (read.input, read.output)
+    ]
+    graph = helper.make_graph([read], "node", *ends)
+    return ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)]))
+
+
+def _completed(call: NodeCall, value: Value, array: Any) -> Value:
+    """Return an output with the elements that were worked out, where these may be its."""
+    import numpy as np
+
+    found = np.asarray(array)
+    if not _is_wanted(value) or found.size > MAX_ELEMENTS or len(found.shape) != len(value.shape or ()):
+        return value
+    sizes = numbers_of(value.shape)
+    if sizes is not None and sizes != found.shape:
+        return value
+    items = [_element(call, value.dtype, item) for item in found.ravel().tolist()]
+    return value if None in items else Value(found.shape, value.dtype, Elements(tuple(items)))
+
+
+def _element(call: NodeCall, dtype: int, item: object) -> Element:
+    if not isinstance(item, Number):
+        try:
+            element: Element = _read(item)
+        except UnfollowedError:
+            return None
+    else:
+        element = item.element
+    if dtype == BOOL:
+        found = truth(element)
+        return int(found == TRUE) if found in (TRUE, FALSE) else found
+    return held(element, dtype, call.bounds) if not isinstance(element, FORMULA_KINDS) else None
+
+
+__all__ = ["Number", "UnfollowedError", "with_contents"]

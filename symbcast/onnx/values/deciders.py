@@ -1,0 +1,18 @@
+"""What decides the elements of a value: nothing (they are the same at all sizes), sizes, data, or sizes and data."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+
+class Decider(IntFlag):
+    """What decides the elements of a value; ``|`` joins deciders.
+
+    `DATA` alone says that data can be chosen such that the elements are as a node needs them; a question about any
+    other elements may have an answer that depends on sizes.
+    """
+
+    NUMBERS = 0
+    SIZES = 1
+    DATA = 2
+    BOTH = 3
