@@ -210,13 +210,18 @@ class NodeCall(Context):
             raise RefusedError
         return found
 
-    def fresh(self, label: str, text: str, least: int = 0, *, by: Sequence[int] | None = None) -> Symbol:
+    def fresh(
+        self, label: str, text: str, least: int = 0, *, by: Sequence[int] | None = None, most: Dim | None = None
+    ) -> Symbol:
         """Return a new size that no input's shape determines, named after the node; ``text`` says what it is.
 
-        ``by`` are the positions of the inputs that decide it, None for all of them.
+        ``by`` are the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
         """
         name, said = f"{self.place.name}_{label}", f"{text} [{self.place.name}]"
-        return self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
+        found = self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
+        if most is not None:
+            self.asker.limit(found, most)
+        return found
 
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
         """Return whether data alone decide what is in some inputs, None for all of them."""

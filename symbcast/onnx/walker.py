@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, negate
+from symbcast.algebra.arithmetic import add, subtract
+from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
+from symbcast.onnx.values.contents import Elements, Ramp, is_size
+from symbcast.onnx.values.deciders import Decider
+from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
+from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.onnx.open_values import OpenValues
     from symbcast.onnx.requirements.recorder import Asker, Place
-    from symbcast.onnx.values.deciders import Decider
+    from symbcast.onnx.values.contents import Content, Element
 
 
 class Fork(NamedTuple):
@@ -39,10 +44,57 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
         a if a == b else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
         for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
     ]
-    content = yes.content if yes.content == no.content and tuple(dims) == yes.shape else None
-    made = Value(tuple(dims), dtype, content)
-    made.decided_by = None if yes.decided_by is None or no.decided_by is None else yes.decided_by | no.decided_by
+    made = Value(tuple(dims), dtype, _either_content(asker, name, chosen, yes, no) if yes.shape == no.shape else None)
+    made.decided_by = _decider(asker, chosen, yes, no)
     return made
+
+
+def _decider(asker: Asker, chosen: Formula, yes: Value, no: Value) -> Decider | None:
+    """Return what decides elements of one value or of another: also what decides between them, but for data."""
+    if yes.decided_by is None or no.decided_by is None:
+        return None
+    found = yes.decided_by | no.decided_by
+    if found != Decider.DATA:
+        for size in symbols_in(chosen):
+            found |= Decider.DATA if asker.is_of_data(size) else Decider.SIZES
+    return found
+
+
+def _either_content(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Content | None:
+    """Return the elements of a value that is one where a formula holds, and another of the same shape elsewhere."""
+    a, b = yes.content, no.content
+    if a == b:
+        return a
+    if isinstance(a, Elements) and isinstance(b, Elements) and len(a.items) == len(b.items) <= _MOST:
+        pairs = zip(a.items, b.items, strict=True)
+        items = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
+        return Elements(tuple(items)) if any(i is not None for i in items) else None
+    if isinstance(a, Ramp) and isinstance(b, Ramp):
+        pairs = zip((a.start, *a.strides), (b.start, *b.strides), strict=True)
+        found = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
+        sizes = [d for d in found if is_size(d)]
+        return Ramp(sizes[0], tuple(sizes[1:])) if len(sizes) == len(found) else None
+    return None
+
+
+_MOST = 64
+"""How many elements are told apart by the branch taken."""
+
+
+def _either_element(asker: Asker, name: str, chosen: Formula, yes: Element, no: Element) -> Element:
+    if yes == no or yes is None or no is None:
+        return yes if yes == no else None
+    if isinstance(yes, FORMULA_KINDS) or isinstance(no, FORMULA_KINDS):
+        p, q = truth(yes), truth(no)
+        return None if p is None or q is None else any_of([all_of([chosen, p]), all_of([negate(chosen), q])])
+    if not is_size(yes) or not is_size(no):
+        return None
+    # A size by cases is none below 0: what numbers are below it is added to it.
+    least = min(0, *(n for n in (yes, no) if isinstance(n, int)))
+    if not all(asker.bounds.is_at_least(d, least) for d in (yes, no)):
+        return None
+    text = f"an element of {name}, by the branch taken"
+    return add(asker.by_cases(name, text, chosen, subtract(yes, least), subtract(no, least)), least)
 
 
 def _either_sequence(asker: Asker, name: str, chosen: Formula, yes: SequenceValue, no: SequenceValue) -> SequenceValue:

@@ -8,6 +8,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import Formula, at_most, equal, negate
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import Elements
 from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.value import NEVER, Value
 from symbcast.onnx.walker import Fork, either
@@ -25,9 +26,15 @@ def if_(call: NodeCall) -> Sequence[Value]:
         yes = call.walk.within(branches["then_branch"], call.scope, ())
     with call.asker.under(negate(chosen)):
         no = call.walk.within(branches["else_branch"], call.scope, ())
-    if NEVER not in (*yes, *no) and any(rank_of(a) != rank_of(b) for a, b in zip(yes, no, strict=True)):
+    if NEVER not in (*yes, *no) and any(_is_apart(a, b) for a, b in zip(yes, no, strict=True)):
         call.walk.fork = Fork(chosen, yes, no)
     return [either(call.asker, name, chosen, a, b) for name, a, b in zip(call.node.output, yes, no, strict=False)]
+
+
+def _is_apart(yes: Value, no: Value) -> bool:
+    """Return whether two values cannot be one by cases: they differ in rank, or hold lists of different lengths."""
+    are_lists = isinstance(yes.content, Elements) and isinstance(no.content, Elements)
+    return rank_of(yes) != rank_of(no) or (are_lists and yes.shape != no.shape)
 
 
 def rank_of(value: Value) -> int | None:

@@ -25,7 +25,7 @@ def non_zero(call: NodeCall) -> Value:
     if known is not None:
         return known
     rank = call.rank_of(0) if dims is None else len(dims)
-    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0])
+    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0], most=None if dims is None else multiply(*dims))
     return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
 
 
@@ -47,8 +47,9 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
 def compress(call: NodeCall) -> Value:
     """The slices that a condition selects: how many is data's to say."""
     dims = call.shape(0)
-    count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1])
     axis = call.attribute("axis")
+    whole = multiply(*dims) if axis is None else dims[call.axis(int(axis.i), len(dims))]
+    count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1], most=whole)
     if axis is None:
         return Value((count,), call.dtype())
     place = call.axis(int(axis.i), len(dims))
@@ -59,13 +60,13 @@ def compress(call: NodeCall) -> Value:
 def unique(call: NodeCall) -> Sequence[Value]:
     """The different elements, or slices: how many is data's to say."""
     dims = call.shape(0)
-    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0])
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
+    most = multiply(*dims) if axis is None else dims[whole]
+    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0], most=most)
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
-    length = multiply(*dims) if axis is None else dims[whole]
     one = Value((count,), INT64)
-    return Value(shape, call.dtype()), one, Value((length,), INT64), one
+    return Value(shape, call.dtype()), one, Value((most,), INT64), one
 
 
 @operator("OneHot")

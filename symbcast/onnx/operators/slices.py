@@ -49,8 +49,7 @@ def slice_(call: NodeCall) -> Value:
         size = dims[axis]
         first, count = _cut(call, size, start, end, step)
         if count is None:
-            count = call.fresh(f"length_{axis}", f"how long axis {axis} is after the cut", by=[1, 2])
-            call.at_most(count, size, "a part is not longer than the whole")
+            count = call.fresh(f"length_{axis}", f"how long axis {axis} is after the cut", by=[1, 2], most=size)
             first = None
         content = _cut_content(content, tuple(dims), axis, first, count, step)
         dims[axis] = count

@@ -131,7 +131,8 @@ class ModelAnswer:
         from symbcast.explanation.names import Namer
 
         asker, env = self._checked.asker, self._checked.env
-        size = next(s for s in symbols_in(undecided[0]) if s in asker.undecided)
+        met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
+        size = next((s for s in met if s in asker.undecided), met[0])
         text = Namer.of(env.shown).formula(undecided[0])
         return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
 

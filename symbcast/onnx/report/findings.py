@@ -112,7 +112,12 @@ class _Reader:
 
     def _at_all(self, clause: Formula) -> Evidence:
         """Return the smallest sizes, also of data, at which a conjunct fails."""
-        failing = self._env.counterexample(clause)
+        asker, met = self._checked.asker, symbols_in(clause)
+        if not asker.undecided.isdisjoint(met):
+            return None, None  # sizes decide some of them in a way that was not followed: they might be none together
+        limits = [asker.limits[s] for s in met if s in asker.limits]
+        failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
+        failing = failing if limits else self._env.counterexample(clause)
         return failing, None if failing is None else completed(self._checked, failing)
 
     def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:

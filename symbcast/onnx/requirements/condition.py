@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.api.env import ShapeEnv
 from symbcast.logic.booleans import conjunction
@@ -22,6 +22,14 @@ _SPELLED_OUT = 6
 """Up to how many sizes that must broadcast together are spelled out in pairs, which any reader can evaluate."""
 
 
+class _Split(NamedTuple):
+    """What is asked of the inputs' sizes, what is asked of others too, and whether no clause was let go."""
+
+    inputs: ShapeEnv
+    data: tuple[Formula, ...]
+    is_whole: bool
+
+
 class Conditions:
     """What is asked of a model's inputs, and of data.
 
@@ -31,11 +39,11 @@ class Conditions:
     def __init__(self, env: ShapeEnv, asker: Asker) -> None:
         self._env = env
         self._asker = asker
-        self._found: tuple[ShapeEnv, tuple[Formula, ...]] | None = None
+        self._found: _Split | None = None
         self._was_stopped = False
 
     @property
-    def _split(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
+    def _split(self) -> _Split:
         if self._found is None:
             self._found = asked(self._env.budget, self._divided, self._forget)
         found = self._found
@@ -46,12 +54,12 @@ class Conditions:
     def _forget(self, _: str) -> None:
         self._was_stopped = True
 
-    def _divided(self) -> tuple[ShapeEnv, tuple[Formula, ...]]:
+    def _divided(self) -> _Split:
         own = frozenset(self._asker.origins)
         clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
         is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
         if is_plain and clauses == self._env.clauses:
-            return self._env, ()
+            return _Split(self._env, (), True)
         assumed = [a.formula for a in self._env.assumptions]
         found = project(clauses, own, assumed, self._asker.cases)
         inputs = ShapeEnv(on_conflict="record", budget=self._env.budget)
@@ -61,22 +69,23 @@ class Conditions:
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
         for clause in found.inputs:
             inputs.require(Assumption(clause))
-        return inputs, found.data
+        return _Split(inputs, found.data, found.is_whole)
 
     @property
     def inputs(self) -> ShapeEnv:
         """The environment of the inputs' sizes alone."""
-        return self._split[0]
+        return self._split.inputs
 
     @property
     def data(self) -> tuple[Formula, ...]:
         """The clauses that speak of sizes which data decide."""
-        return self._split[1]
+        return self._split.data
 
     @property
     def undecided(self) -> tuple[Formula, ...]:
-        """The clauses that speak of sizes which the inputs' sizes may decide in a way that was not followed."""
-        return tuple(c for c in self.data if not self._asker.undecided.isdisjoint(symbols_in(c)))
+        """The clauses that the inputs' sizes may decide in a way that was not followed."""
+        split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
+        return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
 
     @property
     def condition(self) -> Boolean:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from symbcast.algebra.terms import Term, constant, term
+from symbcast.algebra.terms import Term, constant, symbols_of, term
 from symbcast.logic.formulas import (
     FALSE,
     TRUE,
@@ -46,10 +46,14 @@ MAX_LITERALS = 8
 
 
 class Projection(NamedTuple):
-    """The clauses over the inputs' sizes alone, and the clauses that speak of others too."""
+    """The clauses over the inputs' sizes alone, and the clauses that speak of sizes which data decide too.
+
+    ``is_whole`` is False where a clause about sizes by cases was too long to be kept: the sizes decide it all the same.
+    """
 
     inputs: tuple[Formula, ...]
     data: tuple[Formula, ...]
+    is_whole: bool = True
 
 
 def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
@@ -62,7 +66,7 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
         return Projection(tuple(asked), ())
     assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
     inputs = [c for c in asked if own.isdisjoint(symbols_in(c))]
-    spread = _by_cases(data, cases, own)
+    spread, is_whole = _by_cases(data, cases, own)
     speaking = [c for c in (*spread, *_spelled_out(assumed, own)) if not own.isdisjoint(symbols_in(c))]
     found = [c for c in spread if own.isdisjoint(symbols_in(c))]
     for size in sorted({s for c in speaking for s in symbols_in(c) if s in own}, key=lambda s: str(s.name)):
@@ -70,21 +74,40 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
         made = _eliminated([c for c in speaking if size in symbols_in(c)], size)
         found += [c for c in made if own.isdisjoint(symbols_in(c))]
         speaking = [*without, *(c for c in made if not own.isdisjoint(symbols_in(c)))]
-    return Projection((*inputs, *dict.fromkeys(found)), tuple(data))
+    if is_whole:
+        others = own - _by_sizes(cases, own)
+        data = [c for c in data if not others.isdisjoint(symbols_in(c))]
+    return Projection((*inputs, *dict.fromkeys(found)), tuple(data), is_whole)
 
 
-def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> list[Formula]:
-    """Return clauses with the sizes that go by cases replaced, under each case, by what they are there."""
-    found = list(_spelled_out(asked, own))
+def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
+    """Return the sizes by cases that the inputs' sizes alone decide."""
+    found: set[Symbol] = set()
+    for size, (chosen, yes, no) in cases.items():
+        met = {*symbols_in(chosen), *symbols_of((yes, no))}
+        if own.isdisjoint(met - found):
+            found.add(size)
+    return found
+
+
+def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> tuple[list[Formula], bool]:
+    """Return clauses with the sizes that go by cases replaced, under each case, by what they are there.
+
+    Also return whether all clauses were kept.
+    """
+    found, is_whole = list(_spelled_out(asked, own)), True
     for size in reversed(list(cases)):  # a later one may be made of earlier ones
         chosen, yes, no = cases[size]
         spread = [c for c in found if size not in symbols_in(c)]
         for clause in found:
-            if size in symbols_in(clause) and len(spread) < MAX_CLAUSES:
+            if size in symbols_in(clause) and len(spread) >= MAX_CLAUSES:
+                is_whole = False
+            elif size in symbols_in(clause):
                 spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])], own)
                 spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])], own)
         found = [c for c in spread if len(literals(c)) <= MAX_LITERALS]
-    return found
+        is_whole &= len(found) == len(spread)
+    return found, is_whole
 
 
 def _spelled_out(formulas: Iterable[Formula], own: frozenset[Symbol]) -> Iterator[Formula]:

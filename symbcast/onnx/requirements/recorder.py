@@ -11,7 +11,7 @@ from symbcast.algebra.arithmetic import defined_join, subtract
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
-from symbcast.algebra.terms import symbols_of
+from symbcast.algebra.terms import symbols_of, term
 from symbcast.api.env import ShapeEnv
 from symbcast.broadcasting import Joined, find_rule
 from symbcast.errors import DimensionError
@@ -109,6 +109,8 @@ class Asker:
         """The sequences of axes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
         """What the sizes are that no input's shape determines."""
+        self.limits: dict[Symbol, Formula] = {}
+        """How large sizes that data decide are at most."""
         self.undecided: set[Symbol] = set()
         """Those of them that sizes may decide, in a way that was not followed."""
         self.given: frozenset[Symbol] = frozenset()
@@ -288,6 +290,19 @@ class Asker:
             self.assume(at_most(least, found))
         return found
 
+    def limit(self, size: Symbol, most: Dim) -> None:
+        """Take for granted that a size which data decide is at most a dimension; evidence goes by it.
+
+        Products are kept for evidence alone: a bound by one would make each question about the size a hard one.
+        """
+        if any(map(mentions_rest, (most,))):
+            return
+        elsewhere = [*map(negate, self.guards), *map(negate, definedness(most))]
+        limit = any_of([*elsewhere, at_most(size, most)])
+        self.limits[size] = limit
+        if all(len(m) < 2 for m in term(most).coefficients):
+            self.assume(limit)
+
     def is_of_data(self, size: Symbol) -> bool:
         """Return whether it is proven that data decide a size."""
         return size in self.origins and size not in self.undecided and size not in self.cases
@@ -330,7 +345,8 @@ class Asker:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
-        undecided = self.undecided
+        undecided, limits = self.undecided, self.limits
+        self.limits = dict(limits)
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # what is not asked for good is not asked again either
         self.env = self.env.fork()
@@ -344,6 +360,7 @@ class Asker:
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
             self.bounds, self.settled, self._numbers, self.undecided = bounds, settled, numbers, undecided
+            self.limits = limits
             self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:
