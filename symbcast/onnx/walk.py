@@ -158,6 +158,21 @@ class Walk:
         finally:
             self.inner, self.unanalysed, self._names, self._calls = inner, unanalysed, names, calls
 
+    @contextmanager
+    def apart(self) -> Iterator[dict[str, Value]]:
+        """Keep no values of the graphs within the graph that are walked meanwhile; return them."""
+        inner, self.inner = self.inner, dict(self.inner)
+        try:
+            yield self.inner
+        finally:
+            self.inner = inner
+
+    def keep_common(self, inner: Mapping[str, Value]) -> None:
+        """Leave the shapes of values of inner graphs open that were other ones in another walk through them."""
+        for name, value in self.inner.items():
+            if name in inner and inner[name].shape != value.shape:
+                self.inner[name] = Value(None, value.dtype)
+
     def _spend(self, count: int) -> None:
         """Take nodes that are to be walked through from those that may be; raises `UnknownShapeError` of too many."""
         if count > self._left:
@@ -199,7 +214,10 @@ class Walk:
         if NEVER in inputs:
             return [NEVER] * len(node.output)
         try:
-            return self._answered(place, scope)
+            outputs = self._answered(place, scope)
+            if place.name in self.asker.unfollowed:
+                self.leave(place, self.asker.unfollowed.pop(place.name))
+            return outputs
         except RefusedError:
             return [NEVER] * len(node.output)
         except UnknownShapeError as error:

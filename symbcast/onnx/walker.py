@@ -168,5 +168,11 @@ class Walker(Protocol):
     def trying(self) -> AbstractContextManager[None]:
         """Forget afterwards what is noted meanwhile."""
 
+    def apart(self) -> AbstractContextManager[dict[str, Value]]:
+        """Keep no values of the graphs within the graph that are walked meanwhile; return them."""
+
+    def keep_common(self, inner: Mapping[str, Value]) -> None:
+        """Leave the shapes of values of inner graphs open that were other ones in another walk through them."""
+
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""

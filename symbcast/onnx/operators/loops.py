@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from symbcast.algebra.arithmetic import add, subtract
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.operators.loop_states import States
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.contents import Elements, is_size
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
@@ -31,23 +33,113 @@ def loop(call: NodeCall) -> Sequence[Value]:
     body = call.attribute("body").g
     expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
+    turn = _Turn(call, body)
     states = States(call, initial)
-    states.settle(lambda carried: _turn(call, body, carried)[1 : 1 + len(initial)])
+    states.settle(turn.carried)
     limit = _trip_limit(call)
+    trips = limit if limit is not None and _goes_on(call, body, states.condition) else None
+    if trips is not None and states.is_open:
+        return _after_first(call, turn, trips, states)
+    turn.begin(trips, states)
     with call.asker.under(_runs(call, limit)):
-        outputs = _turn(call, body, states.carried)
+        outputs = turn.outputs(states.carried)
     count = len(initial)
-    trips = (
-        limit if limit is not None and _goes_on(call, body, outputs) else call.fresh("trips", "how often the loop runs")
-    )
+    if trips is None:
+        trips = call.fresh("trips", "how often the loop runs")
+        if _is_ended_by_data(call, outputs[0]):
+            call.asker.undecided.discard(trips)
     last = [states.last(n, trips, value) for n, value in enumerate(outputs[1 : count + 1])]
     made = enumerate(outputs[count + 1 :], count)
     return [*last, *(_put_together(call, n, trips, v, states.around) for n, v in made)]
 
 
-def _turn(call: NodeCall, body: Any, carried: Sequence[Value]) -> list[Value]:
-    """Return what the body gives in a turn."""
-    return call.walk.within(body, call.scope, [Value((), INT64), Value((), BOOL), *carried])
+def _after_first(call: NodeCall, turn: _Turn, trips: Dim, states: States) -> Sequence[Value]:
+    """Return the outputs of a loop whose first turn is walked by itself: sizes may change in that one alone."""
+    turn.begin_first()
+    with call.asker.under(at_most(1, trips)), call.walk.apart() as inner:
+        first = turn.outputs(states.initial)
+    count = len(states.initial)
+    rest = States(call, first[1 : count + 1], states.around)
+    turn.end()
+    rest.settle(turn.carried)
+    turn.begin(subtract(trips, 1), rest, start=1)
+    with call.asker.under(at_most(2, trips)):
+        outputs = turn.outputs(rest.carried)
+    call.walk.keep_common(inner)
+    last = [
+        states.after_first(n, trips, rest.last(n, subtract(trips, 1), value))
+        for n, value in enumerate(outputs[1 : count + 1])
+    ]
+    found: list[Value] = [*last]
+    for n, (one, other) in enumerate(zip(first[count + 1 :], outputs[count + 1 :], strict=True), count):
+        if one.shape != other.shape:
+            with call.asker.under(at_most(2, trips)):
+                _ask_alike(call, n, one.shape, other.shape)
+        found.append(_put_together(call, n, trips, one, states.around))
+    return found
+
+
+def _ask_alike(call: NodeCall, position: int, one: Dims | None, other: Dims | None) -> None:
+    """Ask that what the first turn gives be of the shape of what the others give, with which it is put together."""
+    if one is None or other is None:
+        call.note(f"not checked: output {position} must have one shape in every turn")
+        return
+    if len(one) != len(other):
+        call.refuse(f"output {position} must have one rank in every turn")
+    for a, b in zip(one, other, strict=True):
+        call.equal(a, b, f"output {position} must have one shape in every turn")
+
+
+class _Turn:
+    """The body of a loop, and what stands for the number of the turn."""
+
+    def __init__(self, call: NodeCall, body: Any) -> None:
+        self.call = call
+        self.body = body
+        self._number = Value((), INT64)
+
+    def begin(self, trips: Dim | None, states: States, start: int = 0) -> None:
+        """Take in how many turns there are, None where that is not known: the body is walked in any of them.
+
+        ``start`` is the number of the first one.
+        """
+        is_counted = states.is_counted or _mentions(self.body, self.body.input[0].name)
+        if trips is None or not is_counted:
+            return
+        number = self.call.fresh("turn", "the number of the turn")
+        self.call.asker.turns[number] = subtract(trips, 1)
+        states.write_by_turn(number)
+        self._number = Value((), INT64, Elements((add(number, start),)))
+
+    def begin_first(self) -> None:
+        """Take in that the body is walked in the first turn alone."""
+        self._number = Value((), INT64, Elements((0,)))
+
+    def end(self) -> None:
+        """Forget the number of the turn."""
+        self._number = Value((), INT64)
+
+    def outputs(self, carried: Sequence[Value]) -> list[Value]:
+        """Return what the body gives in a turn."""
+        return self.call.walk.within(self.body, self.call.scope, [self._number, Value((), BOOL), *carried])
+
+    def carried(self, carried: Sequence[Value]) -> tuple[Value, list[Value]]:
+        """Return whether the loop goes on after a turn, and what becomes of the values that it carries."""
+        found = self.outputs(carried)
+        return found[0], found[1 : 1 + len(carried)]
+
+
+def _mentions(graph: Any, name: str) -> bool:
+    """Return whether nodes of a graph, or of graphs within it, have an input of some name."""
+    return any(
+        name in node.input or any(_mentions(a.g, name) for a in node.attribute if a.g.node) for node in graph.node
+    )
+
+
+def _is_ended_by_data(call: NodeCall, kept: Value) -> bool:
+    """Return whether data decide when a loop ends: by its condition, or as its number of turns."""
+    ends = [kept, *(call.value(n) for n in range(2) if call.has(n))]
+    return any(v.decided_by == Decider.DATA for v in ends)
 
 
 def _trip_limit(call: NodeCall) -> Dim | None:
@@ -65,19 +157,19 @@ def _runs(call: NodeCall, limit: Dim | None) -> Formula:
     items = call.elements(1)
     start = truth(items[0]) if items else TRUE if not call.has(1) else None
     if limit is None or start != TRUE:
-        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not")
+        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=[0, 1])
         call.asker.assume(at_most(runs, 1))
         return equal(runs, 1)
     return at_most(1, limit)
 
 
-def _goes_on(call: NodeCall, body: Any, outputs: Sequence[Value]) -> bool:
+def _goes_on(call: NodeCall, body: Any, condition: Value) -> bool:
     """Return whether the loop is never ended by its condition."""
     if call.has(1):
         items = call.elements(1)
         if not items or truth(items[0]) != TRUE:
             return False
-    kept = outputs[0].content
+    kept = condition.content
     if kept is not None and getattr(kept, "items", None) and truth(kept.items[0]) == TRUE:  # type: ignore[union-attr]
         return True
     return _hands_on(body, body.output[0].name, body.input[1].name)

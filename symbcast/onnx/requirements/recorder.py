@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import defined_join, subtract
+from symbcast.algebra.arithmetic import defined_join, join_members, subtract
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.sequences import mentions_rest, sequences_of
 from symbcast.algebra.symbols import Symbol
@@ -38,7 +38,8 @@ from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.program.operation import emission_of
 from symbcast.shapes import Shape, any_shape_of
-from symbcast.solver.normal_form import symbols_in
+from symbcast.onnx.requirements.turns import is_convex
+from symbcast.solver.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:
     from symbcast.algebra.sequences import AxisSequence
@@ -88,6 +89,12 @@ class Reason(NamedTuple):
     formula: Formula = TRUE
 
 
+def _number_of(dim: Dim) -> Dim:
+    """Return a join with a number other than 1 in it as that number: it is this where it has a value."""
+    numbers = [m for m in join_members(dim) if isinstance(m, int) and m != 1]
+    return numbers[0] if numbers else dim
+
+
 class Asker:
     """The sizes of a model and what is asked of them.
 
@@ -121,6 +128,10 @@ class Asker:
         """What an earlier walk learned, and is to be asked again where the walk comes to the node."""
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
         """Sizes that are one dimension where a formula holds, and another one where it does not."""
+        self.turns: dict[Symbol, Dim] = {}
+        """What stands for the number of a turn of a loop, and the number of the last turn."""
+        self.unfollowed: dict[str, str] = {}
+        """Nodes by name whose requirements were asked of some turns of a loop only, and why."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
         self.settled = Settled()
@@ -130,7 +141,13 @@ class Asker:
         """The names of sizes, each with the number that another size of the name is to have."""
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
-        """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason."""
+        """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason.
+
+        What speaks of the number of a turn must hold in every turn.
+        """
+        if self.turns and not self.turns.keys().isdisjoint(symbols_in(all_of([formula, *self.guards]))):
+            self._require_in_turns(place, formula, reason, code)
+            return
         put = formula
         formula = evaluated(self._cleared(formula))
         self._settle(formula)
@@ -145,6 +162,16 @@ class Asker:
         self.env.require(Assumption(asked), origin=place.name)
         self._learn(place, least_sizes(asked, self.bounds), reason, code)
         self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
+
+    def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
+        """Ask what must hold in every turn of a loop: in the first and the last, between which it is as there."""
+        asked = any_of([*map(negate, self.guards), formula])
+        turn = next(s for s in self.turns if s in symbols_in(asked))
+        if not is_convex(asked, turn):
+            self.unfollowed[place.name] = "not checked in every turn of the loop, but in the first and the last"
+        with self._unguarded():
+            for end in (0, self.turns[turn]):
+                self.require(place, put_in(asked, {turn: end}), reason, code)
 
     def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
         """Take in how large sizes are at least wherever the model runs."""
@@ -255,11 +282,11 @@ class Asker:
             found = self._broadcast(place, shapes, rule, attributes)
             # Of joined sequences one that is not 1 need not be the longest one.
             greatest = self.bounds.greatest_member
-            self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(d) for d in found)
+            self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in found)
         return self._joined[key]
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
-        if not self.guards:
+        if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
             found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
             self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
@@ -320,7 +347,9 @@ class Asker:
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
         """Return a size that is one dimension where a formula holds and another one where it does not."""
-        found = self.symbol(name, text)
+        met = {*symbols_in(chosen), *symbols_of((yes, no))}
+        is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
+        found = self.symbol(name, text, is_undecided=is_undecided)
         self.cases[found] = chosen, yes, no
         # Elsewhere neither of the two need be a size at all; and one without a value, such as the join of sizes that
         # clash, says nothing of this one.
@@ -345,8 +374,8 @@ class Asker:
         """Forget afterwards what is asked meanwhile, and what a walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
-        undecided, limits = self.undecided, self.limits
-        self.limits = dict(limits)
+        undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
+        self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # what is not asked for good is not asked again either
         self.env = self.env.fork()
@@ -360,7 +389,7 @@ class Asker:
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
             self.bounds, self.settled, self._numbers, self.undecided = bounds, settled, numbers, undecided
-            self.limits = limits
+            self.limits, self.turns, self.unfollowed = limits, turns, unfollowed
             self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:

@@ -10,7 +10,7 @@ from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx.operators.loop_states import States
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.elements import truth
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.values.value import UNKNOWN, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
@@ -56,7 +56,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
     """The body, turn after turn: values are carried from one to the next, sliced, and put together."""
     body = _Body(call)
     states = States(call, [call.value(d.input_index) for d in body.merged])
-    states.settle(lambda carried: body.carried(body.turn(carried)))
+    states.settle(lambda carried: (UNKNOWN, body.carried(body.turn(carried))))
     limit = _limit(call, body)
     with call.asker.under(_runs(call, limit)):
         results = body.turn(states.carried)

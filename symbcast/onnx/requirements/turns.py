@@ -1,0 +1,40 @@
+"""Whether a requirement that holds in the first and in the last turn of a loop holds in all turns between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.algebra.arithmetic import add, multiply, replaced, subtract
+from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.solver.normal_form import symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+
+def is_convex(formula: Formula, turn: Symbol) -> bool:
+    """Return whether a formula that holds at two numbers of turns surely holds at all numbers between them.
+
+    A comparison that is linear in the number does so. So does a disjunction of which one part alone speaks of it, for
+    the other parts hold in all turns or in none.
+
+    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.logic.formulas import any_of, at_most, equal
+    >>> n, turn = symbol("N"), symbol("turn")
+    >>> is_convex(any_of([at_most(turn, n), equal(n, 2)]), turn), is_convex(equal(turn % n, 0), turn)
+    (True, False)
+    """
+    if turn not in symbols_in(formula):
+        return True
+    match formula:
+        case Comparison("<=" | "<" | "==", left, right):
+            difference = subtract(right, left)
+            first = replaced(difference, {turn: 0})
+            slope = subtract(replaced(difference, {turn: 1}), first)
+            return add(first, multiply(slope, turn)) == difference
+        case AllOf(parts):
+            return all(is_convex(part, turn) for part in parts)
+        case AnyOf(parts):
+            speaking = [part for part in parts if turn in symbols_in(part)]
+            return len(speaking) == 1 and is_convex(speaking[0], turn)
+    return False
