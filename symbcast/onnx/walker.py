@@ -90,7 +90,7 @@ def _either_element(asker: Asker, name: str, chosen: Formula, yes: Element, no: 
     if not is_size(yes) or not is_size(no):
         return None
     # A size by cases is none below 0: what numbers are below it is added to it.
-    least = min(0, *(n for n in (yes, no) if isinstance(n, int)))
+    least = min([0, *(n for n in (yes, no) if isinstance(n, int))])
     if not all(asker.bounds.is_at_least(d, least) for d in (yes, no)):
         return None
     text = f"an element of {name}, by the branch taken"

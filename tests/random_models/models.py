@@ -10,6 +10,7 @@ from random import Random
 from hypothesis import strategies as st
 from onnx import ModelProto, printer
 from random_models import (
+    contents,
     control,
     elementwise,
     fused,
@@ -97,3 +98,21 @@ def random_models(draw: st.DrawFn, family: str) -> RandomModel:
 def models_of_numbers(draw: st.DrawFn) -> RandomModel:
     """Draw a model that works out integers from sizes."""
     return random_numbers(draw(st.randoms(use_true_random=False)))
+
+
+def random_contents(random: Random) -> RandomModel:
+    """Return a model in which integers that sizes alone decide are worked out, and decide whether it runs."""
+    min_size = random.choice([1, 1, 0])
+    maker = Maker(random, min_size, 1, 2)
+    numbers.counted(maker)
+    for _ in range(random.randint(1, MAX_STEPS)):
+        random.choice(contents.INTEGERS)(maker)
+    for _ in range(random.randint(1, 2)):
+        random.choice(contents.USES)(maker)
+    return RandomModel(maker.model(), maker.symbols, min_size)
+
+
+@st.composite
+def models_of_contents(draw: st.DrawFn) -> RandomModel:
+    """Draw a model in which integers that sizes decide say whether it runs."""
+    return random_contents(draw(st.randoms(use_true_random=False)))

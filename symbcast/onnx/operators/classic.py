@@ -75,7 +75,9 @@ def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
         call.at_most(1, features, "there must be a feature")
     numbers = call.numbers(1)
     if numbers is None:
-        call.note("that the indices, which are data, are those of features was not looked at", is_about_data=True, by=[1])
+        call.note(
+            "that the indices, which are data, are those of features was not looked at", is_about_data=True, by=[1]
+        )
     elif numbers:
         low, high = min(numbers), max(numbers)
         if is_strict and low < 0:

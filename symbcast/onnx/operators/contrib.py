@@ -153,7 +153,9 @@ def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
         if not needs:
             return
     if not found.is_attained:
-        call.note(f"that {name}, which is data, are rows of the table was not looked at", is_about_data=True, by=[position])
+        call.note(
+            f"that {name}, which is data, are rows of the table was not looked at", is_about_data=True, by=[position]
+        )
     elif needs:
         call.require(any_of([empty, all_of(needs)]), f"{name} must be rows of the table")
 

@@ -51,6 +51,8 @@ def chosen_of(call: NodeCall) -> Formula:
     found = truth(items[0]) if items else None
     if found is not None:
         return found
-    taken = call.fresh("taken", f"1 where {call.input_name(0)} is true and the then-branch is taken, 0 where it is not", by=[0])
+    taken = call.fresh(
+        "taken", f"1 where {call.input_name(0)} is true and the then-branch is taken, 0 where it is not", by=[0]
+    )
     call.asker.assume(at_most(taken, 1))
     return equal(taken, 1)

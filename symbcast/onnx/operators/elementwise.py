@@ -123,12 +123,16 @@ def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
         is_number = isinstance(divisor, Numbers) and divisor.array.all()
         is_positive = found.low is not None and call.bounds.is_at_least(found.low, 1)
         if not (is_number or is_positive):
-            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1])
+            call.note(
+                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+            )
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
     for item in dict.fromkeys(items):
         if not is_size(item):
-            call.note(f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1])
+            call.note(
+                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+            )
         elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
 

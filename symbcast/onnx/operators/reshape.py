@@ -116,7 +116,9 @@ def _dims_wanted(call: NodeCall, wanted: Sequence[Element], data: Dims) -> list[
             is_kept = item == 0 and not call.integer("allowzero")
             dims.append(None if item else copied(call, data, axis) if is_kept else 0)
         elif not is_size(item):
-            call.note(f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True, by=[1])
+            call.note(
+                f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True, by=[1]
+            )
             least = int(call.is_positive(data))
             dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least, by=[1]))
         elif call.bounds.is_at_least(item, 1):

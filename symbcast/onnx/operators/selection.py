@@ -25,7 +25,12 @@ def non_zero(call: NodeCall) -> Value:
     if known is not None:
         return known
     rank = call.rank_of(0) if dims is None else len(dims)
-    count = call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0], most=None if dims is None else multiply(*dims))
+    count = call.fresh(
+        "count",
+        f"how many elements of {call.input_name(0)} are not 0",
+        by=[0],
+        most=None if dims is None else multiply(*dims),
+    )
     return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
 
 

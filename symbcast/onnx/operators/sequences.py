@@ -111,7 +111,9 @@ def _element(call: NodeCall, given: SequenceValue, index: Dim | None) -> Value:
         return Value(None, given.dtype)
     dims: list[Dim] = []
     for axis, size in enumerate(given.common):
-        found = None if size is not None or given.parts is None or index is None else _at(call, given.parts, axis, index)
+        found = (
+            None if size is not None or given.parts is None or index is None else _at(call, given.parts, axis, index)
+        )
         if found is not None:
             dims.append(found)
         elif size is None:
