@@ -42,7 +42,10 @@ def joined(values: Iterable[Value | None]) -> Decider:
 
 
 def decider_of_content(content: Content | None, shape: Dims | None, sizes: SizesOfData) -> Decider | None:
-    """Return what decides elements that are known exactly; None where they are not. ``sizes`` says which sizes are data's."""
+    """Return what decides elements that are known exactly; None where they are not.
+
+    ``sizes`` says which sizes data decide.
+    """
     match content:
         case Elements(items):
             if None in items:
@@ -82,14 +85,12 @@ _SELECTING = frozenset({"Clip", "Max", "Min"})
 """Operators that take elements of one operand or another by their values."""
 
 
-def decider_of_output(
-    node: Any, version: int, domain: str, inputs: Sequence[Value | None], output: tuple[int, Value]
-) -> Decider:
-    """Return what decides an output whose elements are not known exactly, from what decides the inputs.
+def decider_of_output(node: Any, version: int, domain: str, inputs: Sequence[Value | None], position: int) -> Decider:
+    """Return what decides the output at a position, whose elements are not known exactly, from what decides the inputs.
 
     Inputs of the output's own type variable hold what the elements are made of; the others say how they are laid out.
     """
-    op_type, (position, value) = node.op_type, output
+    op_type = node.op_type
     if op_type in _SHAPES_ONLY:
         return Decider.SIZES
     if op_type in _RANDOM:

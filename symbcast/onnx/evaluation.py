@@ -2,8 +2,8 @@
 
 Where every element of every input is known, whatever an operator makes of them follows from its definition. onnx's
 reference implementation of the operator is run: on plain arrays where all elements are integers and truth values, else
-on arrays of `Number`, which are sizes, fractions and truth values with exact arithmetic. A comparison that sizes decide,
-a number that floats would round, and anything that needs a plain number raises, and the content stays unknown.
+on arrays of `Number`, which are sizes, fractions and truth values with exact arithmetic. A comparison that sizes
+decide, a number that floats would round, and anything that needs a plain number raises, and the content stays unknown.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _GRAPH, _GRAPHS = 5, 10
 _OWN = frozenset({*BINARY, *UNARY, "Cast", "CastLike", "Clip", "Constant", "Identity", "Where", "Dropout"})
 """Operators whose own functions work with each element: where these do not know one, it is not known."""
 _OTHERWISE = frozenset({
-    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "ImageDecoder",
-    "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
+    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+    "ImageDecoder", "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
 })  # fmt: skip
 """Operators whose outputs are random, or of texts."""
 
@@ -202,7 +202,7 @@ def _run(call: NodeCall, arrays: Sequence[Any]) -> list[Any] | None:
     try:
         with np.errstate(all="raise"):
             return list(_evaluator(call.node.SerializeToString(deterministic=True), call.version).run(None, feeds))
-    except Exception:  # noqa: BLE001 - whatever stops it, such as a comparison that sizes decide, the content is unknown
+    except Exception:
         return None
 
 

@@ -197,7 +197,7 @@ class Walk:
             if found is None:
                 domain = normal(node.domain)
                 version = scope.versions.get(domain, 1)
-                found = decider_of_output(node, version, domain, inputs, (position, value))
+                found = decider_of_output(node, version, domain, inputs, position)
             value.decided_by = found
             if isinstance(value, SequenceValue):
                 for item in value.items or ():

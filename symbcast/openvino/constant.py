@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, from_array
-from symbcast.onnx.values.numbers import BOOL, INTEGERS
 from symbcast.onnx.values.deciders import Decider
+from symbcast.onnx.values.numbers import BOOL, INTEGERS
 from symbcast.onnx.values.value import Constant, Value
 from symbcast.openvino.element_types import number_of
 

@@ -289,7 +289,7 @@ def _mapped(maker: Maker, part: str, rank: int) -> str:
 
 
 INTEGERS = [
-    summed_up, summed_up, counted_in_reals, one_hot, scattered, moved, moved, multiplied, reduced, reduced, found, chosen,
-    by_branch, by_turns, *numbers.STEPS[: len(numbers.STEPS) // 2],
+    summed_up, summed_up, counted_in_reals, one_hot, scattered, moved, moved, multiplied, reduced, reduced, found,
+    chosen, by_branch, by_turns, *numbers.STEPS[: len(numbers.STEPS) // 2],
 ]  # fmt: skip
 USES = [expanded, laid_out, taken, taken, met, cut, parts, parts]

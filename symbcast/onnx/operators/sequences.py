@@ -29,9 +29,9 @@ from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
 from symbcast.operators.joins import concat, split_as, stack
 
 if TYPE_CHECKING:
-    from symbcast.logic.formulas import Formula
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.logic.formulas import Formula
 
 FLOAT, INT64 = 1, 7
 MAX_ITEMS = 256

@@ -33,12 +33,12 @@ from symbcast.onnx.requirements.least_sizes import least_sizes
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared
 from symbcast.onnx.requirements.settled import Settled
+from symbcast.onnx.requirements.turns import is_convex
 from symbcast.onnx.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption
 from symbcast.program.operation import emission_of
 from symbcast.shapes import Shape, any_shape_of
-from symbcast.onnx.requirements.turns import is_convex
 from symbcast.solver.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:
