@@ -213,11 +213,11 @@ def _evaluator(node: bytes, version: int) -> Any:
     from onnx.reference import ReferenceEvaluator
 
     read = NodeProto.FromString(node)
-    ends = [
+    inputs, outputs = (
         [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in dict.fromkeys(names) if n]
         for names in (read.input, read.output)
-    ]
-    graph = helper.make_graph([read], "node", *ends)
+    )
+    graph = helper.make_graph([read], "node", inputs, outputs)
     return ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)]))
 
 

@@ -41,8 +41,9 @@ MAPPED = """g (float[T] x) => (seq(float[n]) y) <int64 six = {6}, float[6] w = {
     s = SplitToSequence(x, six)
     y = SequenceMap <body = each (float[a] e) => (float[c] f) { f = Add(e, w) }> (s)
 }"""
-NUMBERS = """<int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] line = {1}, int64[1] flat = {-1}, bool yes = {1},
-    float half = {0.5}, float quarter = {0.25}, float unit = {1.0}, float steep = {1.5}, int64[2] swap = {1, 0},
+NUMBERS = """<int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] line = {1}, int64[1] flat = {-1},
+    bool yes = {1}, float half = {0.5}, float quarter = {0.25}, float unit = {1.0}, float steep = {1.5},
+    int64[2] swap = {1, 0},
     int64[1] pair = {2}, int64[1, 1] place = {1}>"""
 
 

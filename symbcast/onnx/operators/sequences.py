@@ -129,7 +129,7 @@ def _at(call: NodeCall, parts: Parts, axis: int, index: Dim) -> Dim:
     if found is not None:
         return found
     text = f"axis {axis} of an element of {call.input_name(0)}, by whether it is the last"
-    is_whole = at_most(add(index, 1), parts.count)
+    is_whole = at_most(add(index, 1), parts.whole_count)
     name = f"{call.place.name}_element_dim_{axis}"
     return call.asker.by_cases(name, text, is_whole, parts.each[axis], parts.rest[axis])
 
@@ -253,7 +253,7 @@ def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool)
 
 def _joined_parts(call: NodeCall, given: SequenceValue, parts: Parts, axis: int, is_new: bool) -> Dims:
     """Return the shape of parts put together; ask that what is left fit to the others where there are others."""
-    is_one = at_most(1, parts.count)
+    is_one = at_most(1, parts.whole_count)
     joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     place = call.axis(axis, len(parts.each) + is_new)
     both: Dims | None = None
@@ -279,7 +279,7 @@ def _sum_of_parts(call: NodeCall, parts: Parts, axis: int) -> Dim:
     each, rest = parts.each[axis], parts.rest[axis]
     if (each, rest) == (parts.size, modulo(parts.whole, parts.size)):
         return parts.whole
-    together = multiply(parts.count, each)
+    together = multiply(parts.whole_count, each)
     name, text = f"{call.place.name}_dim_{axis}", f"axis {axis} of all parts, by whether one is left"
     return call.asker.by_cases(name, text, parts.has_rest, add(together, rest), together)
 
@@ -336,7 +336,7 @@ def _mapped_parts(
             for turn in turns:
                 turn.append(value)
     outputs = []
-    for formula, turn in zip((at_most(1, parts.count), parts.has_rest), turns, strict=True):
+    for formula, turn in zip((at_most(1, parts.whole_count), parts.has_rest), turns, strict=True):
         with call.asker.under(formula):
             outputs.append(call.walk.within(body, call.scope, turn))
     return [_parts_of(parts, a, b, around) for a, b in zip(*outputs, strict=True)]

@@ -35,7 +35,7 @@ class Parts(NamedTuple):
     whole: Dim
 
     @property
-    def count(self) -> Dim:
+    def whole_count(self) -> Dim:
         """How many parts there are of the shape ``each``."""
         return floor_divide(self.whole, self.size)
 
