@@ -27,7 +27,21 @@ _FOLLOWED = INTEGERS | FLOATS | {BOOL}
 _MOST_SYMBOLIC = 256
 """How many elements of inputs an operator is run over where they are no plain integers."""
 _GRAPH, _GRAPHS = 5, 10
-_OWN = frozenset({*BINARY, *UNARY, "Cast", "CastLike", "Clip", "Constant", "Identity", "Where", "Dropout"})
+_OWN = frozenset(
+    {
+        *BINARY,
+        *UNARY,
+        "Cast",
+        "CastLike",
+        "Clip",
+        "Constant",
+        "ConstantOfShape",
+        "Dropout",
+        "Identity",
+        "Range",
+        "Where",
+    }
+)
 """Operators whose own functions work with each element: where these do not know one, it is not known."""
 _OTHERWISE = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
