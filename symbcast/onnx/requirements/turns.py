@@ -18,10 +18,11 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
     A comparison that is linear in the number does so. So does a disjunction of which one part alone speaks of it, for
     the other parts hold in all turns or in none.
 
+    >>> from symbcast.algebra.arithmetic import modulo
     >>> from symbcast.algebra.symbols import symbol
     >>> from symbcast.logic.formulas import any_of, at_most, equal
     >>> n, turn = symbol("N"), symbol("turn")
-    >>> is_convex(any_of([at_most(turn, n), equal(n, 2)]), turn), is_convex(equal(turn % n, 0), turn)
+    >>> is_convex(any_of([at_most(turn, n), equal(n, 2)]), turn), is_convex(equal(modulo(turn, n), 0), turn)
     (True, False)
     """
     if turn not in symbols_in(formula):
