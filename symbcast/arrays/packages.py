@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -69,19 +68,6 @@ def _pocketfft(module: ModuleType) -> Pairs:
     yield from _held(module, ["c2r"], _whole)
     names = ("dct", "dst", "r2r_fftpack", "separable_hartley", "genuine_hartley")
     yield from _held(module, names, lambda real, a, *args, **options: _like(a, np.float64))
-
-
-def _real_transforms(module: ModuleType) -> Pairs:
-    """SciPy's cosine and sine transforms, which hold the compiled ones."""
-    for value in list(vars(module).values()):
-        if isinstance(value, partial):
-            yield value, _of_standins
-
-
-def _of_standins(real: Any, *args: Any, **options: Any) -> Any:
-    from symbcast.arrays.replacements import STANDINS
-
-    return real.func(*map(STANDINS.of, real.args), *args, **{**real.keywords, **options})
 
 
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
@@ -201,7 +187,6 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "scipy.linalg": pairs,
     "scipy.signal._sigtools": _sigtools,
     "scipy._lib._array_api": _scipy_array_api,
-    "scipy.fft._pocketfft.realtransforms": _real_transforms,
     "scipy.stats._axis_nan_policy": _axis_nan_policy,
 }
 """The modules that are met, by the end of their names: some packages hold others within them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import math
 import operator
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from symbcast.algebra.arithmetic import ceil_divide, subtract
 from symbcast.arrays.data_functions import can_cast, result_type
 from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions import stack
+from symbcast.arrays.packages import meet
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.path import current
@@ -38,8 +40,20 @@ def are_sizes(*args: Any, **_: Any) -> bool:
     return any(type(v) is Size for v in values)
 
 
-STANDINS = StandIns(_has_symbolic)
+STANDINS = StandIns(_has_symbolic, meet)
 stands_for = STANDINS.stands_for
+SymbolicArray.namespace = staticmethod(lambda: STANDINS.of(np))
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+@stands_for(builtins.__import__, importlib.import_module, is_ours=_always)
+def imported(real: Any, *args: Any, **options: Any) -> Any:
+    return STANDINS.of(real(*args, **options))
+
+
 
 # Arrays made of what is there.
 
@@ -138,7 +152,7 @@ class Converter:
     """What NumPy's functions take arrays in by, and give results back by."""
 
     def __init__(self, *arrays: Any) -> None:
-        self._arrays = tuple(np.asarray(a) for a in arrays)
+        self._arrays = tuple(STANDINS.of(np.asarray)(a) for a in arrays)
         self.scalar_input = tuple(not dims_of(a) for a in arrays)
 
     def as_arrays(self, **_: Any) -> tuple[Any, ...]:

@@ -36,6 +36,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     """What works out its universal functions: see `symbcast.arrays.ufuncs`."""
     taken: ClassVar[Callable[..., Any]]
     """What indexes: see `symbcast.arrays.indices`."""
+    namespace: ClassVar[Callable[[], Any]]
+    """What gives NumPy as traced code sees it: see `symbcast.arrays.replacements`."""
 
     def __init__(self, dims: Dims, dtype: Any, truth: bool | None = None, span: Span | None = None) -> None:
         self.dims = dims
@@ -59,7 +61,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return SymbolicArray.functions(function, args, options)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        return np
+        return SymbolicArray.namespace()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         here().fail_to_trace("a function that is not known takes the data of an array")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.arguments import Arguments, check_call
-from symbcast.arrays.packages import meet
+from symbcast.arrays.reach import reach_of
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.replacements import STANDINS
 from symbcast.arrays.report import TraceReport
@@ -59,9 +59,8 @@ def trace(
         return told(found)
 
     real = RealRun(function, given, scope.shapes)
-
-    meet(STANDINS)
-    with STANDINS.acting(), np.errstate(all="ignore"):
+    reach = reach_of(function, [*given.positional, *given.named.values()])
+    with STANDINS.acting(reach), np.errstate(all="ignore"):
         found = explored(
             run,
             [a.formula for a in scope.assumptions],

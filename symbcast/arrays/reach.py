@@ -1,0 +1,87 @@
+"""What a traced function reads names from, other than modules: closures, defaults, its own globals, its objects."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+_MOST = 2000
+"""How many values are looked at: a function of a notebook may reach all that was ever made in it."""
+
+
+@dataclass
+class Reach:
+    """Places that hold values by name: ``spaces`` are dicts, ``places`` objects with the attribute that holds one."""
+
+    spaces: list[dict[str, Any]] = field(default_factory=list)
+    places: list[tuple[Any, str]] = field(default_factory=list)
+
+
+def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
+    """Return what a function reads from: what it closes over, its defaults, and functions that it reaches by these.
+
+    Namespaces of modules are left out. So are attributes of objects other than the function's own and the arguments'.
+    """
+    found, seen = Reach(), set[int]()
+    waiting: list[Any] = [function, *arguments]
+    modules = {id(vars(m)) for m in list(sys.modules.values()) if hasattr(m, "__dict__")}
+    _add_attributes(found, [getattr(function, "__self__", None), function, *arguments])
+    while waiting and len(seen) < _MOST:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        waiting += _inside(value)
+        if isinstance(value, FunctionType):
+            _add_places(found, value)
+            space = value.__globals__
+            if id(space) not in modules and id(space) not in seen:
+                seen.add(id(space))
+                found.spaces.append(space)
+                waiting += [v for v in space.values() if isinstance(v, (FunctionType, MethodType, partial, type))]
+    return found
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """Yield what a value calls or holds, where it is a function, a method, a partial function or a user's class."""
+    if isinstance(value, FunctionType):
+        yield from (c.cell_contents for c in value.__closure__ or () if _is_full(c))
+        yield from value.__defaults__ or ()
+        yield from (value.__kwdefaults__ or {}).values()
+        yield getattr(value, "__wrapped__", None)
+    elif isinstance(value, MethodType):
+        yield value.__func__
+    elif isinstance(value, partial):
+        yield value.func
+        yield from value.args
+        yield from value.keywords.values()
+    elif isinstance(value, type):
+        if value.__module__ not in sys.modules:
+            yield from (getattr(v, "__func__", v) for v in vars(value).values())
+    elif callable(value):
+        yield getattr(type(value), "__call__", None)
+
+
+def _add_places(found: Reach, function: FunctionType) -> None:
+    found.places += [(c, "cell_contents") for c in function.__closure__ or () if _is_full(c)]
+    found.places += [(function, n) for n in ("__defaults__", "__kwdefaults__") if getattr(function, n)]
+
+
+def _add_attributes(found: Reach, objects: Iterable[Any]) -> None:
+    """Add the attributes of objects of a user's classes: a generator of random numbers may be one."""
+    for value in objects:
+        space = getattr(value, "__dict__", None)
+        if type(space) is dict and not isinstance(value, (type, FunctionType)):
+            found.spaces.append(space)
+
+
+def _is_full(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
