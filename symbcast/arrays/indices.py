@@ -11,7 +11,7 @@ import numpy as np
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.logic.formulas import Comparison, at_most
+from symbcast.logic.formulas import Comparison, all_of, any_of, at_most
 from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.slices import cut, length
@@ -65,7 +65,9 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
             axis += 1
     if advanced:
         _insert(path, found, advanced, places, items)
-    return SymbolicArray(tuple(found), array.dtype, array.truth)
+    taken = SymbolicArray(tuple(found), array.dtype, array.truth)
+    taken.bounds = array.bounds
+    return taken
 
 
 def _insert(path: Path, found: list[Dim], advanced: list[Dims], places: list[int], items: Sequence[Any]) -> None:
@@ -126,9 +128,18 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
     elif item.span is not None:
         low, high = item.span
         within_axis(path, low, high, size, shape)
+    elif item.bounds is not None:
+        _bounded_within(path, *item.bounds, size, shape)
     else:
         meet(_IndexErrors(path), None, None, size, shape)  # type: ignore[arg-type]
     return shape, 1
+
+
+def _bounded_within(path: Path, low: Dim, high: Dim, size: Dim, shape: Dims) -> None:
+    """Go on where indices that are drawn lie within an axis wherever they fall; of other sizes nothing is known."""
+    is_within = all_of([at_most(multiply(-1, size), low), Comparison("<", high, size)])
+    if not path.ask(any_of([is_within, *(Comparison("==", d, 0) for d in shape)])):
+        path.fail_to_trace("whether indices that are drawn at random lie within the axis is not known")
 
 
 def within_axis(path: Path, low: Dim, high: Dim, size: Dim, shape: Dims) -> None:

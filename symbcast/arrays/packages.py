@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial, wraps
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.arrays.decompositions import pairs
 from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.draws import Draws, drawing, seeded
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import equal
@@ -25,10 +28,31 @@ def meet(standins: StandIns) -> None:
     for name in [n for n in sys.modules if n not in _met]:
         _met.add(name)
         module = sys.modules.get(name)
+        if name == "numpy.random" and module is not None:
+            _meet_random(module, standins)
         found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
         if found is not None and isinstance(module, ModuleType):
             for real, ours in found(module):
                 standins.stands_for(real, is_ours=_is_of_ours)(ours)
+
+
+def _meet_random(random: ModuleType, standins: StandIns) -> None:
+    """Let draws be arrays without data: of generators that there are, and of those that the function makes."""
+    for kind in (random.Generator, random.RandomState):
+        standins.stands_as(kind, drawing(kind))
+        standins.stands_for_kind(kind, Draws, attrgetter("real"))
+    standins.stands_as(random.default_rng, wraps(random.default_rng)(partial(seeded, random.default_rng)))
+    for name in ("ranf", "sample", "seed"):
+        own = "seed" if name == "seed" else "random_sample"
+
+        def drawn(real: Any, *args: Any, own: str = own, **options: Any) -> Any:
+            return getattr(Draws(random.mtrand._rand), own)(*args, **options)
+
+        standins.stands_for(getattr(random, name), is_ours=_always)(drawn)
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
 
 
 def _is_of_ours(*args: Any, **options: Any) -> bool:

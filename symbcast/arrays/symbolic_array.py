@@ -24,11 +24,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         dtype: the type of its elements.
         truth: whether all elements are known to be true, or all to be false; None where that is not known.
         span: the least and the greatest of its elements, each of them there, where these are known and there are any.
+        bounds: the least and the greatest that its elements may be, where that is known of elements that are drawn.
         true_count: how many of its elements are true, once that was asked; empty before.
         false_count: the same list of the array of which it is the negation; None where it is none.
     """
 
-    __slots__ = ("dims", "dtype", "false_count", "span", "true_count", "truth")
+    __slots__ = ("bounds", "dims", "dtype", "false_count", "span", "true_count", "truth")
     __array_priority__ = 1000.0
     functions: ClassVar[Callable[..., Any]]
     """What works out NumPy's functions; `symbcast.arrays.functions` puts it here, for it stands above this module."""
@@ -44,6 +45,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.dtype = np.dtype(dtype)
         self.truth = truth
         self.span = span
+        self.bounds: Span | None = None
         self.true_count: list[Any] = []
         self.false_count: list[Any] | None = None
 
@@ -154,7 +156,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _with(self, dims: Dims) -> SymbolicArray:
         """Return the same elements in another shape."""
-        return SymbolicArray(dims, self.dtype, self.truth, self.span)
+        found = SymbolicArray(dims, self.dtype, self.truth, self.span)
+        found.bounds = self.bounds
+        return found
 
     # As a value of Python.
 
@@ -195,7 +199,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def forget(self) -> None:
         """Take it that the elements are others now."""
-        self.truth = self.span = self.false_count = None
+        self.truth = self.span = self.bounds = self.false_count = None
         self.true_count = []
 
     def _as_number(self, *_: Any) -> Any:

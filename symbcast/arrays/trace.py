@@ -55,7 +55,7 @@ def trace(
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = STANDINS.of(function)(*args, **options)
+            found = STANDINS.of(function)(*map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()})
         return told(found)
 
     real = RealRun(function, given, scope.shapes)
