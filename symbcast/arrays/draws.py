@@ -7,7 +7,7 @@ itself checks the values of parameters: it is asked with them, and with a few si
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from inspect import signature
 from typing import Any
 
@@ -110,6 +110,16 @@ def seeded(real: Any, *args: Any, **options: Any) -> Any:
     found = real(*args, **options)
     is_drawing = current.get() is not None and type(found) in (np.random.Generator, np.random.RandomState)
     return Draws(found) if is_drawing else found
+
+
+def seeding(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for a function that makes a generator."""
+
+    @wraps(real, updated=())
+    def made(*args: Any, **options: Any) -> Any:
+        return seeded(real, *args, **options)
+
+    return made
 
 
 def _seed(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, wraps
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.arrays.decompositions import pairs
 from symbcast.arrays.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.draws import Draws, drawing, seeded
+from symbcast.arrays.draws import Draws, drawing, seeding
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import equal
@@ -41,7 +40,7 @@ def _meet_random(random: ModuleType, standins: StandIns) -> None:
     for kind in (random.Generator, random.RandomState):
         standins.stands_as(kind, drawing(kind))
         standins.stands_for_kind(kind, Draws, attrgetter("real"))
-    standins.stands_as(random.default_rng, wraps(random.default_rng)(partial(seeded, random.default_rng)))
+    standins.stands_as(random.default_rng, seeding(random.default_rng))
     for name in ("ranf", "sample", "seed"):
         own = "seed" if name == "seed" else "random_sample"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.arrays.dims import here
 from symbcast.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
+from symbcast.paths.places import called_by
 from symbcast.paths.size import sized
 
 Span = tuple[Any, Any]
@@ -66,7 +68,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return SymbolicArray.namespace()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        here().fail_to_trace("a function that is not known takes the data of an array")
+        name = called_by(sys._getframe(1))
+        here().fail_to_trace(f"{name or 'a function'} is not known: it takes the data of an array")
 
     @property
     def __array_interface__(self) -> Any:

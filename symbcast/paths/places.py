@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import linecache
 import sys
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path as FilePath
 from types import CodeType, FrameType
 from typing import Any, Literal, NamedTuple
@@ -91,6 +93,28 @@ def is_own_fault(error: BaseException) -> bool:
     return (is_own(error) and not isinstance(error, (ValueError, IndexError, ZeroDivisionError))) or isinstance(
         error, SymbcastError
     )
+
+
+def called_by(frame: FrameType | None) -> str:
+    """Return the text of the function that the innermost frame of a user's code calls; empty where it has no source.
+
+    What runs now was called from there by compiled code, which has no frame of its own.
+    """
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    first, last, start, end = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+    if first is None or last is None or start is None or end is None:
+        return ""
+    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        called = ast.parse(b"".join(lines).decode(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    return ast.unparse(called.func) if isinstance(called, ast.Call) else ""
 
 
 def is_formatting(frame: FrameType) -> bool:
