@@ -16,7 +16,10 @@ class TraceAnswer(Paths):
     Attributes:
         name: what the function is called.
         arguments: what it was called with, as text.
+        isolated: whether it was traced in a process of its own, where what kills the process is an answer too.
     """
+
+    isolated = False
 
     def __init__(self, scope: Scope, exploration: Exploration, name: str, arguments: Sequence[str]) -> None:
         super().__init__(scope, exploration)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import unwrap
 from types import ModuleType
 from typing import Any, TypeVar
 
+from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
 from symbcast.arrays.arguments import TRACED
 from symbcast.arrays.report import TraceReport
-from symbcast.arrays.trace import trace
+from symbcast.batch.isolation import Child
 from symbcast.errors import ShapeTypeError
 from symbcast.explanation.names import Namer
 from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
@@ -44,7 +46,7 @@ class BrokenPromise:
         line: its first line.
         message: what does not hold, and where.
         is_known: whether it is known that the promise fails.
-        report: the trace of the function.
+        report: the trace of the function; its `isolated` says whether that ran in a process of its own.
     """
 
     name: str
@@ -87,19 +89,28 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
 
     Fit for a test: ``assert not symbcast.check_promises(module)``. Raises `ShapeTypeError` for a module in which no
     function promises anything.
+
+    The module is imported once more, in a process of its own, and its functions are traced there: whether a promise
+    holds is not known of a function that kills that process. What cannot be found there by the module's name and file,
+    such as functions of a notebook, is traced in this process; `BrokenPromise.message` says so.
     """
-    found = [f for f in vars(module).values() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__]
+    found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
     if not found:
         raise ShapeTypeError(module, "a module with promises", "state some: @symbcast.checked('N, 3', returns='N')")
-    return tuple(broken for f in found for broken in _broken(f, getattr(f, _ATTRIBUTE)))
+    with Child() as child:
+        return tuple(
+            broken for n, f in found.items() for broken in _broken(f, getattr(f, _ATTRIBUTE), module, n, child)
+        )
 
 
-def _broken(function: Any, promise: Promise) -> Iterator[BrokenPromise]:
-    report = trace(function, *promise.arguments, assume=promise.assume, min_size=promise.min_size, **promise.named)
+def _broken(function: Any, promise: Promise, module: ModuleType, name: str, child: Child) -> Iterator[BrokenPromise]:
+    report = _report(function, promise, Named.of(module, name), child)
     code = getattr(unwrap(function), "__code__", None) or getattr(type(function).__call__, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
 
     def told(message: str, is_known: bool = True) -> BrokenPromise:
+        if not report.isolated:
+            message = f"{message} (traced in this process: no other one can import it)"
         return BrokenPromise(report.name, file, line, message, is_known, report)
 
     if report.verdict is Verdict.UNKNOWN:
@@ -115,6 +126,16 @@ def _broken(function: Any, promise: Promise) -> Iterator[BrokenPromise]:
                 if decided.verdict is not Verdict.ALWAYS:
                     text = Namer.of(report.names).formula(formula) if formula != FALSE else "the structure were another"
                     yield told(f"it returns what it promises only if {text}", decided.verdict is not Verdict.UNKNOWN)
+
+
+def _report(function: Any, promise: Promise, named: Named | None, child: Child) -> TraceReport:
+    """Return the trace of a function: in the child process, or in this one where that does not find it."""
+    call = Call(promise.arguments, promise.named, promise.assume, promise.min_size)
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    if named is not None:
+        with suppress(NotImportedError):
+            return traced_by(child, imported, named, call, name)
+    return call.of(function)
 
 
 def _as_promised(value: Any, promised: Any) -> Formula:

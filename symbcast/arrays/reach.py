@@ -62,8 +62,8 @@ def _inside(value: Any) -> Iterator[Any]:
     elif isinstance(value, type):
         if value.__module__ not in sys.modules:
             yield from (getattr(v, "__func__", v) for v in vars(value).values())
-    elif callable(value):
-        yield getattr(type(value), "__call__", None)
+    elif isinstance(type(value).__dict__.get("__call__"), FunctionType):
+        yield type(value).__dict__["__call__"]
 
 
 def _add_places(found: Reach, function: FunctionType) -> None:

@@ -54,7 +54,6 @@ def imported(real: Any, *args: Any, **options: Any) -> Any:
     return STANDINS.of(real(*args, **options))
 
 
-
 # Arrays made of what is there.
 
 

@@ -218,14 +218,17 @@ class StandIns:
             self._looked_at.clear()
         count = len(self._proxies)
         for name, module in modules:
-            if name not in self._looked_at and id(module) not in self._proxies and _is_shared(name, module):
-                if _is_of_numpy(name) or any(self.of(v) is not v for v in list(vars(module).values())):
-                    self._proxies[id(module)] = ProxyModule(module, self.of)
+            is_new = name not in self._looked_at and id(module) not in self._proxies
+            if is_new and _is_shared(name, module) and (_is_of_numpy(name) or self._holds_some(module)):
+                self._proxies[id(module)] = ProxyModule(module, self.of)
         if len(self._proxies) > count:
             self._looked_at.clear()
 
+    def _holds_some(self, module: ModuleType) -> bool:
+        return any(self.of(v) is not v for v in list(vars(module).values()))
+
     def _names(self, name: str, module: ModuleType) -> list[str]:
-        """Return the names in a module that hold something with a stand-in; those of one that was looked at are kept."""
+        """Return the names in a module that hold something with a stand-in, from the last look if nothing came since."""
         held = vars(module)
         known = self._looked_at.get(name)
         if known is None or known[:2] != (id(module), len(held)):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from symbcast.batch.isolation import read, write
 
@@ -20,14 +22,25 @@ def main() -> None:
     write(answers, "ready")
     while True:
         try:
-            function, job = read(sys.stdin.buffer)
+            work = read(sys.stdin.buffer)
         except EOFError:
             return
+        except Exception as error:  # what cannot be loaded here
+            found: tuple[bool, Any] = False, error
+        else:
+            found = _done(*work)
         try:
-            found = True, function(job)
-        except Exception as error:
-            found = False, error
-        write(answers, found)
+            write(answers, found)
+        except Exception as error:  # what cannot be pickled
+            write(answers, (False, TypeError(f"{type(error).__name__}: {error}")))
+
+
+def _done(function: Callable[[Any], Any], job: Any) -> tuple[bool, Any]:
+    """Return whether a function answered, and the answer or what it raised."""
+    try:
+        return True, function(job)
+    except Exception as error:
+        return False, error
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Work in a process beside this one, which may crash or take too long: for threads, and for workers elsewhere.
 
 A worker of another executor may be forbidden to have children by multiprocessing, as Dask's are; this one is a plain
-subprocess, and is kept for the next job of the same thread. It is spoken with in pickles, each after its length.
+subprocess, and starts afresh: nothing of this process is forked. It is spoken with in pickles, each after its length.
 """
 
 from __future__ import annotations
@@ -13,20 +13,118 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any, Generic
 
 from symbcast.batch.endings import Answer, DiedError, Job, Prepare, TimedOutError, nothing
+from symbcast.interrupts import Undone
 
 _LENGTH = 8
 _own = threading.local()
+
+
+class Child:
+    """A process that works on one job after the other; where it came to its end, the next job starts another.
+
+    An interrupt ends it, and so does leaving the context.
+    """
+
+    def __init__(self, prepare: Prepare = nothing) -> None:
+        self._prepare = prepare
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def ask(self, function: Callable[[Job], Answer], job: Job, timeout: float | None = None) -> Answer:
+        """Return what a function, pickled by its name, answers to a job; raise what it raises.
+
+        Raises `DiedError` where the process came to its end, and `TimedOutError` after ``timeout`` seconds.
+        """
+        is_over = threading.Event()
+
+        def stop() -> None:
+            is_over.set()
+            self._kill()
+
+        timer = None if timeout is None else threading.Timer(timeout, stop)
+        with Undone(self._kill):
+            try:
+                streams = self._started()
+                if timer is not None:
+                    timer.daemon = True
+                    timer.start()
+                write(streams[0], (function, job))
+                is_answer, found = read(streams[1])
+            except (EOFError, OSError):
+                status = self.end()
+                if is_over.is_set():
+                    raise TimedOutError(f"took more than {timeout:g} seconds") from None
+                raise DiedError(status) from None
+            except BaseException:  # an interrupt: the next answer would be the one to this job
+                self._kill()
+                self.end()
+                raise
+            finally:
+                if timer is not None:
+                    timer.cancel()
+        if is_answer:
+            return found  # type: ignore[no-any-return]
+        raise found
+
+    def _started(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Return where the process is written to and read from, once it is ready to work."""
+        if self._process is not None and self._process.poll() is not None:
+            self.end()
+        process = self._process
+        if process is None:
+            path = os.pathsep.join(p or os.curdir for p in sys.path)
+            process = self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "symbcast.batch.isolated_worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+            assert process.stdin is not None and process.stdout is not None
+            write(process.stdin, self._prepare)
+            read(process.stdout)
+        assert process.stdin is not None and process.stdout is not None
+        return process.stdin, process.stdout
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> int | None:
+        """End the process, and return its exit status; None where there is none."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        if process.stdout is not None and process.stdin is not None:
+            with suppress(OSError):  # what was not written yet cannot be
+                process.stdin.close()
+            process.stdout.close()
+        try:
+            return process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+
+
+_SECONDS_TO_END = 1
+"""How long a process may take to end by itself, once nothing more comes."""
 
 
 @dataclass(frozen=True)
 class Isolated(Generic[Job, Answer]):
     """A function that works in a process of its own, for so many seconds at most; it is pickled by the function's name.
 
-    Raises `TimedOutError` or `DiedError` where the process did not answer, and what the function raises.
+    The process is kept for the next job of the same thread. Raises `TimedOutError` or `DiedError` where it did not
+    answer, and what the function raises.
     """
 
     function: Callable[[Job], Answer]
@@ -35,60 +133,11 @@ class Isolated(Generic[Job, Answer]):
 
     def __call__(self, job: Job) -> Answer:
         """Return what the function answers."""
-        child = _child(self.prepare)
-        is_over = threading.Event()
-
-        def stop() -> None:
-            is_over.set()
-            child.kill()
-
-        timer = threading.Timer(self.timeout, stop)
-        timer.daemon = True
-        assert child.stdin is not None and child.stdout is not None
-        timer.start()
-        try:
-            write(child.stdin, (self.function, job))
-            is_answer, found = read(child.stdout)
-        except (EOFError, OSError):
-            status = child.wait()
-            if is_over.is_set():
-                raise TimedOutError(f"took more than {self.timeout:g} seconds") from None
-            raise DiedError(status) from None
-        finally:
-            timer.cancel()
-        if is_answer:
-            return found  # type: ignore[no-any-return]
-        raise found
-
-
-def _child(prepare: Prepare) -> subprocess.Popen[bytes]:
-    """Return the process of this thread, started where there is none, once it is ready to work."""
-    child: subprocess.Popen[bytes] | None = getattr(_own, "child", None)
-    if child is None or child.poll() is not None:
-        path = os.pathsep.join(p or os.curdir for p in sys.path)
-        child = _own.child = subprocess.Popen(
-            [sys.executable, "-m", "symbcast.batch.isolated_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        weakref.finalize(threading.current_thread(), _end, child)
-        assert child.stdin is not None and child.stdout is not None
-        try:
-            write(child.stdin, prepare)
-            read(child.stdout)
-        except (EOFError, OSError):
-            raise DiedError(child.wait()) from None
-    return child
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Stop a process whose thread is no more."""
-    child.kill()
-    child.wait()
-    for stream in (child.stdin, child.stdout):
-        if stream is not None:
-            stream.close()
+        child: Child | None = getattr(_own, "child", None)
+        if child is None:
+            child = _own.child = Child(self.prepare)
+            weakref.finalize(threading.current_thread(), child.end)
+        return child.ask(self.function, job, self.timeout)
 
 
 def write(stream: IO[bytes], data: Any) -> None:

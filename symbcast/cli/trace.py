@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import sys
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text, show
@@ -15,12 +16,22 @@ from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from symbcast.arrays.apart import Call
     from symbcast.arrays.report import TraceReport
+    from symbcast.batch.endings import DiedError
+    from symbcast.report.formats import Format
+    from symbcast.show.document import Document
+    from symbcast.verdicts import Verdict
+
+    Answer: TypeAlias = tuple[Verdict, Document | str]
+
+WIDTH = 100
+"""How many columns an answer has at most."""
 
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
 
-The function's own code is run. Arguments are shapes of float64 arrays; int64:N, 3 is one of another type, size:N an \
-integer, and =5 a value as Python writes it.
+The function's own code is run, in a process of its own. Arguments are shapes of float64 arrays; int64:N, 3 is one of \
+another type, size:N an integer, and =5 a value as Python writes it.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
 
@@ -57,26 +68,75 @@ def trace(  # noqa: PLR0913 - each is an option
 
     if find_spec("numpy") is None:
         raise MissingExtraError("symbcast trace", "numpy")
-    from symbcast.arrays.trace import trace as ask
+    from symbcast.batch.endings import DiedError
+    from symbcast.batch.isolation import Child
     from symbcast.verdicts import Verdict
 
-    with redirect_stdout(sys.stderr):
-        found = _found(function)
-        report = ask(found, *map(_argument, arguments), assume=assume or (), min_size=min_size, max_paths=max_paths)
-    _show(report, format)
-    if report.verdict is Verdict.UNKNOWN:
+    _names(function)
+    asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format)
+    with Child() as child:
+        try:
+            verdict, answer = child.ask(answered, asked)
+        except DiedError as error:
+            verdict, answer = _unanswered(asked, error)
+    _show(answer)
+    if verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
     failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
-    return Exit.FAILS if report.verdict in failing else Exit.ALWAYS
+    return Exit.FAILS if verdict in failing else Exit.ALWAYS
 
 
-def _found(text: str) -> Any:
-    """Return the function that is named by ``module:function``."""
+@dataclass(frozen=True)
+class Asked:
+    """What a trace is asked for, as it was written: it goes to the process that runs the function."""
+
+    function: str
+    arguments: tuple[str, ...]
+    assume: tuple[str, ...]
+    min_size: int
+    max_paths: int
+    format: Format
+
+    def call(self) -> Call:
+        """Return what the function is called with."""
+        from symbcast.arrays.apart import Call
+
+        return Call(tuple(map(_argument, self.arguments)), {}, self.assume, self.min_size, self.max_paths)
+
+
+def answered(asked: Asked) -> Answer:
+    """Return the verdict on a function, and the answer as it is shown. Run in a process that the function may kill."""
+    with redirect_stdout(sys.stderr):
+        return _answer(asked.call().of(_found(asked.function)), asked.format)
+
+
+def _unanswered(asked: Asked, error: DiedError) -> Answer:
+    from symbcast.arrays.apart import unanswered
+
+    return _answer(unanswered(asked.call(), asked.function, error), asked.format)
+
+
+def _answer(report: TraceReport, format: Format) -> Answer:
+    if format != "text":
+        return report.verdict, report.report(format)
+    from symbcast.arrays.document import document
+
+    return report.verdict, document(report)
+
+
+def _names(text: str) -> tuple[str, str]:
+    """Return the module and the function that ``module:function`` names."""
     module_name, colon, name = text.partition(":")
     if not colon or not module_name or not name:
         raise UsageError(f"{text}: write the module and the function, as in mymodule:attention")
     if module_name.endswith(".py") or not all(part.isidentifier() for part in module_name.split(".")):
         raise UsageError(f"{text}: write the module as Python imports it, as in mymodule:attention")
+    return module_name, name
+
+
+def _found(text: str) -> Any:
+    """Return the function that is named by ``module:function``."""
+    module_name, name = _names(text)
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -118,10 +178,8 @@ def _argument(text: str) -> Any:
     return array(rest, kind.strip())
 
 
-def _show(report: TraceReport, format: Literal["text", "json", "sarif", "github"]) -> None:
-    if format == "text":
-        from symbcast.arrays.document import WIDTH, document
-
-        show(document(report), WIDTH)
-        return
-    print_text(report.report(format))
+def _show(answer: Document | str) -> None:
+    if isinstance(answer, str):
+        print_text(answer)
+    else:
+        show(answer, WIDTH)

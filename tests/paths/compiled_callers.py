@@ -151,7 +151,9 @@ def pattern_of(job):
             with contextlib.suppress(Exception, SystemExit):
                 found = function(*(real(k, 5) for k in pattern))
                 values = found if isinstance(found, (tuple, list)) else [found]
-                if len(values) and all(v is None or isinstance(v, (np.ndarray, np.generic, float, int)) for v in values):
+                if len(values) and all(
+                    v is None or isinstance(v, (np.ndarray, np.generic, float, int)) for v in values
+                ):
                     return number
     return -1
 

@@ -1,0 +1,195 @@
+"""Traces in a process of their own: whatever kills that process becomes an answer that names the function.
+
+The process imports the function by the name and the file of its module. What comes back is a report that does not need
+that module: errors by their kind and text, and what is no shape, size or plain value as its text.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.report import TraceReport
+from symbcast.arrays.trace import trace
+from symbcast.batch.endings import DiedError
+from symbcast.batch.isolation import Child
+from symbcast.paths.exploration import MAX_PATHS, Exploration, Outcome
+from symbcast.paths.steps import UntracedError
+from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.program.scope import Scope
+from symbcast.shapes import Shape
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a function is traced with: as `symbcast.trace` takes it."""
+
+    arguments: tuple[Any, ...]
+    named: Mapping[str, Any] = field(default_factory=dict)
+    assume: Assumptions = ()
+    min_size: int = 0
+    max_paths: int = MAX_PATHS
+
+    def of(self, function: Callable[..., Any]) -> TraceReport:
+        """Return the trace of a function."""
+        return trace(
+            function,
+            *self.arguments,
+            assume=self.assume,
+            min_size=self.min_size,
+            max_paths=self.max_paths,
+            **self.named,
+        )
+
+
+def traced_by(child: Child, find: Callable[[Any], Any], place: Any, call: Call, name: str) -> TraceReport:
+    """Return the trace of the function that ``find`` finds at a place, in a child process.
+
+    ``find`` is pickled by its name. Raises what it raises, and what `symbcast.trace` raises. Where the process comes
+    to its end, nothing is known of the function called ``name``, and the report says so.
+    """
+    try:
+        found = child.ask(_traced, (find, place, call))
+    except DiedError as error:
+        found = unanswered(call, name, error)
+    found.isolated = True
+    return found
+
+
+def _traced(job: tuple[Callable[[Any], Any], Any, Call]) -> TraceReport:
+    find, place, call = job
+    with redirect_stdout(sys.stderr):
+        return _portable(call.of(find(place)))
+
+
+def _ending(status: int | None) -> str:
+    if status is None or status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return f"signal {-status}"
+
+
+def unanswered(call: Call, name: str, error: DiedError) -> TraceReport:
+    """Return what is known of a function that killed the process that it was traced in."""
+    reason = f"{name} killed the process that it was traced in: {_ending(error.status)}"
+    given = Arguments(call.arguments, call.named)
+    scope = Scope(given.shapes, given.is_fresh, read_assumptions(call.assume), check_min_size(call.min_size))
+    return TraceReport(scope, Exploration([Outcome((), untraced=UntracedError(reason))]), name, given.texts())
+
+
+# Functions by the names of their modules.
+
+
+class NotImportedError(ImportError):
+    """A function that another process does not find by the name of its module, or finds another one."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Where a function is found: the module, its file, the name in it, and what tells it from another version."""
+
+    module: str
+    file: str
+    name: str
+    version: str
+
+    @staticmethod
+    def of(module: ModuleType, name: str) -> Named | None:
+        """Return where a name of a module is found; None for a module without a file, or one that was run."""
+        file = getattr(module, "__file__", None)
+        if not file or module.__name__ == "__main__" or sys.modules.get(module.__name__, module) is not module:
+            return None
+        return Named(module.__name__, str(Path(file).resolve()), name, _version(getattr(module, name)))
+
+
+def _version(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return "" if code is None else f"{code.co_firstlineno} {code.co_names} {code.co_code.hex()}"
+
+
+def imported(named: Named) -> Any:
+    """Return a function, its module imported by name or loaded from its file. Raises `NotImportedError`."""
+    try:
+        found = getattr(_module(named), named.name)
+    except Exception as error:
+        raise NotImportedError(f"{named.module}: {type(error).__name__}: {error}") from None
+    if _version(found) != named.version:
+        raise NotImportedError(f"{named.module}: {named.name} is another function there")
+    return found
+
+
+def _module(named: Named) -> ModuleType:
+    try:
+        found = import_module(named.module)
+    except ImportError:
+        found = None
+    if found is not None and str(Path(found.__file__ or "").resolve()) == named.file:
+        return found
+    spec = spec_from_file_location(named.module, named.file)
+    if spec is None or spec.loader is None:
+        raise ImportError(named.file)
+    found = sys.modules[named.module] = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+# Reports that go from one process to another.
+
+
+def _portable(report: TraceReport) -> TraceReport:
+    found = report.exploration
+    outcomes = [replace(o, error=_told(o.error), value=_plain(o.value)) for o in found.outcomes]
+    arguments = report.arguments
+    return TraceReport(report.scope, Exploration(outcomes, found.pending, found.data), report.name, arguments)
+
+
+class _ToldError(Exception):
+    """An error by its kind and its text."""
+
+    def __reduce__(self) -> Any:
+        return _error, (type(self).__name__, str(self))
+
+
+def _error(kind: str, text: str) -> BaseException:
+    found: BaseException = type(kind, (_ToldError,), {})(text)
+    return found
+
+
+def _told(error: BaseException | None) -> BaseException | None:
+    return None if error is None else _error(type(error).__name__, str(error))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a function returned, by its text."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    __str__ = __repr__
+
+
+def _plain(value: Any) -> Any:
+    from sympy import Basic
+
+    if isinstance(value, (Shape, Basic)) or value is float or value is None:
+        return value
+    if isinstance(value, dict):
+        return {_plain(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts: Sequence[Any] = [_plain(v) for v in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    return value if type(value) in (bool, int, float, complex, str, bytes) else _Shown(repr(value))
