@@ -171,10 +171,14 @@ def _same_shape(left: Dims, right: Dims, reason: str) -> None:
         here().equal(a, b, reason)
 
 
+def _prober(real: Any) -> Any:
+    """Return a generator of the same class that draws for nobody."""
+    return _prober_of(type(real) is np.random.RandomState)
+
+
 @cache
-def _prober(kind: type) -> Any:
-    """Return a generator that draws for nobody."""
-    return kind(0) if kind is np.random.RandomState else np.random.default_rng(0)
+def _prober_of(is_state: bool) -> Any:
+    return np.random.RandomState(0) if is_state else np.random.default_rng(0)
 
 
 def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
@@ -182,7 +186,7 @@ def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
 
     Values of arrays without data, and numbers that are worked out of sizes, are taken to be right.
     """
-    probe = getattr(_prober(type(real)), method.__name__)
+    probe = getattr(_prober(real), method.__name__)
     sizes = {k: v for k, v in parameters.items() if type(v) is Size}
     if any(is_symbolic(v) for k, v in parameters.items() if k not in sizes):
         sizes = {}
@@ -228,7 +232,7 @@ def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
             path.broadcast(*(s for s in shapes if s), dims)
         if not any(map(is_symbolic, (low, high))):
             options = {k: v for k, v in given.items() if k != "size"}
-            getattr(_prober(type(real)), method.__name__)(**options)
+            getattr(_prober(real), method.__name__)(**options)
         return SymbolicArray(dims, kind)
     first, last = _whole(low), _whole(high)
     last = last if is_closed else subtract(last, 1)
@@ -318,7 +322,7 @@ def _check_chances(p: Any, count: Any) -> None:
     here().equal(dims[0], count, "a and p must have same size")
     here().require(at_most(1, dims[0]), "Probabilities do not sum to 1")
     if not is_symbolic(p):
-        _prober(np.random.Generator).choice(len(p), p=p)
+        _prober_of(False).choice(len(p), p=p)
 
 
 # Distributions of vectors.
@@ -327,7 +331,7 @@ def _check_chances(p: Any, count: Any) -> None:
 def _multinomial(real: Any, method: Any, n: Any, pvals: Any, size: Any = None) -> Any:
     dims = dims_of(pvals)
     if not is_symbolic(n) and not is_symbolic(pvals):
-        getattr(_prober(type(real)), method.__name__)(n, pvals)
+        getattr(_prober(real), method.__name__)(n, pvals)
     if not dims or (len(dims) > 1 and type(real) is np.random.RandomState):
         raise ValueError("pvals must have 1 dimension")
     if type(real) is np.random.Generator:
@@ -343,7 +347,7 @@ def _multivariate_hypergeometric(
     if len(dims) != 1:
         raise ValueError("colors must be a one-dimensional sequence of nonnegative integers")
     if not is_symbolic(nsample) and not is_symbolic(colors):
-        getattr(_prober(type(real)), drawn.__name__)(colors, nsample)
+        getattr(_prober(real), drawn.__name__)(colors, nsample)
     return SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.int64)
 
 
@@ -362,7 +366,7 @@ def _dirichlet(real: Any, method: Any, alpha: Any, size: Any = None) -> Any:
     if len(dims) != 1:
         raise ValueError("object too deep for desired array")
     if not is_symbolic(alpha):
-        getattr(_prober(type(real)), method.__name__)(alpha)
+        getattr(_prober(real), method.__name__)(alpha)
     return SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.float64)
 
 

@@ -129,7 +129,8 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
         low, high = item.span
         within_axis(path, low, high, size, shape)
     elif item.bounds is not None:
-        _bounded_within(path, *item.bounds, size, shape)
+        low, high = item.bounds
+        _bounded_within(path, low, high, size, shape)
     else:
         meet(_IndexErrors(path), None, None, size, shape)  # type: ignore[arg-type]
     return shape, 1

@@ -228,7 +228,7 @@ class StandIns:
         return any(self.of(v) is not v for v in list(vars(module).values()))
 
     def _names(self, name: str, module: ModuleType) -> list[str]:
-        """Return the names in a module that hold something with a stand-in, from the last look if nothing came since."""
+        """Return the names in a module that hold something with a stand-in."""
         held = vars(module)
         known = self._looked_at.get(name)
         if known is None or known[:2] != (id(module), len(held)):
