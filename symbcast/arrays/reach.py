@@ -32,7 +32,7 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
     _add_attributes(found, [getattr(function, "__self__", None), function, *arguments])
     while waiting and len(seen) < _MOST:
         value = waiting.pop()
-        if id(value) in seen:
+        if id(value) in seen or _is_ours(value):
             continue
         seen.add(id(value))
         waiting += _inside(value)
@@ -46,10 +46,19 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
     return found
 
 
+def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:
+    """Yield what a function closes over, and what functions that it wraps close over; nothing of our own."""
+    for cell in () if _is_ours(function) else function.__closure__ or ():
+        if is_full(cell):
+            yield cell
+            if depth and isinstance(cell.cell_contents, FunctionType):
+                yield from cells_of(cell.cell_contents, depth - 1)
+
+
 def _inside(value: Any) -> Iterator[Any]:
     """Yield what a value calls or holds, where it is a function, a method, a partial function or a user's class."""
     if isinstance(value, FunctionType):
-        yield from (c.cell_contents for c in value.__closure__ or () if _is_full(c))
+        yield from (c.cell_contents for c in value.__closure__ or () if is_full(c))
         yield from value.__defaults__ or ()
         yield from (value.__kwdefaults__ or {}).values()
         yield getattr(value, "__wrapped__", None)
@@ -67,7 +76,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _add_places(found: Reach, function: FunctionType) -> None:
-    found.places += [(c, "cell_contents") for c in function.__closure__ or () if _is_full(c)]
+    found.places += [(c, "cell_contents") for c in function.__closure__ or () if is_full(c)]
     found.places += [(function, n) for n in ("__defaults__", "__kwdefaults__") if getattr(function, n)]
 
 
@@ -79,7 +88,13 @@ def _add_attributes(found: Reach, objects: Iterable[Any]) -> None:
             found.spaces.append(space)
 
 
-def _is_full(cell: CellType) -> bool:
+def _is_ours(value: Any) -> bool:
+    """Return whether a function is of this package: a stand-in closes over the real function, which stays there."""
+    return type(value) is FunctionType and str(value.__globals__.get("__name__")).partition(".")[0] == "symbcast"
+
+
+def is_full(cell: CellType) -> bool:
+    """Return whether a cell holds something."""
     try:
         _ = cell.cell_contents
     except ValueError:

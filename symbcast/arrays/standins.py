@@ -19,12 +19,12 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from importlib.machinery import BuiltinImporter, ExtensionFileLoader
 from threading import RLock
-from types import MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from symbcast.arrays.imports import imports_aside
 from symbcast.arrays.proxies import ProxyModule, real_module
-from symbcast.arrays.reach import Reach
+from symbcast.arrays.reach import Reach, cells_of, is_full
 from symbcast.paths.path import current
 
 _ABSENT = object()
@@ -34,6 +34,30 @@ _SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"}
 """Modules in Python that compiled code reads functions from, as it reads them from NumPy's packages."""
 
 Space = dict[str, Any]
+
+
+class _Namespace:
+    """The names of a module.
+
+    Attributes:
+        held: the names, and what they are bound to.
+        stays: whether it stays as it is, being compiled or shared with compiled code.
+        takes_globals: whether what stands for names of Python's own is put in.
+        count: how many names there were when it was looked at; -1 before.
+        names: those that hold something that has a stand-in.
+        cells: what its functions close over and has one.
+        count_within: how many names there are in a trace.
+    """
+
+    __slots__ = ("cells", "count", "count_within", "held", "names", "stays", "takes_globals")
+
+    def __init__(self, name: str, module: ModuleType, stays: bool) -> None:
+        self.held = vars(module)
+        self.stays = stays
+        self.takes_globals = not stays and name.partition(".")[0] not in _KEEP
+        self.count = self.count_within = -1
+        self.names: list[str] = []
+        self.cells: list[CellType] = []
 
 
 class StandIns:
@@ -63,9 +87,8 @@ class StandIns:
         self._partials: dict[int, tuple[Any, Any]] = {}
         self._put: list[tuple[Space, str, Any, Any]] = []
         self._put_on: list[tuple[Any, str, Any]] = []
-        self._sizes: dict[int, int] = {}
-        self._looked_at: dict[str, tuple[int, int, list[str]]] = {}
-        """Of each module which, how many names it had, and which of them hold something that has a stand-in."""
+        self._spaces: list[_Namespace] = []
+        self._modules: list[Any] = []
         self._known = 0
 
     def stands_for(
@@ -113,10 +136,11 @@ class StandIns:
         return self._proxies.get(id(module), module)
 
     def _of_partial(self, value: Any) -> Any:
-        function, arguments = self.of(value.func), [self.of(a) for a in value.args]
-        if function is value.func and all(a is b for a, b in zip(arguments, value.args, strict=True)):
+        function, arguments = self.of(value.func), self._of_each(value.args)
+        options = self._of_each(value.keywords)
+        if function is value.func and arguments is value.args and options is value.keywords:
             return value
-        found = partial(function, *arguments, **value.keywords)
+        found = partial(function, *arguments, **options)
         self._partials[id(found)] = value, found
         return found
 
@@ -165,32 +189,40 @@ class StandIns:
     def _put_in(self) -> None:
         if self._meet is not None:
             self._meet(self)
-        modules = _modules()
-        self._find_shared(modules)
-        for name, module in modules:
-            if id(module) in self._proxies:
-                continue
-            held = vars(module)
-            self._replace(held, self._names(name, module))
-            if self._globals and name.partition(".")[0] not in _KEEP:
+        for space in self._all_spaces():
+            held = space.held
+            if len(held) != space.count:
+                self._look_at(space)
+            if space.names:
+                self._replace(held, space.names)
+            for cell in space.cells:
+                self._replace_on(cell, "cell_contents")
+            if space.takes_globals:
                 for own, standin in self._globals.items():
                     if own not in held:
                         self._put.append((held, own, _ABSENT, standin))
                         held[own] = standin
+            space.count_within = len(held)
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
             self._put_into(reach)
-        self._sizes.update((id(m), len(vars(m))) for _, m in modules)
 
     def _put_into(self, reach: Reach) -> None:
         for space in reach.spaces:
             self._replace(space, list(space))
         for owner, name in reach.places:
+            self._replace_on(owner, name)
+
+    def _replace_on(self, owner: Any, name: str) -> None:
+        if type(owner) is CellType:
+            value = owner.cell_contents if is_full(owner) else None
+            standin = self.of(value)
+        else:
             value = getattr(owner, name)
             standin = self._of_each(value)
-            if standin is not value:
-                self._put_on.append((owner, name, value))
-                setattr(owner, name, standin)
+        if standin is not value:
+            self._put_on.append((owner, name, value))
+            setattr(owner, name, standin)
 
     def _of_each(self, value: Any) -> Any:
         """Return the stand-in of a value; of defaults, which are in a tuple or in a dict, those of each."""
@@ -210,34 +242,39 @@ class StandIns:
                 self._put.append((held, name, value, standin))
                 held[name] = standin
 
-    def _find_shared(self, modules: Iterable[tuple[str, ModuleType]]) -> None:
-        """Make the proxies of modules that stay as they are, where they have something that has a stand-in."""
-        known = len(self._standins) + len(self._kinds)
-        if known != self._known:
-            self._known = known
-            self._looked_at.clear()
-        count = len(self._proxies)
-        for name, module in modules:
-            is_new = name not in self._looked_at and id(module) not in self._proxies
-            if is_new and _is_shared(name, module) and (_is_of_numpy(name) or self._holds_some(module)):
-                self._proxies[id(module)] = ProxyModule(module, self.of)
-        if len(self._proxies) > count:
-            self._looked_at.clear()
+    def _all_spaces(self) -> list[_Namespace]:
+        """Return the namespaces of all modules; they are found again where modules or stand-ins have come."""
+        modules, known = list(sys.modules.values()), len(self._standins) + len(self._kinds)
+        if modules != self._modules or known != self._known:
+            self._modules, self._known = modules, known
+            found = _modules()
+            for name, module in found:
+                if id(module) not in self._proxies and self._is_proxied(name, module):
+                    self._proxies[id(module)] = ProxyModule(module, self.of)
+            self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
+        return self._spaces
 
-    def _holds_some(self, module: ModuleType) -> bool:
-        return any(self.of(v) is not v for v in list(vars(module).values()))
+    def _is_proxied(self, name: str, module: ModuleType) -> bool:
+        """Return whether a module stays as it is and has something that has a stand-in."""
+        if _is_of_numpy(name):
+            return True
+        is_shared = name in _SHARED or _is_compiled(module)
+        return is_shared and any(self.of(v) is not v for v in list(vars(module).values()))
 
-    def _names(self, name: str, module: ModuleType) -> list[str]:
-        """Return the names in a module that hold something with a stand-in."""
-        held = vars(module)
-        known = self._looked_at.get(name)
-        if known is None or known[:2] != (id(module), len(held)):
-            found = [] if _is_compiled(module) else [n for n, v in list(held.items()) if self.of(v) is not v]
-            known = self._looked_at[name] = id(module), len(held), found
-        return known[2]
+    def _look_at(self, space: _Namespace) -> None:
+        """Note the names in a namespace, and the cells of its functions, that hold something with a stand-in."""
+        space.count = len(space.held)
+        if not space.stays:
+            values = dict(space.held)
+            space.names = [n for n, v in values.items() if self.of(v) is not v]
+            functions = [v for v in values.values() if type(v) is FunctionType and v.__closure__]
+            space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
 
     def _put_back(self, own: Iterable[Space]) -> None:
-        changed = [vars(m) for _, m in _modules() if self._sizes.get(id(m)) != len(vars(m))]
+        changed = [s.held for s in self._spaces if len(s.held) != s.count_within]
+        if len(sys.modules) != len(self._modules):
+            seen = {id(s.held) for s in self._spaces}
+            changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
         while self._put:
             held, name, value, standin = self._put[-1]
             if held.get(name) is standin:
@@ -253,7 +290,6 @@ class StandIns:
             setattr(owner, name, value)
             self._put_on.pop()
         self._restore([*changed, *own])
-        self._sizes.clear()
         self._partials.clear()
 
     def _restore(self, changed: Iterable[Space]) -> None:
@@ -283,11 +319,6 @@ def _modules() -> list[tuple[str, ModuleType]]:
         for n, m in list(sys.modules.items())
         if isinstance(m, ModuleType) and n.partition(".")[0] != "symbcast" and n != "builtins"
     ]
-
-
-def _is_shared(name: str, module: ModuleType) -> bool:
-    """Return whether compiled code reads functions from a module, or it is compiled itself: it stays as it is."""
-    return name in _SHARED or _is_of_numpy(name) or _is_compiled(module)
 
 
 def _is_of_numpy(name: str) -> bool:

@@ -2,8 +2,12 @@
 
 import asyncio
 import builtins
+import functools
+import importlib
+import math
 import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -136,3 +140,109 @@ def test_a_module_that_is_loaded_meanwhile_sees_the_real_functions(tmp_path, mon
     assert loaded.zeros is np.zeros
     assert loaded.KIND is type
     assert type(loaded.__spec__.loader) is type(loaded.__loader__) is type(sys.modules["asyncio"].__spec__.loader)
+
+
+def make():
+    import numpy as own
+
+    zeros = own.zeros
+
+    def function(x):
+        return own.zeros(len(x)) + zeros(len(x))
+
+    return function
+
+
+def by_default(x, zeros=np.zeros, *, of=np):
+    return zeros(len(x)) + of.ones(len(x))
+
+
+def by_import(x):
+    import numpy as own
+    from numpy import empty
+
+    return own.zeros(len(x)) + empty(len(x)) + importlib.import_module("numpy").ones(len(x))
+
+
+def by_executed_code(x):
+    space = {"np": np}
+    exec("def f(x): return np.zeros(len(x))", space)
+    return space["f"](x)
+
+
+class Holder:
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+        self.zeros = np.zeros
+
+    def method(self, x):
+        return self.zeros(x.shape) + self.rng.normal(size=x.shape)
+
+
+part = functools.partial(np.zeros, dtype=int)
+TABLE = {"zeros": np.zeros, "asarray": np.asarray}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        make(),
+        by_default,
+        by_import,
+        by_executed_code,
+        Holder().method,
+        lambda x: part(len(x)),
+        lambda x: x.__array_namespace__().zeros(len(x)),
+        lambda x: np.lib.stride_tricks.as_strided(x, x.shape),
+        lambda x: math.sqrt(len(x)) * np.ones(len(x)),
+    ],
+)
+def test_python_code_gets_stand_ins_wherever_it_holds_the_real_function(function):
+    for _ in range(2):
+        report = sb.trace(function, "N")
+        assert report.verdict is sb.Verdict.ALWAYS, report.reason
+        assert report.shapes == sb.shape("N")
+    assert by_default.__defaults__ == (np.zeros,)
+    assert by_default.__kwdefaults__ == {"of": sys.modules["numpy"]}
+    assert part.func is np.zeros
+
+
+def test_a_real_function_that_was_not_found_says_so():
+    report = sb.trace(lambda x: TABLE["zeros"](len(x)), "N")
+    assert not report.complete
+    assert "makes a number of a size" in report.reason
+    assert report.at(N=3).value == sb.shape("3")
+    report = sb.trace(lambda x: TABLE["asarray"](x), "N")
+    assert "TABLE['asarray'] is not known: it takes the data of an array" in report.reason
+
+
+def test_modules_that_compiled_code_shares_stay_as_they_are():
+    real = sys.modules["numpy"]
+    before = {**vars(real)}
+    seen = []
+
+    def function(x):
+        seen.extend((vars(sys.modules[n])["__name__"], type(sys.modules[n])) for n in ("numpy", "math"))
+        seen.append({n: v for n, v in vars(sys.modules["numpy"]).items() if before.get(n) is not v})
+        np.made_here = 1
+        return np.zeros(len(x))
+
+    assert sb.trace(function, "N").shapes == sb.shape("N")
+    assert seen[:2] == [("numpy", types.ModuleType), ("math", types.ModuleType)]
+    assert not seen[2]
+    assert vars(real).pop("made_here") == 1
+    assert type(np) is types.ModuleType
+
+
+def test_what_code_stores_in_a_trace_is_the_real_thing_after_it():
+    def function(x):
+        global kept_module, kept_function
+        import numpy as kept_module
+        from numpy import zeros as kept_function
+
+        return kept_function(len(x))
+
+    for _ in range(2):
+        assert sb.trace(function, "N").shapes == sb.shape("N")
+        assert globals()["kept_module"] is sys.modules["numpy"]
+        assert globals()["kept_function"] is np.zeros
