@@ -1,7 +1,7 @@
 """Generators of random numbers as traced functions see them: each draw is an array without data.
 
 Parameters and sizes follow NumPy's own rule: parameters broadcast, and ``size`` must be what they broadcast to. NumPy
-itself checks the values of parameters: it is asked with them, and with a few sizes in the place of a size.
+itself checks the values of parameters; a parameter that is a size is tried with a few small numbers.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
 
 
 def _given_back(out: Any, dims: Dims) -> Any:
-    """Return the array that a draw fills, of which every size must be as it is asked for."""
+    """Return the array that a draw fills; it must have the shape of the draw."""
     _same_shape(dims_of(out), dims, "size must match out.shape when used together")
     if not hasattr(type(out), "dims"):
         return here().fail_to_trace("a real array is filled with random numbers")
