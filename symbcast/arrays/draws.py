@@ -138,8 +138,9 @@ def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     found = _shape(list(parameters.values()), given.get("size"), given.get("out"))
     if given.get("out") is not None:
         return _given_back(given["out"], found)
-    kind = np.int64 if method.__name__ in DISCRETE else given.get("dtype", np.float64)
-    return SymbolicArray(found, kind)
+    if method.__name__ in DISCRETE:
+        return _within(SymbolicArray(found, np.int64), 0, None)
+    return SymbolicArray(found, given.get("dtype", np.float64))
 
 
 def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
@@ -233,7 +234,7 @@ def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
         if not any(map(is_symbolic, (low, high))):
             options = {k: v for k, v in given.items() if k != "size"}
             getattr(_prober(real), method.__name__)(**options)
-        return SymbolicArray(dims, kind)
+        return _within(SymbolicArray(dims, kind), 0, None)
     first, last = _whole(low), _whole(high)
     last = last if is_closed else subtract(last, 1)
     path.require(any_of([at_most(first, last), *nothing]), "low >= high")
@@ -247,7 +248,7 @@ def _whole(value: Any) -> Any:
 
 
 def _within(found: SymbolicArray, first: Any, last: Any) -> SymbolicArray:
-    """Return an array of whole numbers, from the least that each may be to the greatest."""
+    """Return an array of whole numbers, from the least that each may be to the greatest; None where that is open."""
     found.bounds = first, last
     return found
 
@@ -337,7 +338,7 @@ def _multinomial(real: Any, method: Any, n: Any, pvals: Any, size: Any = None) -
     if type(real) is np.random.Generator:
         here().require(at_most(1, dims[-1]), "the last dimension of pvals must be greater than 0")
     outer = _shape([SymbolicArray(dims[:-1], float), n], size)
-    return SymbolicArray((*outer, dims[-1]), np.int64)
+    return _within(SymbolicArray((*outer, dims[-1]), np.int64), 0, None)
 
 
 def _multivariate_hypergeometric(
@@ -348,7 +349,8 @@ def _multivariate_hypergeometric(
         raise ValueError("colors must be a one-dimensional sequence of nonnegative integers")
     if not is_symbolic(nsample) and not is_symbolic(colors):
         getattr(_prober(real), drawn.__name__)(colors, nsample)
-    return SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.int64)
+    found = SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.int64)
+    return _within(found, 0, None)
 
 
 def _multivariate_normal(real: Any, method: Any, mean: Any, cov: Any, size: Any = None, *_: Any, **__: Any) -> Any:

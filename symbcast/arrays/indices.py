@@ -11,7 +11,7 @@ import numpy as np
 from symbcast.algebra.arithmetic import add, multiply, subtract
 from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.logic.formulas import Comparison, all_of, any_of, at_most
+from symbcast.logic.formulas import FALSE, Comparison, all_of, any_of, at_most
 from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.slices import cut, length
@@ -136,9 +136,9 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
     return shape, 1
 
 
-def _bounded_within(path: Path, low: Dim, high: Dim, size: Dim, shape: Dims) -> None:
+def _bounded_within(path: Path, low: Dim, high: Dim | None, size: Dim, shape: Dims) -> None:
     """Go on where indices that are drawn lie within an axis wherever they fall; of other sizes nothing is known."""
-    is_within = all_of([at_most(multiply(-1, size), low), Comparison("<", high, size)])
+    is_within = FALSE if high is None else all_of([at_most(multiply(-1, size), low), Comparison("<", high, size)])
     if not path.ask(any_of([is_within, *(Comparison("==", d, 0) for d in shape)])):
         path.fail_to_trace("whether indices that are drawn at random lie within the axis is not known")
 

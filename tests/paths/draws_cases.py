@@ -37,6 +37,7 @@ BOTH = [
     "r.binomial(5, 0.5, size=x.shape)",
     "r.poisson(n, 3)",
     "r.poisson(x)",
+    "x[r.poisson(3.0, size=len(y))]",
     "r.poisson(x, size=(n, 3))",
     "r.geometric(0.5, size=n)",
     "r.hypergeometric(n, 2, 3, size=4)",
