@@ -85,7 +85,7 @@ def _item(key: Any) -> Any:
         return np.asarray(key)
     if is_whole(key):
         return key
-    if isinstance(key, (list, tuple, np.ndarray)) and not hasattr(type(key), "dims"):
+    if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
         if is_symbolic(key):
             return SymbolicArray(dims_of(key), np.intp)
         found = np.asarray(key)
