@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import itertools
 import pkgutil
 import sys
 import warnings
@@ -183,13 +184,24 @@ def traced(job):
 
 
 def killed_alone(job):
-    """Whether the real runs at small sizes do without a trace what killed a child: they return where they do not."""
+    """Do what the comparison does without a trace: whether that kills the child by itself. Run in a child."""
     module_name, name, number = job
+    kinds = [(k, 1 if k == "n" else int(k[-1]) if isinstance(k, str) else 0) for k in PATTERNS[number]]
+    every = list(itertools.product(range(6), repeat=sum(rank for _, rank in kinds)))
     with quiet():
         function = function_of(module_name, name)
-        for size in range(6):
+        for sizes in every[:: -(-len(every) // 64)]:
+            left = iter(sizes)
             with contextlib.suppress(Exception, SystemExit):
-                function(*(real(k, size) for k in PATTERNS[number]))
+                function(*(shaped(k, [next(left) for _ in range(rank)]) for k, rank in kinds))
+
+
+def shaped(kind, sizes):
+    if not isinstance(kind, str):
+        return kind
+    if kind == "n":
+        return sizes[0]
+    return np.random.default_rng(0).random(sizes) if kind.startswith("f8") else np.ones(sizes, kind.partition(":")[0])
 
 
 def outcome(module_name, name):
