@@ -42,6 +42,7 @@ def report_to_dict(report: TraceAnswer) -> dict[str, Any]:
         "paths": report.paths,
         "condition": namer.formula(report.formula),
         "unexplored": str(report.unexplored),
+        "unconfirmed": str(report.unconfirmed),
         "witness": report.witness(),
         "counterexample": report.counterexample(),
         "cases": [

@@ -1,94 +1,155 @@
-"""A traced function, called with real arrays at sizes of a path: whether it does what was found."""
+"""A traced function, called with real arrays."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.algebra.symbols import Unknown
+from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.returned import told
-from symbcast.paths.places import place_of_error
+from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.paths.confirmation import Raised
+from symbcast.paths.real import Real
+from symbcast.paths.size import Size
 from symbcast.shapes import Shape
+from symbcast.solver.compiler import UndefinedError
 from symbcast.solver.evaluation import size_at
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.paths.path import Path
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.algebra.terms import Dim
 
-MAX_ELEMENTS = 1 << 20
+    Filled = Callable[[Sequence[int], Any], Any]
+
+MAX_ELEMENTS = 1 << 16
 """No real array of more elements is made."""
+MAX_SIZE = 1 << 11
+"""No real array has a larger size: a function may make one of all pairs."""
 
 
 class RealRun:
-    """A function and its arguments, called at the sizes at hand of a path, with arrays of ones."""
+    """A function and its arguments, called with real arrays."""
+
+    has_data = True
 
     def __init__(self, function: Callable[..., Any], given: Arguments, shapes: Sequence[Shape]) -> None:
         self.function, self.given, self._shapes = function, given, shapes
 
-    def fails_alike(self, error: BaseException, path: Path) -> bool:
-        """Return whether the function raises an error at the line where it did without data.
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield what the function returns, or the error that it raises, for arrays of other data each time.
 
-        What data decided may be otherwise for ones, and arrays may be too large to be made: then only an error that
-        cannot come of arrays without data is believed.
+        The later ones are for functions that take few data: sorted or positive ones, indices, regular matrices.
         """
-        if self._is_of_data(path) or self._is_large(path):
-            return not isinstance(error, (TypeError, AttributeError))
-        there = place_of_error(error, path.root, path.home)
-        for real in self._results(path):
-            if type(real) is not type(error) or place_of_error(real, path.root, path.home) != there:
-                return False
-        return True
-
-    def gives(self, value: Any, path: Path) -> bool:
-        """Return whether the function returns arrays of the shapes that were found."""
-        if self._is_of_data(path) or self._is_large(path):
-            return True
-        at = defaultdict(lambda: 2, path.sizes)
-        wanted = [[size_at(d, at) for d in s.dims] for s in _shapes(value)]
-        # What data alone make fail, such as a matrix that is not regular, says nothing.
-        found = [r for r in self._results(path) if not isinstance(r, np.linalg.LinAlgError)]
-        given = [r for r in found if not isinstance(r, Exception)]
-        return bool(given or not found) and all(
-            wanted == [list(s.dims) for s in _shapes(told(r))] or not wanted for r in given
-        )
-
-    def _results(self, path: Path) -> Iterator[Any]:
-        """Yield what the function returns, or the error that it raises, for ones and for numbers that differ."""
-        for filled in (np.ones, _spread):
+        for filled in FILLINGS:
             try:
-                yield self.given.called(self.function, self._shapes, path.sizes, filled)
-            except Exception as error:
-                yield error
+                result = self.given.called(self.function, self._shapes, at, filled)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                result = Raised.of(error)
+            yield result
 
-    def _is_of_data(self, path: Path) -> bool:
-        return any(
-            isinstance(s, Unknown) and s.name.startswith("?") for step in path.steps for s in symbols_in(step.formula)
-        )
+    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+        """Return whether a real result has the structure, the shapes and the sizes that were found."""
+        if type(found) is SymbolicArray:
+            return _has_shape(real, found.dims, at)
+        if isinstance(found, np.ndarray):
+            return _has_shape(real, found.shape, at)
+        if issubclass(type(found), Size):
+            return _is_scalar(real) and (_is_of_data(found.dim, at) or int(real) == size_at(found.dim, at))
+        if type(found) is Real:
+            return _is_scalar(real)
+        if isinstance(found, (tuple, list)):
+            is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))
+        if isinstance(found, Mapping):
+            is_like = isinstance(real, Mapping) and len(found) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(found.values(), real.values(), strict=True))
+        if type(found) in (bool, int, str) and type(real) is type(found):
+            return bool(found == real)
+        return _is_scalar(real) if found is None or isinstance(found, (bool, int, float, complex, str)) else True
 
-    def _is_large(self, path: Path) -> bool:
-        at = defaultdict(lambda: 2, path.sizes)
-        return any(prod(size_at(d, at) for d in s.dims) > MAX_ELEMENTS for s in self._shapes)
+    def is_small(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether all arrays of the call are small."""
+        try:
+            shapes = [[size_at(d, at) for d in s.dims] for s in self._shapes]
+        except (ZeroDivisionError, UndefinedError):
+            return False
+        sizes = [n for shape in shapes for n in shape]
+        return all(0 <= n <= MAX_SIZE for n in sizes) and all(prod(s) <= MAX_ELEMENTS for s in shapes)
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return whether an error is about data: a matrix that has no inverse, an iteration that does not converge."""
+        text = str(error).lower()
+        return isinstance(error, np.linalg.LinAlgError) and any(words in text for words in _OF_DATA)
+
+    def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
+        """Return the shapes of arrays and the numbers in a value as text, at some sizes."""
+        if type(value) is SymbolicArray or isinstance(value, np.ndarray):
+            dims = value.dims if type(value) is SymbolicArray else value.shape
+            return f"({', '.join(str(_number(d, at)) for d in dims)})" if dims else "a number"
+        if issubclass(type(value), Size):
+            return str(_number(value.dim, at))
+        if isinstance(value, (tuple, list)):
+            return f"[{', '.join(self.text(v, at) for v in value)}]"
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{k!r}: {self.text(v, at)}' for k, v in value.items())}}}"
+        is_number = type(value) is Real or isinstance(value, (float, complex, np.generic))
+        return "a number" if is_number else repr(value)[:80]
+
+
+_OF_DATA = ("singular", "converge", "positive definite", "rank")
+
+
+def _has_shape(real: Any, dims: Sequence[Dim], at: Mapping[Symbol, int]) -> bool:
+    if not isinstance(real, np.ndarray):
+        return not dims and _is_scalar(real)
+    if len(dims) != real.ndim:
+        return False
+    try:
+        return all(_is_of_data(d, at) or size_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
+    except (ZeroDivisionError, UndefinedError):
+        return False
+
+
+def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
+    return any(s not in at for s in symbols_of((dim,)))
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, np.ndarray) or value.ndim == 0
+
+
+def _number(dim: Dim, at: Mapping[Symbol, int] | None) -> Any:
+    return dim if at is None or _is_of_data(dim, at) else size_at(dim, at)
 
 
 def _spread(shape: Sequence[int], dtype: Any) -> Any:
-    """Return an array of numbers between 0 and 1 that lie apart; of ones where its elements are none such."""
-    if np.dtype(dtype).kind not in "fc":
-        return np.ones(shape, dtype)
-    return np.modf(np.arange(1, prod(shape) + 1) * 0.6180339887498949)[0].reshape(shape).astype(dtype)
+    """Return numbers between 0 and 1 that lie apart; 0 and 1 in turn where elements are no fractions."""
+    number = np.arange(1, prod(shape) + 1)
+    if np.dtype(dtype).kind in "fc":
+        return np.modf(number * 0.6180339887498949)[0].reshape(shape).astype(dtype)
+    return (number % 2).reshape(shape).astype(dtype) if np.dtype(dtype).kind in "biu" else np.ones(shape, dtype)
 
 
-def _shapes(value: Any) -> Iterator[Shape]:
-    if isinstance(value, Shape):
-        if value.dims:
-            yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _shapes(inner)
-    elif isinstance(value, (tuple, list)):
-        for inner in value:
-            yield from _shapes(inner)
+def _signed(shape: Sequence[int], dtype: Any) -> Any:
+    """Return numbers of both signs that lie apart."""
+    return (_spread(shape, "float64") * 8 - 4).astype(dtype)
+
+
+def _sorted(shape: Sequence[int], dtype: Any) -> Any:
+    """Return numbers that grow: 0, 1, 2, ..."""
+    return np.arange(prod(shape)).reshape(shape).astype(dtype)
+
+
+def _diagonal(shape: Sequence[int], dtype: Any) -> Any:
+    """Return matrices that are positive definite where they are square: 2, 3, ... on the diagonal, 0 elsewhere."""
+    if len(shape) < 2:
+        return _sorted(shape, dtype) + np.ones((), dtype)
+    return np.broadcast_to(np.eye(shape[-2], shape[-1]) * (2 + np.arange(shape[-1])), shape).astype(dtype)
+
+
+FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed)

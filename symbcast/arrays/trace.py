@@ -15,14 +15,12 @@ from symbcast.arrays.replacements import STANDINS
 from symbcast.arrays.report import TraceReport
 from symbcast.arrays.returned import told
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.paths.exploration import MAX_PATHS, explored
+from symbcast.paths.confirmation import confirmed
+from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.places import home_of
 from symbcast.paths.size import sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
-
-UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
-"""Errors that may come of arrays that have no data: of a path that ends in one nothing is said."""
 
 
 def trace(
@@ -38,9 +36,10 @@ def trace(
     The function's own code is run, once for each path that sizes can take through it. ``arguments`` are shapes as text,
     `symbcast.array` for another type than float64, `symbcast.size` for an integer, and any other value as it is; in
     ``named`` arguments text stays text. ``assume`` and ``min_size`` are as in `symbcast.broadcast`; data are taken to
-    be finite. Once for each path the function is called with real arrays too, at sizes of that path: where it does
-    otherwise than was found, nothing is said of the path. What is not known, and more than ``max_paths`` paths, make
-    the answer incomplete.
+    be finite. The function is called with real arrays too: for each path at sizes that are pairwise different, at 0 and
+    1, and where a requirement is violated. Where it does otherwise than was found, nothing is said of the path. So
+    what it does beside, it does often: `Limits` in `symbcast.paths.confirmation` says how many calls there are at most.
+    What is not known, and more than ``max_paths`` paths, make the answer incomplete.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
@@ -55,21 +54,14 @@ def trace(
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = STANDINS.of(function)(*map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()})
-        return told(found)
+            return STANDINS.of(function)(*map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()})
 
     real = RealRun(function, given, scope.shapes)
     reach = reach_of(function, [*given.positional, *given.named.values()])
+    assumed = [a.formula for a in scope.assumptions]
+    home = home_of(function)
     with STANDINS.acting(reach), np.errstate(all="ignore"):
-        found = explored(
-            run,
-            [a.formula for a in scope.assumptions],
-            min_size=scope.min_size,
-            home=home_of(function),
-            limit=max_paths,
-            untold=UNTOLD,
-            is_real=real.fails_alike,
-            confirms=real.gives,
-        )
+        found = explored(run, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD)
+        found = confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return TraceReport(scope, found, name, given.texts())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import symbols_of
@@ -13,13 +12,14 @@ from symbcast.errors import SymbcastError
 from symbcast.jax.dimension import Dimension, register
 from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
+from symbcast.paths.confirmation import Limits, Raised, confirmed
 from symbcast.paths.exploration import MAX_PATHS, current, explored
 from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.size import Size, dim_of, is_whole, sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
 from symbcast.shapes import Shape, shape_of
-from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.evaluation import size_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -38,8 +38,8 @@ def trace(
     """Run a function of JAX with sizes that are symbols, and return for which sizes it works.
 
     Arguments are as in `symbcast.trace`, of float32; they and the result may be pytrees. Sizes are 1 or more, as JAX
-    takes its own symbolic dimensions to be. Of each path it is seen that the function does at some sizes of the path
-    what was found for all of them; where it does not, nothing is said of that path.
+    takes its own symbolic dimensions to be. Each path is confirmed with `jax.eval_shape` at sizes that are numbers,
+    as `symbcast.trace` does with real arrays; where the function does otherwise, nothing is said of that path.
 
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
@@ -59,27 +59,20 @@ def trace(
         except Exception as error:
             raise call.real_error(error, path) from None
 
+    assumed = [a.formula for a in scope.assumptions]
+    home = home_of(function)
+
     register()
     jax.clear_caches()
     with standins().acting():
-        found = explored(
-            run,
-            [a.formula for a in scope.assumptions],
-            min_size=scope.min_size,
-            home=home_of(function),
-            limit=max_paths,
-            untold=(Exception,),
-            is_real=call.fails_alike,
-            confirms=call.gives,
-        )
+        found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
+        found = confirmed(found, call, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return JaxReport(scope, found, name, given.texts(), function, given)
 
 
-_NEAR = (3, 2, 5, 1)
-MAX_NEAR = 64
-MAX_CALLS = 3
-"""With how many more sizes of a path a function is called, to see that it does what was found."""
+LIMITS = Limits(calls=48, sure=1)
+"""A call of `jax.eval_shape` takes milliseconds."""
 
 
 class _Call:
@@ -118,42 +111,44 @@ class _Call:
         if isinstance(error, SymbcastError):
             return error
         real = self.at(path.sizes)
-        if not isinstance(real, Exception) or isinstance(real, type(error)):
+        if not isinstance(real, Raised) or isinstance(real.error, type(error)):
             return error
-        there, here = (place_of_error(e, path.root, path.home) for e in (real, error))
-        return real if there == here else error
+        assert isinstance(real.error, Exception)
+        return real.error if place_of_error(error, path.root, path.home) in real.lines else error
 
-    def fails_alike(self, error: BaseException, path: Path) -> bool:
-        """Return whether the call fails in the same way with numbers of a path, and at other sizes of it too."""
-        return isinstance(self.at(path.sizes), type(error)) and all(
-            isinstance(self.at(at), Exception) for at in islice(self._others(path), 1)
-        )
+    has_data = False
 
-    def gives(self, value: Any, path: Path) -> bool:
-        """Return whether the call gives, with numbers of a path, what was found for all of them.
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield the shapes that the function has for numbers, or the error that it raises."""
+        yield self.at(at)
 
-        It is called with the numbers at hand, and with a few small ones that the path has too.
-        """
-        return all(self._gives(value, at) for at in (path.sizes, *self._others(path)))
-
-    def _others(self, path: Path) -> Iterator[Mapping[Symbol, int]]:
-        """Return a few small sizes that a path has."""
-        asked = [*path.assumed, *(s.formula for s in path.steps)]
-        count = len(self._symbols)
-        near = chain([(1,) * count, tuple(range(2, count + 2))], islice(product(_NEAR, repeat=count), MAX_NEAR))
-        others = (dict(zip(self._symbols, sizes, strict=True)) for sizes in near)
-        return islice((at for at in others if all(holds_at(f, defaultdict(lambda: 2, at)) for f in asked)), MAX_CALLS)
-
-    def _gives(self, value: Any, at: Mapping[Symbol, int]) -> bool:
+    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+        """Return whether shapes of a call with numbers are those that were found, at some sizes."""
         import jax
 
-        sizes = defaultdict(lambda: 2, at)
-        found = jax.tree.leaves(self.at(at), is_leaf=_is_shape)
-        wanted = jax.tree.leaves(value, is_leaf=_is_shape)
-        return len(found) == len(wanted) and all(
-            not _is_shape(w) or (_is_shape(f) and [size_at(d, sizes) for d in w.dims] == list(f.dims))
-            for f, w in zip(found, wanted, strict=True)
+        given = jax.tree.leaves(real, is_leaf=_is_shape)
+        wanted = jax.tree.leaves(found, is_leaf=_is_shape)
+        return len(given) == len(wanted) and all(
+            not _is_shape(w) or (_is_shape(g) and [size_at(d, at) for d in w.dims] == list(g.dims))
+            for g, w in zip(given, wanted, strict=True)
         )
+
+    def is_small(self, at: Mapping[Symbol, int]) -> bool:
+        """Return True: no array is made."""
+        return True
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return False: there are no data."""
+        return False
+
+    def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
+        """Return the shapes in a value as text, at some sizes."""
+        import jax
+
+        def leaf(found: Any) -> Any:
+            return tuple(d if at is None else size_at(d, at) for d in found.dims) if _is_shape(found) else found
+
+        return str(jax.tree.map(leaf, value, is_leaf=_is_shape))
 
     def at(self, at: Mapping[Symbol, int]) -> Any:
         """Return what the call gives with numbers, or the error that it raises."""
@@ -168,7 +163,7 @@ class _Call:
         try:
             return told(self.shapes(lambda dim: size_at(dim, sizes)))
         except Exception as error:
-            return error
+            return Raised.of(error)
         finally:
             current.reset(token)
 

@@ -102,6 +102,19 @@ class PathsAnswer:
         """The sizes for which nothing is known: those of paths that were not followed to their end."""
         return Condition(self._region(lambda end: end.kind == "open"))
 
+    @cached_property
+    def unconfirmed(self) -> Condition:
+        """The sizes of paths that no call with numbers confirmed: there are none that are small enough to be called."""
+        doubted = [_is_unconfirmed(o) for o in self.exploration.outcomes]
+        if not any(doubted):
+            return Condition(FALSE)
+        kinds = [End("open" if is_doubted else "value") for is_doubted in doubted]
+        ends = [Branch(o.steps, end) for o, end in zip(self.exploration.outcomes, kinds, strict=True)]
+        others = [b._replace(end=End("value")) for b in self.failing]
+        found = {tuple(s.formula for s in b.steps if s.kind != "suppose"): b for b in (*others, *ends)}
+        regions = Regions(list(found.values()), self.knowledge.domains)
+        return Condition(self._conditions.short(regions.of(lambda end: end.kind == "open")))
+
     @property
     def verdict(self) -> Verdict:
         """Whether the run works always, sometimes or never; unknown where it was not followed everywhere."""
@@ -230,6 +243,10 @@ class PathsAnswer:
             if branch.end.kind == "error" and all(holds_at(s.formula, sizes) for s in branch.steps):
                 return branch
         return None
+
+
+def _is_unconfirmed(outcome: Outcome) -> bool:
+    return outcome.untraced is None and not outcome.is_confirmed
 
 
 def _failed(error: str, place: Place) -> End:

@@ -1,13 +1,12 @@
-"""A run of sizes, called on a path and with the numbers of a path: whether it does what was found."""
+"""A function of sizes, called on a path and with numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.terms import symbols_of
+from symbcast.paths.confirmation import Raised
 from symbcast.paths.path import current
-from symbcast.paths.places import place_of_error
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, sized
 from symbcast.solver.evaluation import size_at
@@ -18,49 +17,64 @@ if TYPE_CHECKING:
     from symbcast.paths.path import Path
 
 
+MAX_NUMBER = 1 << 12
+"""A function of sizes is called with numbers up to here: it may count to them."""
+
+
 class Calls:
     """A function of a tuple of sizes, and the sizes that it is called with."""
 
     def __init__(self, run: Callable[[tuple[Any, ...]], Any], dims: Sequence[Dim]) -> None:
         self.run, self.dims = run, tuple(dims)
-        self._found: Any = None
 
     def on(self, path: Path) -> Any:
-        """Return what the function returns on a path, which `gives` holds against numbers."""
-        self._found = self.run(tuple(sized(d, path) for d in self.dims))
-        return self._found
+        """Return what the function returns on a path."""
+        return self.run(tuple(sized(d, path) for d in self.dims))
 
-    def gives(self, _: Any, path: Path) -> bool:
-        """Return whether the function returns, with numbers of a path, what it returned on it."""
-        try:
-            real = self._with_numbers(path)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            return False
-        return _is_same(self._found, real, self._sizes(path))
+    has_data = False
 
-    def fails_alike(self, error: BaseException, path: Path) -> bool:
-        """Return whether the function raises an error with numbers of a path as it did on it, at the same line."""
-        try:
-            self._with_numbers(path)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as real:
-            lines = [place_of_error(e, path.root, path.home) for e in (error, real)]
-            return type(real) is type(error) and lines[0] == lines[1]
-        return False
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield what the function returns with numbers, or the error that it raises; twice, which must be the same."""
+        yield self._called(at)
+        yield self._called(at)
 
-    def _with_numbers(self, path: Path) -> Any:
-        sizes = self._sizes(path)
+    def _called(self, at: Mapping[Symbol, int]) -> Any:
         token = current.set(None)
         try:
-            return self.run(tuple(size_at(d, sizes) for d in self.dims))
+            return self.run(tuple(size_at(d, at) for d in self.dims))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a function may raise SystemExit, or a kind of its own
+            return Raised.of(error)
         finally:
             current.reset(token)
 
-    def _sizes(self, path: Path) -> dict[Symbol, int]:
-        return {**dict.fromkeys(symbols_of(self.dims), max(2, path.min_size)), **path.sizes}
+    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+        """Return whether what the function returned on a path is a value, at some sizes."""
+        return _is_same(found, real, at)
+
+    def is_small(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether the function may be called with these numbers."""
+        return all(size_at(d, at) <= MAX_NUMBER for d in self.dims)
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return False: there are no data."""
+        return False
+
+    def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
+        """Return a value as text, that of a size being its number."""
+        return repr(value if at is None else _at(value, at))
+
+
+def _at(found: Any, at: Mapping[Symbol, int]) -> Any:
+    """Return what was found as the value that it is at some sizes."""
+    if issubclass(type(found), Size):
+        return size_at(found.dim, at)
+    if type(found) is Real:
+        return found.recipe(at)
+    if type(found) in (tuple, list):
+        return type(found)(_at(v, at) for v in found)
+    return {_at(k, at): _at(v, at) for k, v in found.items()} if isinstance(found, Mapping) else found
 
 
 def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
@@ -74,7 +88,8 @@ def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
     if isinstance(found, (tuple, list)):
         return len(found) == len(real) and all(_is_same(f, r, at) for f, r in zip(found, real, strict=True))
     if isinstance(found, Mapping):
-        return found.keys() == real.keys() and all(_is_same(v, real[k], at) for k, v in found.items())
+        values = {_at(k, at): v for k, v in found.items()}
+        return values.keys() == real.keys() and all(_is_same(v, real[k], at) for k, v in values.items())
     return _is_equal(found, real)
 
 

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 from symbcast.errors import ShapeTypeError
 from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import NOWHERE, Place, home_of, is_own, is_own_fault, place_of_error
+from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
 from symbcast.paths.steps import Alternative, Step, UntracedError
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Unknown
+    from symbcast.algebra.symbols import Symbol, Unknown
 
 MAX_PATHS = 128
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
+
+
+UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
+"""Errors that may come of sizes that are no numbers, and of arrays that have no data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,10 @@ class Outcome:
         place: the line that raised.
         untraced: why nothing is said of it; None where it was traced.
         numbers: the lines that made numbers of sizes.
+        sizes: sizes at which all its steps hold, as far as is known.
+        raw: what the run itself returned, until the outcome is confirmed.
+        is_doubtful: whether the error may come of how the function was run, and says nothing unless a call agrees.
+        is_confirmed: whether a call with numbers did what was found.
     """
 
     steps: tuple[Step, ...]
@@ -41,6 +49,10 @@ class Outcome:
     place: Place = NOWHERE
     untraced: UntracedError | None = None
     numbers: tuple[Place, ...] = ()
+    sizes: Mapping[Symbol, int] = field(default_factory=dict)
+    raw: Any = None
+    is_doubtful: bool = False
+    is_confirmed: bool = False
 
     @property
     def works(self) -> bool:
@@ -72,19 +84,17 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     run: Callable[[Path], Any],
     assumed: Sequence[Formula],
     *,
+    told: Callable[[Any], Any] = lambda value: value,
     min_size: int = 0,
     home: str = "",
     limit: int = MAX_PATHS,
     untold: tuple[type[BaseException], ...] = (),
-    is_real: Callable[[BaseException, Path], bool] | None = None,
-    confirms: Callable[[Any, Path], bool] | None = None,
 ) -> Exploration:
     """Run a function along its paths.
 
-    Errors of the kinds ``untold`` may come from how it is run: they say nothing of a path, unless ``is_real`` finds
-    that they are; where that is given, any other error of the function's own is asked about too. What it returns is
-    held against ``confirms``, where that is given. Where a run does not do what the one did that it begins like, what
-    the function does is not known at any sizes.
+    ``told`` makes of what it returns what outlives the run. Errors of the kinds ``untold`` may come from how it is run:
+    they are doubtful. Where a run does not do what the one did that it begins like, what the function does is not known
+    at any sizes.
     """
     if limit < 1:
         raise ShapeTypeError(limit, "a number of paths to follow", "write 1 or more")
@@ -95,9 +105,10 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
         path.room = limit - len(found.outcomes) - 1 - len(waiting)
-        found.outcomes.append(_outcome(run, path, untold, is_real, confirms))
+        found.outcomes.append(_outcome(run, path, untold, told))
         if path.diverged or not path.is_begun_alike():
-            return _diverged(path, data)
+            what = path.diverged or "it asks less than before"
+            return diverged(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)
@@ -106,12 +117,10 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     return found
 
 
-def _diverged(path: Path, data: Mapping[tuple[Any, ...], Unknown]) -> Exploration:
-    what = path.diverged or "it asks less than before"
-    error = UntracedError(
-        f"the function does not do the same each time: {what}", path.untraced.place if path.untraced else NOWHERE
-    )
-    return Exploration([Outcome((), untraced=error)], data=_by_size(data))
+def diverged(what: str, place: Place, data: Mapping[Unknown, tuple[Place, str]]) -> Exploration:
+    """Return what is known of a function that does not do the same each time: nothing."""
+    error = UntracedError(f"the function does not do the same each time: {what}", place)
+    return Exploration([Outcome((), untraced=error)], data=dict(data))
 
 
 def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[Place, str]]:
@@ -119,44 +128,37 @@ def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[Pla
 
 
 def _outcome(
-    run: Callable[[Path], Any],
-    path: Path,
-    untold: tuple[type[BaseException], ...],
-    is_real: Callable[[BaseException, Path], bool] | None,
-    confirms: Callable[[Any, Path], bool] | None,
+    run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseException], ...], told: Callable[[Any], Any]
 ) -> Outcome:
     token = current.set(path)
     path.root = sys._getframe()
-    value, error, place = None, None, NOWHERE
+    raw, value, error, place, is_doubtful = None, None, None, NOWHERE, False
     try:
-        value = run(path)
+        raw = run(path)
+        value = told(raw)
         if path.has_told and path.untraced is None:
             path.untraced = UntracedError("an error that has a size in its text is caught")
-        if confirms is not None and path.untraced is None and not _agrees(confirms, value, path):
-            path.untraced = UntracedError("the function does otherwise at sizes of the path")
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # a function may raise SystemExit, or a kind of its own
         place = place_of_error(raised, path.root, path.home)
-        is_doubtful = isinstance(raised, untold) or is_own_fault(raised) or (is_real is not None and not is_own(raised))
-        if is_doubtful and path.untraced is None and not (is_real is not None and _agrees(is_real, raised, path)):
-            path.untraced = UntracedError(f"{type(raised).__name__}: {raised}", place)
+        is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None
     finally:
         path.root = None
         current.reset(token)
-    return Outcome(tuple(path.steps), value, error, place, path.untraced, tuple(path.numbers))
-
-
-def _agrees(check: Callable[[Any, Path], bool], found: Any, path: Path) -> bool:
-    """Return whether a check says so; where it lets out what the function raises, whether that is what was found."""
-    try:
-        return check(found, path)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as real:
-        return type(real) is type(found)
+    return Outcome(
+        tuple(path.steps),
+        value,
+        error,
+        place,
+        path.untraced,
+        tuple(path.numbers),
+        dict(path.sizes),
+        raw,
+        is_doubtful,
+    )
 
 
 __all__ = ["Exploration", "Outcome", "current", "explored", "home_of"]

@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 from symbcast.errors import SymbcastError
 
 _OWN = str(FilePath(__file__).parents[1])
+_OPERATORS = str(FilePath("numpy", "lib", "mixins.py"))
+"""The operators of arrays without data come from here; real arrays have their own."""
 _STRANGERS = ("numpy", "jax", "jaxlib", "einops")
 """Packages whose lines are named only where no others are on the way."""
 
@@ -55,7 +57,7 @@ def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Plac
     best: Place | None = None
     while frame is not None and frame is not root:
         file = frame.f_code.co_filename
-        if not file.startswith(_OWN):
+        if not _is_machinery(file):
             place = Place(file, frame.f_lineno)
             if home and file.startswith(home):
                 return place
@@ -72,12 +74,24 @@ def place_of_error(error: BaseException, root: FrameType | None, home: str) -> P
     found: list[Place] = []
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if trace.tb_frame is not root and not file.startswith(_OWN):
+        if trace.tb_frame is not root and not _is_machinery(file):
             found.append(Place(file, trace.tb_lineno))
         trace = trace.tb_next
     own = [p for p in found if home and p.file.startswith(home)]
     near = [p for p in found if not p.file.startswith("<") and not _is_strange(p.file)]
     return (own or near or found or [NOWHERE])[-1]
+
+
+def lines_of_error(error: BaseException) -> list[Place]:
+    """Return the lines that an error went through, outermost first, but for those of this package."""
+    trace = error.__traceback__
+    found: list[Place] = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not _is_machinery(file):
+            found.append(Place(file, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
 
 
 def is_own(error: BaseException) -> bool:
@@ -178,6 +192,11 @@ _NEAR = 14
 
 
 @lru_cache(maxsize=1024)
+def _is_machinery(file: str) -> bool:
+    return file.startswith(_OWN) or file.endswith(_OPERATORS)
+
+
+@lru_cache(maxsize=1024)
 def _is_strange(file: str) -> bool:
     return any(part in _STRANGERS for part in FilePath(file).parts)
 
@@ -188,7 +207,7 @@ def would_be_caught(frame: FrameType | None, root: FrameType | None) -> bool:
     What is done there may depend on the error; so it is to be seen whether there is one.
     """
     while frame is not None and frame is not root:
-        if not frame.f_code.co_filename.startswith(_OWN) and _is_covered(frame.f_code, frame.f_lasti):
+        if not _is_machinery(frame.f_code.co_filename) and _is_covered(frame.f_code, frame.f_lasti):
             return True
         frame = frame.f_back
     return False

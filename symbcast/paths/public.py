@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from symbcast.paths.calls import Calls
-from symbcast.paths.exploration import MAX_PATHS, explored
+from symbcast.paths.confirmation import confirmed
+from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
 from symbcast.paths.returned import told
@@ -26,8 +27,9 @@ def explore_paths(
     """Run a function of sizes along all its paths, and return for which sizes it works.
 
     ``run`` is called with one tuple of sizes that behave as ints, once for each path. It may compute, compare, branch
-    and raise, and must do the same each time. Once for each path it is called with numbers of that path too: where it
-    does otherwise than was found, nothing is said of the path. ``assume`` and ``min_size`` are as in
+    and raise, and must do the same each time. Each path is confirmed by calls with numbers up to 4096: pairwise
+    different ones, and 0 and 1, as far as the path has them. There are two calls for each path, and 160 more at most.
+    Where the function does otherwise than was found, nothing is said of the path. ``assume`` and ``min_size`` are as in
     `symbcast.broadcast`. More than ``max_paths`` paths are not followed: then the answer is not `complete`.
 
     >>> def halves(sizes):
@@ -43,14 +45,8 @@ def explore_paths(
     scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes
     calls = Calls(run, bound.dims)
-    found = explored(
-        lambda path: told(calls.on(path)),
-        [a.formula for a in scope.assumptions],
-        min_size=scope.min_size,
-        home=home_of(run),
-        limit=max_paths,
-        untold=(Exception,),
-        is_real=calls.fails_alike,
-        confirms=calls.gives,
-    )
+    assumed = [a.formula for a in scope.assumptions]
+    home = home_of(run)
+    found = explored(calls.on, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD)
+    found = confirmed(found, calls, scope.names, assumed, min_size=scope.min_size, home=home)
     return Paths(scope, found)

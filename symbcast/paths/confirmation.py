@@ -1,0 +1,344 @@
+"""Paths held against real calls: at sizes that are different, at 0 and 1, and where a requirement is violated.
+
+What was found of a path is a statement about all sizes of it, so a call at sizes at which it does not hold refutes it.
+A wrong shape shows where sizes differ; a requirement that is missing shows at 0, at 1, or where sizes differ; one that
+is too strong shows where it alone is violated and the function works. Nothing is then said of the path, and the reason
+has both sides: what the function did, and what was found.
+
+Calls are counted. Each path is called at sizes that are as different as it allows, whatever the count says; what is
+left of `Limits.calls` goes to the violated requirements, then to sizes of 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from symbcast.characters import sizes_text
+from symbcast.logic.formulas import Formula, negate
+from symbcast.paths.exploration import Exploration, Outcome, diverged
+from symbcast.paths.places import NOWHERE, Place, lines_of_error
+from symbcast.paths.points import Condition, Points
+from symbcast.paths.steps import Step, UntracedError
+from symbcast.solver.evaluation import holds_at
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+
+Sizes = Mapping["Symbol", int]
+
+
+class Raised(NamedTuple):
+    """What a real call raised, and the lines that the error went through, outermost first."""
+
+    error: BaseException
+    lines: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        """Return an error that was caught just now."""
+        return cls(error, tuple(lines_of_error(error)))
+
+
+class RealCalls(Protocol):
+    """A front end's calls of what was explored, with numbers in place of sizes.
+
+    Attributes:
+        has_data: whether calls at the same sizes have other data, so that one may fail and another work.
+    """
+
+    has_data: bool
+
+    def results(self, at: Sizes) -> Iterator[Any]:
+        """Yield what calls at some sizes return, or `Raised`: each with other data, the most telling first."""
+
+    def fits(self, found: Any, real: Any, at: Sizes) -> bool:
+        """Return whether what a call returned is what was found; what data decide fits anything."""
+
+    def is_small(self, at: Sizes) -> bool:
+        """Return whether a call at some sizes takes little time and memory."""
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return whether an error comes of the data of the call, and of no sizes."""
+
+    def text(self, value: Any, at: Sizes | None = None) -> str:
+        """Return what was found, at some sizes, or what a call returned, as text."""
+
+
+class Limits(NamedTuple):
+    """How much is done to confirm one exploration.
+
+    Attributes:
+        calls: how many calls are made beyond the first `sure` of each path.
+        sure: how many results of a path are looked at where the sizes differ.
+        effort: how many formulas are evaluated to find sizes to call at.
+    """
+
+    calls: int = 160
+    sure: int = 2
+    effort: int = 20_000
+
+
+class _Foreseen(NamedTuple):
+    """What happens at the sizes of a path, or at those that violate one of its requirements."""
+
+    conditions: tuple[Condition, ...]
+    outcome: int
+    length: int
+    """How many steps of the outcome lead here."""
+    is_violated: bool = False
+
+    def step(self, outcomes: Sequence[Outcome]) -> Step:
+        return outcomes[self.outcome].steps[self.length]
+
+
+@dataclass
+class _Goal:
+    """Sizes to look for: on what, with which sizes fixed."""
+
+    foreseen: _Foreseen
+    fixed: dict[Symbol, int]
+    is_first: bool = False
+
+
+def confirmed(  # noqa: PLR0913 - the exploration, and what it is held against
+    found: Exploration,
+    calls: RealCalls,
+    names: Mapping[Symbol, str],
+    assumed: Sequence[Formula],
+    *,
+    min_size: int = 0,
+    home: str = "",
+    limits: Limits | None = None,
+) -> Exploration:
+    """Return an exploration without what real calls refute.
+
+    An outcome that is refuted is untraced; where a requirement is, so is all that follows it. ``names`` are the sizes
+    that a call needs. An outcome with a doubtful error, which may come of how it was run, needs a call that agrees.
+    """
+    try:
+        return _Confirming(found, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
+    except _UnsteadyError as error:
+        return diverged(error.what.what, error.what.place, found.data)
+
+
+class _UnsteadyError(Exception):
+    """A call did otherwise than one before it, at the same sizes."""
+
+    def __init__(self, what: UntracedError) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class _Confirming:
+    def __init__(  # noqa: PLR0913, PLR0917 - as `confirmed`
+        self,
+        found: Exploration,
+        calls: RealCalls,
+        names: Mapping[Symbol, str],
+        assumed: Sequence[Formula],
+        min_size: int,
+        home: str,
+        limits: Limits,
+    ) -> None:
+        self.found, self.calls, self.names, self.home = found, calls, names, home
+        self.outcomes = list(found.outcomes)
+        self._left, self._sure = limits.calls, limits.sure
+        self._points = Points(tuple(names), min_size, limits.effort)
+        self._assumed = tuple(map(Condition.of, assumed))
+        self._agreed: set[int] = set()
+        self._called: set[tuple[int, ...]] = set()
+        self._read: dict[Formula, Condition] = {}
+        ends = [_Foreseen(self._conditions(o.steps), n, len(o.steps)) for n, o in enumerate(self.outcomes)]
+        self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
+        self._violated = list(self._requirements())
+        self._open = [self._conditions(a.steps) for a in found.pending]
+        self._open += [e.conditions for e in ends if self.outcomes[e.outcome].untraced is not None]
+
+    def confirmed(self) -> Exploration:
+        for goal in self._goals():
+            if self._is_open(goal.foreseen) or not (goal.is_first or self._left > 0):
+                continue
+            hand = self.outcomes[goal.foreseen.outcome].sizes
+            at = self._points.near(goal.foreseen.conditions, goal.fixed, hand)
+            if goal.is_first:
+                at = next((p for p in (at, self._at_hand(goal.foreseen)) if p and self.calls.is_small(p)), None)
+            if at is not None and tuple(at.values()) not in self._called and self.calls.is_small(at):
+                self._called.add(tuple(at.values()))
+                self._hold(goal, at)
+        for number, outcome in enumerate(self.outcomes):
+            self.outcomes[number] = self._closed(outcome, number in self._agreed)
+        return replace(self.found, outcomes=self.outcomes)
+
+    def _closed(self, outcome: Outcome, is_confirmed: bool) -> Outcome:
+        if outcome.is_doubtful and not is_confirmed and outcome.untraced is None:
+            untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
+            return replace(outcome, raw=None, untraced=untraced)
+        return replace(outcome, raw=None, is_confirmed=is_confirmed)
+
+    # Where calls are made.
+
+    def _goals(self) -> Iterator[_Goal]:
+        yield from (_Goal(end, {}, True) for end in self._ends)
+        yield from (_Goal(violated, {}) for violated in self._violated)
+        for size in (0, 1):
+            for end in self._ends:
+                yield from (_Goal(end, {s: size}) for s in self.names)
+            for violated in self._violated:
+                asked = violated.conditions[-1].symbols
+                yield from (_Goal(violated, {s: size}) for s in self.names if s in asked)
+
+    def _requirements(self) -> Iterator[_Foreseen]:
+        """Yield what violates a requirement, each once, but none that depends on data."""
+        seen = set()
+        for end in self._ends:
+            steps = self.outcomes[end.outcome].steps
+            for length, step in enumerate(steps):
+                key = tuple(s.formula for s in steps[: length + 1])
+                if step.kind == "require" and key not in seen:
+                    seen.add(key)
+                    violation = self._condition(negate(step.formula))
+                    if violation.symbols <= self.names.keys():
+                        yield _Foreseen((*self._conditions(steps[:length]), violation), end.outcome, length, True)
+
+    def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
+        """Return the sizes that the path was run with, where all its conditions hold there."""
+        hand = self.outcomes[foreseen.outcome].sizes
+        at = {s: hand.get(s, 2) for s in self.names}
+        return at if all(holds_at(c.formula, at) for c in foreseen.conditions) else None
+
+    def _conditions(self, steps: Sequence[Step]) -> tuple[Condition, ...]:
+        """Return what is assumed and what steps say of sizes; what they say of data is left out."""
+        read = [self._condition(s.formula) for s in steps]
+        return (*self._assumed, *(c for c in read if c.symbols <= self.names.keys()))
+
+    def _condition(self, formula: Formula) -> Condition:
+        if formula not in self._read:
+            self._read[formula] = Condition.of(formula)
+        return self._read[formula]
+
+    def _is_open(self, foreseen: _Foreseen) -> bool:
+        """Return whether nothing is said any more of what was foreseen."""
+        outcome = self.outcomes[foreseen.outcome]
+        return outcome.untraced is not None and (not foreseen.is_violated or len(outcome.steps) <= foreseen.length)
+
+    # What calls do.
+
+    def _hold(self, goal: _Goal, at: Sizes) -> None:
+        """Call at some sizes, and take back what was foreseen there if the calls refute it.
+
+        What one call returns refutes. An error refutes only where no data are found for which there is none.
+        """
+        possible = self._possible(goal.foreseen, at)
+        if possible is None:
+            return
+        sure = self._sure if goal.is_first else 1
+        unlike: list[Raised] = []
+        has_agreed = False
+        for number, real in enumerate(self.calls.results(at), 1):
+            self._left -= 1
+            if isinstance(real, Raised):
+                fits = any(self._raises(f, real) for f in possible)
+                unlike += [] if fits else [real]
+            else:
+                fits = any(self._returns(f, real, at) for f in possible)
+            if has_agreed and not fits and not self.calls.has_data:
+                raise _UnsteadyError(self._otherwise(possible[0], real, at))
+            if not fits and not isinstance(real, Raised):
+                self._refute(possible, real, at)
+                return
+            has_agreed = has_agreed or fits
+            if has_agreed and number >= sure:
+                break
+        if has_agreed:
+            self._agreed.update(f.outcome for f in possible if not f.is_violated)
+        elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
+            self._refute(possible, unlike[0], at)
+
+    def _possible(self, foreseen: _Foreseen, at: Sizes) -> list[_Foreseen] | None:
+        """Return all that may happen at some sizes, which data decide; None where some of that is not known."""
+        if not self.found.data:
+            return [foreseen]
+        if any(_hold_at(conditions, at) for conditions in self._open):
+            return None
+        found = [f for f in (*self._ends, *self._violated) if _hold_at(f.conditions, at)]
+        return None if any(map(self._is_open, found)) else found
+
+    def _returns(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
+        outcome = self.outcomes[foreseen.outcome]
+        return not foreseen.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
+
+    def _raises(self, foreseen: _Foreseen, real: Raised) -> bool:
+        """Return whether an error was foreseen: at its line; of its kind too, unless a requirement is violated."""
+        outcome = self.outcomes[foreseen.outcome]
+        if foreseen.is_violated:
+            place = foreseen.step(self.outcomes).place
+        elif outcome.error is not None and _is_like(outcome.error, real.error, outcome.is_doubtful):
+            place = outcome.place
+        else:
+            return False
+        return place == NOWHERE or place in real.lines
+
+    def _refute(self, possible: Sequence[_Foreseen], real: Any, at: Sizes) -> None:
+        """Leave nothing known of what was foreseen at some sizes, and say why."""
+        for foreseen in possible:
+            error = self._otherwise(foreseen, real, at)
+            steps = self.outcomes[foreseen.outcome].steps
+            if not foreseen.is_violated:
+                self._forget(foreseen.outcome, len(steps), error)
+                continue
+            # Whatever else comes to this requirement is as doubtful.
+            begin = [s.formula for s in steps[: foreseen.length + 1]]
+            for number, outcome in enumerate(self.outcomes):
+                if [s.formula for s in outcome.steps[: foreseen.length + 1]] == begin:
+                    self._forget(number, foreseen.length, error)
+            self.found.pending[:] = [
+                a._replace(steps=a.steps[: foreseen.length])
+                if [s.formula for s in a.steps[: foreseen.length + 1]] == begin
+                else a
+                for a in self.found.pending
+            ]
+
+    def _forget(self, number: int, length: int, error: UntracedError) -> None:
+        outcome = self.outcomes[number]
+        self.outcomes[number] = replace(
+            outcome, steps=outcome.steps[:length], untraced=outcome.untraced or error, value=None, raw=None
+        )
+
+    def _otherwise(self, foreseen: _Foreseen, real: Any, at: Sizes) -> UntracedError:
+        outcome = self.outcomes[foreseen.outcome]
+        place = NOWHERE
+        if isinstance(real, Raised):
+            place = _line_of(real, self.home)
+            where = f" at {place}" if place != NOWHERE else ""
+            did = f"raises {type(real.error).__name__}{where} ({str(real.error)[:80]})"
+        else:
+            did = f"returns {self.calls.text(real)}"
+        if foreseen.is_violated:
+            step = foreseen.step(self.outcomes)
+            was = f"{step.error} ({step.reason})"
+            place = step.place
+        elif outcome.error is not None:
+            was = f"{type(outcome.error).__name__} ({str(outcome.error)[:80]})"
+            place = outcome.place
+        else:
+            was = self.calls.text(outcome.raw, at)
+        sizes = sizes_text({name: at[s] for s, name in self.names.items()})
+        return UntracedError(f"the function does otherwise when it is called: with {sizes} it {did}, not {was}", place)
+
+
+def _hold_at(conditions: Sequence[Condition], at: Sizes) -> bool:
+    return all(holds_at(c.formula, at) for c in conditions)
+
+
+def _is_like(found: BaseException, real: BaseException, is_doubtful: bool) -> bool:
+    if is_doubtful:
+        return type(real) is type(found)
+    return isinstance(real, type(found)) or isinstance(found, type(real))
+
+
+def _line_of(real: Raised, home: str) -> Place:
+    """Return the innermost line of the user's own code that a real error went through."""
+    own = [p for p in real.lines if home and p.file.startswith(home)]
+    return (own or real.lines or (NOWHERE,))[-1]

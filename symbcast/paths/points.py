@@ -1,0 +1,127 @@
+"""Sizes at which a path is called: as different from each other as its conditions allow.
+
+Sizes that are equal hide mistakes: what holds at (2, 2) may fail at (2, 3). So the search begins at wanted sizes, which
+are pairwise different, and repairs them: as long as a condition is broken, one of its sizes is changed to the value
+that leaves the fewest conditions broken (min-conflicts; Minton et al., 1992). It needs no solver, and its effort is
+counted: where it finds nothing, the caller falls back on sizes that are known to be on the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.program.premises import own_set
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.equations import solved_for
+from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.normal_form import symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.algebra.symbols import Symbol
+    from symbcast.logic.formulas import Formula
+
+MAX_REPAIRS = 12
+"""How many sizes are changed before a search is given up."""
+MAX_TRIED = 10
+"""The sizes up to here are tried in a repair; larger ones only where a condition or the path at hand has them."""
+DIFFERENT = (2, 3, 5, 7, 4, 6, 8, 9)
+"""The sizes that are wanted first: no two are equal, and of the first four none divides another."""
+
+
+class Condition(NamedTuple):
+    """A formula and the symbols in it."""
+
+    formula: Formula
+    symbols: frozenset[Symbol]
+
+    @classmethod
+    def of(cls, formula: Formula) -> Condition:
+        """Return a formula with its symbols."""
+        return cls(formula, frozenset(symbols_in(formula)))
+
+
+class Points:
+    """A search for sizes of some symbols.
+
+    Attributes:
+        symbols: the sizes that are looked for, in order.
+        effort: how many formulas may still be evaluated; the search finds nothing once it is spent.
+    """
+
+    def __init__(self, symbols: Sequence[Symbol], min_size: int, effort: int) -> None:
+        self.symbols = tuple(symbols)
+        self.effort = effort
+        self._domains = {s: own_set(s, min_size) for s in symbols}
+        self._wanted: dict[Symbol, int] = {}
+        numbers = chain(DIFFERENT, count(max(DIFFERENT) + 1))
+        for symbol in symbols:
+            number = next(numbers)
+            domain = self._domains[symbol]
+            self._wanted[symbol] = number if number in domain else domain.least(2) or domain.least() or 0
+
+    def near(
+        self, conditions: Sequence[Condition], fixed: Mapping[Symbol, int], hand: Mapping[Symbol, int]
+    ) -> dict[Symbol, int] | None:
+        """Return sizes near the wanted ones at which all conditions hold; None where none are found.
+
+        ``fixed`` are kept as they are. ``hand`` are sizes on a path near by; theirs are tried in a repair.
+        """
+        at = {**self._wanted, **fixed}
+        if any(size not in self._domains[s] for s, size in fixed.items()):
+            return None
+        broken = {c for c in conditions if not self._holds(c, at)}
+        seen = {tuple(at.values())}
+        for _ in range(MAX_REPAIRS):
+            if not broken or self.effort <= 0:
+                break
+            asked = next(c for c in conditions if c in broken)
+            best: tuple[tuple[int, ...], dict[Symbol, int], set[Condition]] | None = None
+            for symbol in sorted(asked.symbols - fixed.keys(), key=self.symbols.index):
+                for size in self._tried(asked, symbol, at, hand):
+                    there = {**at, symbol: size}
+                    if tuple(there.values()) in seen or not self._holds(asked, there):
+                        continue
+                    others = [c for c in conditions if c is not asked and symbol in c.symbols]
+                    left = {c for c in broken if symbol not in c.symbols} | {
+                        c for c in others if not self._holds(c, there)
+                    }
+                    cost = self._cost(there, symbol, len(left))
+                    if best is None or cost < best[0]:
+                        best = cost, there, left
+            if best is None:
+                return None
+            _, at, broken = best
+            seen.add(tuple(at.values()))
+        return None if broken else at
+
+    def _cost(self, at: Mapping[Symbol, int], changed: Symbol, broken: int) -> tuple[int, ...]:
+        """Return what makes sizes worse: broken conditions, sizes of 0 or 1, equal sizes, and the way to the wanted."""
+        size = at[changed]
+        equal = len(at) - len(set(at.values()))
+        return broken, size < 2, equal, abs(size - self._wanted[changed])
+
+    def _tried(
+        self, asked: Condition, symbol: Symbol, at: Mapping[Symbol, int], hand: Mapping[Symbol, int]
+    ) -> Iterator[int]:
+        domain = self._domains[symbol]
+        near = [hand[symbol] + n for n in (0, -1, 1)] if symbol in hand else []
+        solved = _solved(asked.formula, symbol, at)
+        others = [at[s] for s in asked.symbols if s is not symbol]
+        for size in dict.fromkeys([*solved, self._wanted[symbol], *others, *near, *range(MAX_TRIED + 1)]):
+            if size >= 0 and size in domain and size != at[symbol]:
+                yield size
+
+    def _holds(self, condition: Condition, at: Mapping[Symbol, int]) -> bool:
+        self.effort -= 1
+        return holds_at(condition.formula, at)
+
+
+def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[int]:
+    """Return the size that an equation gives a symbol, where it is one that can be solved for it."""
+    value = solved_for(formula, symbol)
+    try:
+        return [] if value is None else [size_at(value.dim(), at)]
+    except (ZeroDivisionError, UndefinedError):
+        return []
