@@ -88,6 +88,8 @@ class _Foreseen(NamedTuple):
     length: int
     """How many steps of the outcome lead here."""
     is_violated: bool = False
+    later: tuple[Condition, ...] = ()
+    """What the outcome asks after a violated requirement: where that holds, nothing but the requirement is violated."""
 
     def step(self, outcomes: Sequence[Outcome]) -> Step:
         return outcomes[self.outcome].steps[self.length]
@@ -160,8 +162,7 @@ class _Confirming:
         for goal in self._goals():
             if self._is_open(goal.foreseen) or not (goal.is_first or self._left > 0):
                 continue
-            hand = self.outcomes[goal.foreseen.outcome].sizes
-            at = self._points.near(goal.foreseen.conditions, goal.fixed, hand)
+            at = self._near(goal)
             if goal.is_first:
                 at = next((p for p in (at, self._at_hand(goal.foreseen)) if p and self.calls.is_small(p)), None)
             if at is not None and tuple(at.values()) not in self._called and self.calls.is_small(at):
@@ -186,8 +187,15 @@ class _Confirming:
             for end in self._ends:
                 yield from (_Goal(end, {s: size}) for s in self.names)
             for violated in self._violated:
-                asked = violated.conditions[-1].symbols
-                yield from (_Goal(violated, {s: size}) for s in self.names if s in asked)
+                yield from (_Goal(violated, {s: size}) for s in self.names)
+
+    def _near(self, goal: _Goal) -> dict[Symbol, int] | None:
+        """Return sizes to call at; for a requirement, such at which all else holds, if some are found."""
+        foreseen, hand = goal.foreseen, self.outcomes[goal.foreseen.outcome].sizes
+        at = None
+        if foreseen.later:
+            at = self._points.near((*foreseen.conditions, *foreseen.later), goal.fixed, hand)
+        return at or self._points.near(foreseen.conditions, goal.fixed, hand)
 
     def _requirements(self) -> Iterator[_Foreseen]:
         """Yield what violates a requirement, each once, but none that depends on data."""
@@ -200,7 +208,9 @@ class _Confirming:
                     seen.add(key)
                     violation = self._condition(negate(step.formula))
                     if violation.symbols <= self.names.keys():
-                        yield _Foreseen((*self._conditions(steps[:length]), violation), end.outcome, length, True)
+                        before = (*self._conditions(steps[:length]), violation)
+                        later = self._conditions(steps[length + 1 :])[len(self._assumed) :]
+                        yield _Foreseen(before, end.outcome, length, True, later)
 
     def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
         """Return the sizes that the path was run with, where all its conditions hold there."""
