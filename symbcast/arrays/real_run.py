@@ -15,8 +15,7 @@ from symbcast.paths.confirmation import Raised
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size
 from symbcast.shapes import Shape
-from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import size_at
+from symbcast.solver.evaluation import value_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -59,7 +58,7 @@ class RealRun:
         if isinstance(found, np.ndarray):
             return _has_shape(real, found.shape, at)
         if issubclass(type(found), Size):
-            return _is_scalar(real) and (_is_of_data(found.dim, at) or int(real) == size_at(found.dim, at))
+            return _is_scalar(real) and (_is_of_data(found.dim, at) or int(real) == value_at(found.dim, at))
         if type(found) is Real:
             return _is_scalar(real)
         if isinstance(found, (tuple, list)):
@@ -74,12 +73,9 @@ class RealRun:
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all arrays of the call are small."""
-        try:
-            shapes = [[size_at(d, at) for d in s.dims] for s in self._shapes]
-        except (ZeroDivisionError, UndefinedError):
-            return False
-        sizes = [n for shape in shapes for n in shape]
-        return all(0 <= n <= MAX_SIZE for n in sizes) and all(prod(s) <= MAX_ELEMENTS for s in shapes)
+        shapes = [[value_at(d, at) for d in s.dims] for s in self._shapes]
+        sizes = [[n for n in shape if n is not None and 0 <= n <= MAX_SIZE] for shape in shapes]
+        return shapes == sizes and all(prod(s) <= MAX_ELEMENTS for s in sizes)
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error is about data: a matrix that has no inverse, an iteration that does not converge."""
@@ -109,10 +105,7 @@ def _has_shape(real: Any, dims: Sequence[Dim], at: Mapping[Symbol, int]) -> bool
         return not dims and _is_scalar(real)
     if len(dims) != real.ndim:
         return False
-    try:
-        return all(_is_of_data(d, at) or size_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
-    except (ZeroDivisionError, UndefinedError):
-        return False
+    return all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
 
 
 def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
@@ -124,7 +117,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _number(dim: Dim, at: Mapping[Symbol, int] | None) -> Any:
-    return dim if at is None or _is_of_data(dim, at) else size_at(dim, at)
+    return dim if at is None or _is_of_data(dim, at) else value_at(dim, at)
 
 
 def _spread(shape: Sequence[int], dtype: Any) -> Any:
@@ -152,4 +145,9 @@ def _diagonal(shape: Sequence[int], dtype: Any) -> Any:
     return np.broadcast_to(np.eye(shape[-2], shape[-1]) * (2 + np.arange(shape[-1])), shape).astype(dtype)
 
 
-FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed)
+def _last(shape: Sequence[int], dtype: Any) -> Any:
+    """Return -1: the last index, and the one before the first."""
+    return np.full(shape, -1).astype(dtype)
+
+
+FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed, _last)

@@ -19,7 +19,7 @@ from symbcast.paths.size import Size, dim_of, is_whole, sized
 from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.program.scope import Scope
 from symbcast.shapes import Shape, shape_of
-from symbcast.solver.evaluation import size_at
+from symbcast.solver.evaluation import size_at, value_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -129,7 +129,7 @@ class _Call:
         given = jax.tree.leaves(real, is_leaf=_is_shape)
         wanted = jax.tree.leaves(found, is_leaf=_is_shape)
         return len(given) == len(wanted) and all(
-            not _is_shape(w) or (_is_shape(g) and [size_at(d, at) for d in w.dims] == list(g.dims))
+            not _is_shape(w) or (_is_shape(g) and [value_at(d, at) for d in w.dims] == list(g.dims))
             for g, w in zip(given, wanted, strict=True)
         )
 
@@ -146,7 +146,7 @@ class _Call:
         import jax
 
         def leaf(found: Any) -> Any:
-            return tuple(d if at is None else size_at(d, at) for d in found.dims) if _is_shape(found) else found
+            return tuple(d if at is None else value_at(d, at) for d in found.dims) if _is_shape(found) else found
 
         return str(jax.tree.map(leaf, value, is_leaf=_is_shape))
 

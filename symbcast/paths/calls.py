@@ -9,7 +9,8 @@ from symbcast.paths.confirmation import Raised
 from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, sized
-from symbcast.solver.evaluation import size_at
+from symbcast.solver.compiler import UndefinedError
+from symbcast.solver.evaluation import size_at, value_at
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -55,7 +56,8 @@ class Calls:
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether the function may be called with these numbers."""
-        return all(size_at(d, at) <= MAX_NUMBER for d in self.dims)
+        values = [value_at(d, at) for d in self.dims]
+        return all(v is not None and 0 <= v <= MAX_NUMBER for v in values)
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return False: there are no data."""
@@ -69,20 +71,28 @@ class Calls:
 def _at(found: Any, at: Mapping[Symbol, int]) -> Any:
     """Return what was found as the value that it is at some sizes."""
     if issubclass(type(found), Size):
-        return size_at(found.dim, at)
+        return value_at(found.dim, at)
     if type(found) is Real:
-        return found.recipe(at)
+        return _number(found, at)
     if type(found) in (tuple, list):
         return type(found)(_at(v, at) for v in found)
     return {_at(k, at): _at(v, at) for k, v in found.items()} if isinstance(found, Mapping) else found
 
 
+def _number(found: Real, at: Mapping[Symbol, int]) -> Any:
+    """Return the number that a real is at some sizes; None where it has none."""
+    try:
+        return found.recipe(at)
+    except (ArithmeticError, UndefinedError, ValueError):
+        return None
+
+
 def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
     """Return whether what was found is a value, at some sizes, as far as values can be compared."""
     if issubclass(type(found), Size):
-        return type(real) is int and size_at(found.dim, at) == real
+        return type(real) is int and value_at(found.dim, at) == real
     if type(found) is Real:
-        return _is_equal(found.recipe(at), real)
+        return _is_equal(_number(found, at), real)
     if type(found) is not type(real):
         return False
     if isinstance(found, (tuple, list)):

@@ -13,9 +13,8 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.program.premises import own_set
-from symbcast.solver.compiler import UndefinedError
 from symbcast.solver.equations import solved_for
-from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.solver.evaluation import holds_at, value_at
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
@@ -121,7 +120,5 @@ class Points:
 def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[int]:
     """Return the size that an equation gives a symbol, where it is one that can be solved for it."""
     value = solved_for(formula, symbol)
-    try:
-        return [] if value is None else [size_at(value.dim(), at)]
-    except (ZeroDivisionError, UndefinedError):
-        return []
+    size = None if value is None else value_at(value.dim(), at)
+    return [] if size is None else [size]

@@ -98,6 +98,14 @@ def size_at(dim: Dim, sizes: Mapping[Any, int]) -> int:
     return sizes[dim] if dim.is_Symbol else _value(term(dim), sizes, {})
 
 
+def value_at(dim: Dim, sizes: Mapping[Any, int]) -> int | None:
+    """Return a dimension's value; None where it has none."""
+    try:
+        return size_at(dim, sizes)
+    except (ZeroDivisionError, UndefinedError):
+        return None
+
+
 def _value(value: Term, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int:
     """Return a term's value; ``known`` are those of the operations that were worked out."""
     total = 0

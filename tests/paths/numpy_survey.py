@@ -1,7 +1,7 @@
 """A survey: functions and writers of NumPy, traced and held against real runs at all sizes from 0 to 5.
 
 `ROWS` are the functions as data. Each is traced in a child process: where one kills its process, that is what became of
-it, and the next process goes on with the next one. What the trace says at each sizes is compared with what the function
+it, and the next process goes on with the next one. What the trace says at all sizes is compared with what the function
 does there for arrays of several kinds of data:
 
 - **right**: at all sizes the trace says what happens;
@@ -32,7 +32,7 @@ SIZES = range(6)
 MOST = 216
 """At most so many sizes of a function are looked at, spread evenly."""
 
-# Name, function, arguments: a shape of floats; "i:", "b:" and "c:" of integers, Booleans and complex numbers; "s:" a size.
+# Name, function, arguments: a shape of floats; of integers "i:", Booleans "b:", complex numbers "c:"; "s:" is a size.
 ROWS = [
     # Writers.
     ("assign rows", "def f(x, y): x[1:] = y; return x", "N, M", "K, M"),
@@ -62,7 +62,12 @@ ROWS = [
     ("put", "def f(x): np.put(x, [0, -1], 5); return x", "N, M"),
     ("put clip", "def f(x): np.put(x, [9], 5, mode='clip'); return x", "N"),
     ("method put", "def f(x, v): x.put([1], v); return x", "N", "M"),
-    ("put_along_axis", "def f(x, v): np.put_along_axis(x, np.argmax(x, 1, keepdims=True), v, 1); return x", "N, M", "K, 1"),
+    (
+        "put_along_axis",
+        "def f(x, v): np.put_along_axis(x, np.argmax(x, 1, keepdims=True), v, 1); return x",
+        "N, M",
+        "K, 1",
+    ),
     ("fill_diagonal", "def f(x): np.fill_diagonal(x, 1); return x", "N, M"),
     ("fill_diagonal of three", "def f(x): np.fill_diagonal(x, 1); return x", "N, M, K"),
     ("fill_diagonal values", "def f(x, v): np.fill_diagonal(x, v); return x", "N, N", "M"),
@@ -86,7 +91,12 @@ ROWS = [
     ("group sum", "def f(v, g): z = np.zeros(3); np.add.at(z, g, v); return z", "N", "i:M"),
     ("accumulate rows", "def f(x):\n    for i in range(2): x[i + 1] += x[i]\n    return x", "N, M"),
     ("zeros then fill", "def f(x): z = np.zeros((len(x) + 1, 2)); z[1:, 0] = x; return z", "N"),
-    ("empty then blocks", "def f(x, y): z = np.empty((len(x) + len(y),)); z[: len(x)] = x; z[len(x) :] = y; return z", "N", "M"),
+    (
+        "empty then blocks",
+        "def f(x, y): z = np.empty((len(x) + len(y),)); z[: len(x)] = x; z[len(x) :] = y; return z",
+        "N",
+        "M",
+    ),
     # Functions.
     ("apply_along_axis", "def f(x): return np.apply_along_axis(np.sum, 0, x)", "N, M"),
     ("apply_over_axes", "def f(x): return np.apply_over_axes(np.sum, x, [0, 1])", "N, M"),
@@ -247,7 +257,11 @@ ROWS = [
     ("einsum diagonal", "def f(a): return np.einsum('ii->i', a)", "N, M"),
     ("einsum dots", "def f(a, b): return np.einsum('...i,...i', a, b)", "N, M", "K, L"),
     ("tensordot axes", "def f(a, b): return np.tensordot(a, b, axes=([0], [1]))", "N, M", "K, L"),
-    ("softmax by hand", "def f(x): e = np.exp(x - x.max(1, keepdims=True)); return e / e.sum(1, keepdims=True)", "N, M"),
+    (
+        "softmax by hand",
+        "def f(x): e = np.exp(x - x.max(1, keepdims=True)); return e / e.sum(1, keepdims=True)",
+        "N, M",
+    ),
     ("distances", "def f(x, y): return ((x[:, None] - y[None]) ** 2).sum(-1)", "N, M", "K, L"),
     ("moving average", "def f(x): c = np.cumsum(np.insert(x, 0, 0)); return (c[3:] - c[:-3]) / 3", "N"),
     ("windows mean", "def f(x): return np.lib.stride_tricks.sliding_window_view(x, (2, 3)).mean((-1, -2))", "N, M"),

@@ -1,0 +1,242 @@
+"""Mistakes that are put into a trace: real calls find them, and the answer is unknown, with both sides."""
+
+import numpy as np
+import pytest
+
+import symbcast as sb
+from symbcast.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
+from symbcast.arrays import functions
+from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
+from symbcast.paths.path import Path
+from symbcast.solver.normal_form import symbols_in
+
+JOINED = (lambda x, y: np.concatenate([x, y]), "N, M", "K, M")
+ADDED = (lambda x, y: x + y, "N", "M")
+QUARTERS = (lambda x: x.reshape(-1, 4), "N")
+THIRD = (lambda x: x[2], "N, M")
+PRODUCT = (lambda x, y: x @ y, "N, M", "K, L")
+SORTED = (lambda x: np.sort(x, axis=0), "N, M")
+MASKED = (lambda x, y: np.concatenate([x[y > 0], x]), "N, M", "N")
+
+
+def wrong_shape(real, change):
+    """A function of NumPy, traced with a mistake in its shape."""
+
+    def put(monkeypatch):
+        right = functions.FUNCTIONS[real]
+
+        def ours(*args, **options):
+            found = right(*args, **options)
+            return SymbolicArray(change(found.dims), found.dtype)
+
+        monkeypatch.setitem(functions.FUNCTIONS, real, ours)
+
+    return put
+
+
+def wrong_requirement(change):
+    """Requirements of traces, with a mistake in them."""
+
+    def put(monkeypatch):
+        right = Path.require
+        monkeypatch.setattr(Path, "require", lambda self, formula, *rest: right(self, change(formula), *rest))
+
+    return put
+
+
+def fails(real):
+    """A function of NumPy that is thought to fail."""
+
+    def put(monkeypatch):
+        def ours(*args, **options):
+            raise ValueError("as it is not")
+
+        monkeypatch.setitem(functions.FUNCTIONS, real, ours)
+
+    return put
+
+
+def first(change):
+    return lambda dims: (change(dims[0]), *dims[1:])
+
+
+def compatible(change):
+    return lambda formula: change(formula.dims) if isinstance(formula, Compatible) else formula
+
+
+def compared(operator, change):
+    return lambda f: change(f) if isinstance(f, Comparison) and f.operator == operator else f
+
+
+def stronger_equality(formula):
+    return all_of([formula, at_most(1, formula.left)])
+
+
+FAULTS = {
+    # Wrong shapes.
+    "a size too large": (JOINED, wrong_shape(np.concatenate, first(lambda d: add(d, 1)))),
+    "a size too small": (JOINED, wrong_shape(np.concatenate, first(lambda d: subtract(d, 1)))),
+    "twice the size": (JOINED, wrong_shape(np.concatenate, first(lambda d: multiply(d, 2)))),
+    "another axis": (JOINED, wrong_shape(np.concatenate, lambda d: (d[1], d[0]))),
+    "a square": (JOINED, wrong_shape(np.concatenate, lambda d: (d[0], d[0]))),
+    "an axis too many": (JOINED, wrong_shape(np.concatenate, lambda d: (*d, 1))),
+    "an axis missing": (JOINED, wrong_shape(np.concatenate, lambda d: d[:1])),
+    "a number": (JOINED, wrong_shape(np.concatenate, lambda d: (2, *d[1:]))),
+    "even sizes only": (SORTED, wrong_shape(np.sort, first(lambda d: multiply(floor_divide(d, 2), 2)))),
+    "never 0": (SORTED, wrong_shape(np.sort, first(lambda d: maximum([d, 1])))),
+    "never 1": (SORTED, wrong_shape(np.sort, first(lambda d: add(d, floor_divide(1, add(d, 1)))))),
+    "turned": (SORTED, wrong_shape(np.sort, lambda d: (d[1], d[0]))),
+    "beside what data decide": (MASKED, wrong_shape(np.concatenate, lambda d: (d[0], add(d[1], 1)))),
+    "a rank of what data decide": (MASKED, wrong_shape(np.concatenate, lambda d: d[:1])),
+    # Errors.
+    "always fails": (JOINED, fails(np.concatenate)),
+    "fails where data decide": (MASKED, fails(np.concatenate)),
+    # Requirements that are too strong.
+    "no stretching": (ADDED, wrong_requirement(compatible(lambda d: equal(*d)))),
+    "stretching to the right only": (
+        ADDED,
+        wrong_requirement(compatible(lambda d: any_of([equal(*d), equal(d[0], 1)]))),
+    ),
+    "stretching to the left only": (
+        ADDED,
+        wrong_requirement(compatible(lambda d: any_of([equal(*d), equal(d[1], 1)]))),
+    ),
+    "no empty broadcasts": (
+        ADDED,
+        wrong_requirement(compatible(lambda d: all_of([Compatible(d), at_most(1, d[0])]))),
+    ),
+    "eighths": (QUARTERS, wrong_requirement(lambda f: all_of([f, equal(rest(f, 8), 0)]))),
+    "not 0": (QUARTERS, wrong_requirement(lambda f: all_of([f, at_most(1, symbol_of(f))]))),
+    "a row more": (THIRD, wrong_requirement(lambda f: all_of([f, at_most(4, symbol_of(f))]))),
+    "a product of some rows": (PRODUCT, wrong_requirement(compared("==", stronger_equality))),
+    "never": (PRODUCT, wrong_requirement(compared("==", lambda f: all_of([f, at_most(100, f.left)])))),
+    # Requirements that are too weak.
+    "any broadcast": (ADDED, wrong_requirement(compatible(lambda d: TRUE))),
+    "a size of 0 too": (
+        ADDED,
+        wrong_requirement(compatible(lambda d: any_of([Compatible(d), equal(d[0], 0)]))),
+    ),
+    "the larger size": (ADDED, wrong_requirement(compatible(lambda d: at_most(d[0], d[1])))),
+    "halves": (QUARTERS, wrong_requirement(lambda f: equal(rest(f, 2), 0))),
+    "any size": (QUARTERS, wrong_requirement(lambda f: TRUE)),
+    "a row less": (THIRD, wrong_requirement(lambda f: at_most(2, symbol_of(f)))),
+    "any row": (THIRD, wrong_requirement(lambda f: TRUE)),
+    "a product of any rows": (PRODUCT, wrong_requirement(compared("==", lambda f: TRUE))),
+    "a product that broadcasts": (
+        PRODUCT,
+        wrong_requirement(compared("==", lambda f: Compatible((f.left, f.right)))),
+    ),
+    "the opposite": (PRODUCT, wrong_requirement(compared("==", negate))),
+}
+
+
+def symbol_of(formula):
+    return next(iter(symbols_in(formula)))
+
+
+def rest(formula, number):
+    return modulo(symbol_of(formula), number)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_mistake_in_a_trace_is_found(name, monkeypatch):
+    (function, *arguments), put = FAULTS[name]
+    right = sb.trace(function, *arguments)
+    assert right.complete
+    put(monkeypatch)
+    found = sb.trace(function, *arguments)
+    assert found.verdict is sb.Verdict.UNKNOWN
+    assert " it " in found.reason
+    assert ", not " in found.reason
+
+
+# What is right stays known, whatever data it takes.
+
+
+def root(x):
+    return np.linalg.cholesky(x)
+
+
+def checks(x):
+    if (x < 0).any():
+        raise ValueError("negative")
+    return np.sqrt(x)
+
+
+def sums(i, w):
+    found = np.zeros(4)
+    return found + w.sum() + i.max(initial=0)
+
+
+HONEST = {
+    "a matrix that is positive definite": (root, ["N, M"], "N == M"),
+    "an index": (lambda x, i: x[i], ["N", sb.array("K", "int64")], "N >= 1 or K == 0"),
+    "one more than an index": (lambda x, i: x[i + 1], ["N", sb.array("K", "int64")], "N >= 1 or K == 0"),
+    "an inverse": (np.linalg.inv, ["N, M"], "N == M"),
+    "sorted edges": (np.digitize, ["N", "M"], "True"),
+    "whole numbers": (sums, [sb.array("N", "int64"), "M"], "True"),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_few_data_allow_is_confirmed(name):
+    function, arguments, condition = HONEST[name]
+    report = sb.trace(function, *arguments)
+    assert report.complete, report.reason
+    assert sb.Condition(report.condition).equivalent(condition)
+    assert not report.unconfirmed.holds(**dict.fromkeys(map(str, report.unconfirmed.symbols), 1))
+
+
+def test_an_error_that_data_decide_is_a_case():
+    report = sb.trace(checks, "N, M")
+    assert report.complete, report.reason
+    assert {c.works for c in report.cases} == {True, False}
+
+
+def test_a_path_of_large_sizes_is_said_to_be_unconfirmed():
+    report = sb.trace(lambda x: x[:7] if x.shape[0] > 9999 else x, "N")
+    assert report.verdict is sb.Verdict.ALWAYS
+    assert report.unconfirmed.equivalent("N > 9999")
+    assert "unconfirmed  when N > 9999" in report.explain()
+    assert report.to_dict()["unconfirmed"] == "N > 9999"
+
+
+def test_a_path_that_only_numbers_take_is_found_by_sizes_of_0():
+    def run(sizes):
+        (n,) = sizes
+        return 7 if type(n) is int and n == 0 else n
+
+    found = sb.explore_paths(run, "N")
+    assert found.verdict is sb.Verdict.UNKNOWN
+    assert "with N=0 it returns 7, not 0" in found.reason
+
+
+def test_calls_are_bounded():
+    calls = []
+
+    def many(x, y, z):
+        calls.append(x.shape)
+        for n in range(8):
+            if x.shape[0] == n or y.shape[0] > n:
+                z = z + y[:1]
+        return x + y + z
+
+    report = sb.trace(many, "N", "M", "K", max_paths=40)
+    assert report.paths == 40
+    assert len(calls) <= 40 + 6 * 40 + 160
+
+
+def test_sizes_are_pairwise_different_0_and_1():
+    seen = set()
+
+    def function(x, y):
+        if type(x) is np.ndarray:
+            seen.add((*x.shape, *y.shape))
+        return x @ y
+
+    assert sb.trace(function, "N, M", "M, K").complete
+    assert all(len({n, m, k}) == 3 for n, m, _, k in seen)
+    assert {n for n, _, _, _ in seen} >= {0, 1, 2}
+    assert {m for _, m, _, _ in seen} >= {0, 1, 3}
+    assert {k for _, _, _, k in seen} >= {0, 1, 5}
