@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Filled = Callable[[Sequence[int], Any], Any]
 
-MAX_ELEMENTS = 1 << 16
+MAX_ELEMENTS = 1 << 13
 """No real array of more elements is made."""
 MAX_SIZE = 1 << 11
 """No real array has a larger size: a function may make one of all pairs."""
@@ -58,7 +58,8 @@ class RealRun:
         if isinstance(found, np.ndarray):
             return _has_shape(real, found.shape, at)
         if issubclass(type(found), Size):
-            return _is_scalar(real) and (_is_of_data(found.dim, at) or int(real) == value_at(found.dim, at))
+            is_number = _is_scalar(real) and isinstance(real, (int, float, np.number, np.ndarray))
+            return is_number and (_is_of_data(found.dim, at) or bool(real == value_at(found.dim, at)))
         if type(found) is Real:
             return _is_scalar(real)
         if isinstance(found, (tuple, list)):
@@ -93,8 +94,9 @@ class RealRun:
             return f"[{', '.join(self.text(v, at) for v in value)}]"
         if isinstance(value, Mapping):
             return f"{{{', '.join(f'{k!r}: {self.text(v, at)}' for k, v in value.items())}}}"
-        is_number = type(value) is Real or isinstance(value, (float, complex, np.generic))
-        return "a number" if is_number else repr(value)[:80]
+        if type(value) is Real or isinstance(value, (float, complex, np.generic)):
+            return "a number"
+        return repr(value)[:80] if value is None or type(value) in (bool, int, str) else f"a {type(value).__name__}"
 
 
 _OF_DATA = ("singular", "converge", "positive definite", "rank")

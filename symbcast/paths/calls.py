@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,7 @@ class Calls:
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
         """Return a value as text, that of a size being its number."""
-        return repr(value if at is None else _at(value, at))
+        return reprlib.repr(value if at is None else _at(value, at))
 
 
 def _at(found: Any, at: Mapping[Symbol, int]) -> Any:

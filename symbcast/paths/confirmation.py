@@ -150,6 +150,9 @@ class _Confirming:
         self._points = Points(tuple(names), min_size, limits.effort)
         self._assumed = tuple(map(Condition.of, assumed))
         self._agreed: set[int] = set()
+        """The outcomes that a call came to."""
+        self._met: set[int] = set()
+        """The outcomes at whose sizes a call did what was foreseen; which of several it is, data decide."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, Condition] = {}
         ends = [_Foreseen(self._conditions(o.steps), n, len(o.steps)) for n, o in enumerate(self.outcomes)]
@@ -169,14 +172,14 @@ class _Confirming:
                 self._called.add(tuple(at.values()))
                 self._hold(goal, at)
         for number, outcome in enumerate(self.outcomes):
-            self.outcomes[number] = self._closed(outcome, number in self._agreed)
+            self.outcomes[number] = self._closed(outcome, number)
         return replace(self.found, outcomes=self.outcomes)
 
-    def _closed(self, outcome: Outcome, is_confirmed: bool) -> Outcome:
-        if outcome.is_doubtful and not is_confirmed and outcome.untraced is None:
+    def _closed(self, outcome: Outcome, number: int) -> Outcome:
+        if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
             untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
-        return replace(outcome, raw=None, is_confirmed=is_confirmed)
+        return replace(outcome, raw=None, is_confirmed=number in self._met)
 
     # Where calls are made.
 
@@ -248,11 +251,10 @@ class _Confirming:
         has_agreed = False
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
-            if isinstance(real, Raised):
-                fits = any(self._raises(f, real) for f in possible)
-                unlike += [] if fits else [real]
-            else:
-                fits = any(self._returns(f, real, at) for f in possible)
+            alike = [f for f in possible if self._is_alike(f, real, at)]
+            fits = bool(alike)
+            self._agreed.update(f.outcome for f in alike if not f.is_violated)
+            unlike += [real] if isinstance(real, Raised) and not fits else []
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
             if not fits and not isinstance(real, Raised):
@@ -262,7 +264,7 @@ class _Confirming:
             if has_agreed and number >= sure:
                 break
         if has_agreed:
-            self._agreed.update(f.outcome for f in possible if not f.is_violated)
+            self._met.update(f.outcome for f in possible if not f.is_violated)
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
 
@@ -274,6 +276,9 @@ class _Confirming:
             return None
         found = [f for f in (*self._ends, *self._violated) if _hold_at(f.conditions, at)]
         return None if any(map(self._is_open, found)) else found
+
+    def _is_alike(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
+        return self._raises(foreseen, real) if isinstance(real, Raised) else self._returns(foreseen, real, at)
 
     def _returns(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
         outcome = self.outcomes[foreseen.outcome]

@@ -40,7 +40,7 @@ class Outcome:
         sizes: sizes at which all its steps hold, as far as is known.
         raw: what the run itself returned, until the outcome is confirmed.
         is_doubtful: whether the error may come of how the function was run, and says nothing unless a call agrees.
-        is_confirmed: whether a call with numbers did what was found.
+        is_confirmed: whether a call at sizes of the path did what was found.
     """
 
     steps: tuple[Step, ...]

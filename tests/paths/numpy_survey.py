@@ -380,12 +380,12 @@ def row(name, source, *texts):
         "name": name,
         "outcome": "wrong" if wrong else "right" if report.complete else "unknown",
         "verdict": verdict,
-        "condition": str(sb.Condition(report.condition)),
+        "condition": str(sb.Condition(report.condition))[:200],
         "paths": report.paths,
         "right": right,
         "open": left,
         "wrong": wrong[:2],
-        "reason": report.reason[:300],
+        "reason": report.reason[:200],
         "ms": round(milliseconds),
     }
 
