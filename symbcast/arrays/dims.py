@@ -44,12 +44,23 @@ def as_dims(shape: Any) -> Dims:
     return tuple(found)
 
 
-def broadcast_together(shapes: Iterable[Dims]) -> Dims:
+def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
     """Return the shape that arrays have together; those without axes have no part in it."""
     with_axes = [s for s in shapes if s]
-    if len(with_axes) > 1:
+    if len(with_axes) < 2:
+        return with_axes[0] if with_axes else ()
+    try:
         return here().broadcast(*with_axes)
-    return with_axes[0] if with_axes else ()
+    except ValueError as refused:
+        raise error(*refused.args) from None
+
+
+def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
+    """Require that a value be broadcast into a place; axes in front of it that it does not have must have size 1."""
+    path, extra = here(), max(0, len(value) - len(place))
+    for dim in value[:extra]:
+        path.equal(dim, 1, reason)
+    path.broadcast(value[extra:], place, rule="unidirectional")
 
 
 def dims_of(value: Any) -> Dims:

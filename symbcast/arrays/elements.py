@@ -6,31 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.dims import as_dims, axes_of, dims_of, here, is_symbolic
-from symbcast.arrays.indices import counted, indexed, within_axis
+from symbcast.algebra.arithmetic import add, multiply
+from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, common_dtype, dims_of, here
+from symbcast.arrays.indices import check_indices, counted, indexed
+from symbcast.arrays.lists import Listed
 from symbcast.arrays.methods import NO_VALUE, ravel
-from symbcast.arrays.symbolic_array import SymbolicArray, method
+from symbcast.arrays.spans import places_along
+from symbcast.arrays.symbolic_array import SymbolicArray, is_of_data, method
+from symbcast.arrays.writers import assign_out, whole_indices
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
 from symbcast.paths.size import dim_of, is_whole
 
 
-@method("fill", "put", "setflags", "setfield")
-def in_place(array: Any, *args: Any, **options: Any) -> None:
-    """Change elements, which no shape depends on."""
-    array.forget()
-
-
-@method("sort")
-def sort(array: Any, axis: Any = -1, **_: Any) -> None:
-    """Put the elements in order."""
-    axes_of(axis, array.ndim)
-    array.forget()
-
-
 @method("partition")
-def partition(array: Any, kth: Any, axis: Any = -1, **_: Any) -> None:
+def partition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> None:
     """Put one element where it is in order."""
     (place,) = axes_of(axis, array.ndim)
     _check_kth(array, kth, place)
@@ -38,16 +29,16 @@ def partition(array: Any, kth: Any, axis: Any = -1, **_: Any) -> None:
 
 
 @method("argsort")
-def argsort(array: Any, axis: Any = -1, *_: Any, **__: Any) -> SymbolicArray:
+def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
     """Return the places of the elements in order."""
     if axis is None:
         array, axis = ravel(array), 0
     (place,) = axes_of(axis, array.ndim)
-    return SymbolicArray(array.dims, np.intp, None, (0, subtract(array.dims[place], 1)))
+    return SymbolicArray(array.dims, np.intp, None, places_along(array.dims[place], "all"))
 
 
 @method("argpartition")
-def argpartition(array: Any, kth: Any, axis: Any = -1, *_: Any, **__: Any) -> SymbolicArray:
+def argpartition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> SymbolicArray:
     """Return the places of the elements with one where it is in order."""
     found: SymbolicArray = argsort(array, axis)
     _check_kth(array if axis is not None else ravel(array), kth, 0 if axis is None else axes_of(axis, array.ndim)[0])
@@ -73,16 +64,27 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     (place,) = axes_of(0 if axis is None else axis, len(dims))
     path.require(at_most(1, dims[place]), "attempt to get argmax of an empty sequence")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
-    if axis is None:
-        return SymbolicArray((1,) * array.ndim if keeps else (), np.intp)
-    return SymbolicArray(reduce(path, dims, [place], keepdims=keeps), np.intp)
+    whole = (1,) * array.ndim if keeps else ()
+    found = whole if axis is None else reduce(path, dims, [place], keepdims=keeps)
+    if out is not None:
+        assign_out(out, found, np.intp)
+        return out  # type: ignore[no-any-return]
+    return SymbolicArray(found, np.intp, None, places_along(dims[place]))
 
 
 @method("nonzero")
 def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
     """Return the places of the elements that are true: as many as there are."""
-    count = counted(here(), array)
-    return tuple(SymbolicArray((count,), np.intp) for _ in array.dims)
+    path, contents = here(), array.contents
+    if not array.dims:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed.")
+    count = counted(path, array)
+    if contents.pattern is not None:
+        spans = contents.pattern.spans(path)
+    else:
+        spans = tuple(places_along(d, "all" if contents.truth else "none") for d in array.dims)
+    is_data = contents.is_data
+    return tuple(SymbolicArray((count,), np.intp, contents=Contents(span=s, is_data=is_data)) for s in spans)
 
 
 @method("take")
@@ -91,28 +93,20 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
     data = ravel(array) if axis is None else array
     (place,) = axes_of(0 if axis is None else axis, data.ndim)
     shape, size = dims_of(indices), data.dims[place]
-    span = _span_of(indices)
-    if span is not None and mode == "raise":
-        within_axis(here(), span[0], span[1], size, (*data.dims[:place], *shape))
-    elif mode != "raise":
-        here().require(
-            any_of([at_most(1, size), *(equal(d, 0) for d in shape)]), "cannot do a non-empty take", IndexError
-        )
+    if mode == "raise":
+        check_indices(here(), whole_indices(indices), size, (*data.dims[:place], *shape))
+    elif mode in ("wrap", "clip"):
+        empty = [equal(d, 0) for d in (*data.dims[:place], *shape)]
+        here().require(any_of([at_most(1, size), *empty]), "cannot do a non-empty take", IndexError)
     else:
-        return indexed(data, (*(slice(None),) * place, indices))
-    return SymbolicArray((*data.dims[:place], *shape, *data.dims[place + 1 :]), data.dtype)
-
-
-def _span_of(indices: Any) -> Any:
-    """Return the least and the greatest of some indices, where they are known."""
-    if hasattr(type(indices), "dims"):
-        return indices.span
-    if is_whole(indices):
-        return dim_of(indices), dim_of(indices)
-    if is_symbolic(indices):
-        return None
-    found = np.asarray(indices)
-    return (int(found.min()), int(found.max())) if found.size else None
+        raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+    found = (*data.dims[:place], *shape, *data.dims[place + 1 :])
+    if out is not None:
+        assign_out(out, found, data.dtype)
+        return out
+    contents = array.contents.some
+    contents.is_data |= is_of_data(indices)
+    return SymbolicArray(found, data.dtype, contents=contents)
 
 
 @method("repeat")
@@ -129,7 +123,7 @@ def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
         if count != 1:
             path.broadcast((count,), (dims[place],), rule="unidirectional")
         dims[place] = path.data_size("repeated")
-    return SymbolicArray(tuple(dims), data.dtype)
+    return SymbolicArray(tuple(dims), data.dtype, contents=array.contents.spread)
 
 
 @method("searchsorted")
@@ -137,18 +131,74 @@ def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None
     """Return where values belong in an array of one axis."""
     if len(dims_of(array)) != 1:
         raise ValueError("object too deep for desired array")
-    return SymbolicArray(dims_of(values), np.intp)
+    (size,) = dims_of(array)
+    if sorter is not None:
+        if len(dims_of(sorter)) != 1:
+            raise TypeError("could not parse sorter argument")
+        here().equal(dims_of(sorter)[0], size, "sorter.size must equal that of the array")
+    return SymbolicArray(dims_of(values), np.intp, None, Span(0, size, "none"))
 
 
-@method("item", "tolist")
+@method("item")
 def item(array: Any, *args: Any) -> Any:
     """Return an element, which only data decide."""
-    if not args:
+    places = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    if not places:
         here().equal(multiply(*array.dims), 1, "can only convert an array of size 1 to a Python scalar")
-    return SymbolicArray((), array.dtype, array.truth)
+    elif len(places) == 1 and all(map(is_whole, places)):
+        indexed(ravel(array), places[0])
+    elif len(places) == array.ndim and all(map(is_whole, places)):
+        indexed(array, tuple(places))
+    else:
+        raise ValueError("incorrect number of indices for array")
+    return SymbolicArray((), array.dtype, contents=array.contents.some)
 
 
-@method("choose", "compress")
+@method("tolist")
+def tolist(array: Any) -> Any:
+    """Return the elements as nested lists, the first of which has as many as the first axis."""
+    return Listed(array) if array.dims else SymbolicArray((), array.dtype, contents=array.contents)
+
+
+@method("choose")
+def choose(array: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Return for each element that of the choice which it numbers."""
+    if out is not None:
+        return here().fail_to_trace("choose with an output is not known")
+    path = here()
+    if hasattr(type(choices), "dims"):
+        count, shapes = choices.dims[0], [choices.dims[1:]]
+        kind = choices.dtype
+    else:
+        count, shapes, kind = len(choices), [dims_of(c) for c in choices], common_dtype(choices)
+    path.require(at_most(1, count), "0-length sequence.")
+    dims = broadcast_together([array.dims, *shapes])
+    if mode == "raise":
+        span = array.span
+        if span is None and not array.contents.is_data:
+            path.fail_to_trace("choices that sizes alone decide were not followed here")
+        if span is not None and not span.is_exact and span.occurs == "part":
+            path.fail_to_trace("which choices these are was not followed here")
+        if span is not None and span.is_exact:
+            empty = [equal(d, 0) for d in array.dims]
+            for need in (at_most(0, span.low), at_most(add(span.high, 1), count)):
+                path.require(any_of([*empty, need]), "invalid entry in choice array")
+    return SymbolicArray(dims, kind)
+
+
+@method("compress")
 def compress(array: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
-    """Return the slices for which a condition holds."""
-    return here().fail_to_trace("choose and compress are not known")
+    """Return the slices for which a condition holds, which may be shorter than the axis."""
+    if out is not None:
+        return here().fail_to_trace("compress with an output is not known")
+    if len(dims_of(condition)) != 1:
+        raise ValueError("condition must be a 1-d array")
+    mask = condition if hasattr(type(condition), "dims") else np.asarray(condition)
+    return take(array, np.nonzero(mask)[0], axis)
+
+
+@method("setflags")
+def setflags(array: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """Set flags, which no shape depends on."""
+    if write is not None and not write:
+        here().fail_to_trace("arrays that must not be written are not known")

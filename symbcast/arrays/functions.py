@@ -8,22 +8,34 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, common_dtype, dims_of, dtype_of, here
+from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.dims import (
+    as_dims,
+    axes_of,
+    broadcast_together,
+    common_dtype,
+    dims_of,
+    dtype_of,
+    here,
+    put_into,
+)
 from symbcast.arrays.methods import dot
-from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.logic.formulas import at_most
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by
+from symbcast.arrays.writers import assign_out, copy_to, fill_diagonal, place, put_mask, write_out
+from symbcast.logic.formulas import at_most, equal
 from symbcast.operators import joins, layout
 from symbcast.operators.context import Dims
 from symbcast.operators.einsum import einsum as einsum_shape
 from symbcast.operators.padding import Padding
 from symbcast.operators.padding import pad as padded
-from symbcast.paths.size import dim_of
+from symbcast.paths.size import dim_of, is_whole
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 _OWN_CODE = True
@@ -47,7 +59,7 @@ def called(function: Any, args: Any, options: Any) -> Any:
     try:
         ours = FUNCTIONS.get(function)
         if ours is not None:
-            return ours(*args, **options)
+            return decided_by(ours(*args, **options), *args, *options.values())
         inner = getattr(function, "_implementation", None)
         if isinstance(inner, FunctionType):
             return inner(*args, **options)
@@ -83,22 +95,49 @@ def size(a: Any, axis: Any = None) -> Any:
 
 
 @known(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, **_: Any) -> Any:
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     arrays = list(arrays)
     kind = np.dtype(dtype) if dtype is not None else common_dtype(arrays)
+    dims = _concatenated(arrays, axis)
+    if out is not None:
+        assign_out(out, dims, kind, casting)
+        return out
+    return SymbolicArray(dims, kind, contents=_joined(arrays))
+
+
+def _joined(arrays: Sequence[Any]) -> Contents:
+    """Return what is known of the elements of several arrays; those without elements have no bounds."""
+    contents = [contents_of(a) for a in arrays]
+    is_data = any(c.is_data for c in contents)
+    if any(c.span is None for c in contents):
+        return Contents(is_data=is_data)
+    path, found = here(), None
+    for array, known in zip(arrays, contents, strict=True):
+        empty = path.empty(dims_of(array))
+        if known.span is None or path.ask(empty):
+            continue
+        low, high, occurs = known.span
+        if found is not None:
+            occurs = "part" if not (known.span.is_exact and found.is_exact) else "ends"
+            low, high = path.bounds.smaller(low, found.low), path.bounds.larger(high, found.high)
+        found = Span(low, high, occurs)
+    return Contents(span=found or Span(0, -1, "all"), is_data=is_data)
+
+
+def _concatenated(arrays: Sequence[Any], axis: Any) -> Dims:
     if axis is None:
-        return SymbolicArray((add(*(multiply(*dims_of(a)) for a in arrays)),), kind)
+        return (add(*(multiply(*dims_of(a)) for a in arrays)),)
     shapes = [dims_of(a) for a in arrays]
     if not shapes[0]:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     if len({len(s) for s in shapes}) > 1:
         raise ValueError("all the input array dimensions must match in number")
     (place,) = axes_of(axis, len(shapes[0]))
-    return SymbolicArray(here().written(joins.concat(here(), shapes, place)), kind)
+    return here().written(joins.concat(here(), shapes, place))
 
 
 @known(np.stack)
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_: Any) -> Any:
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     arrays = list(arrays)
     shapes = [dims_of(a) for a in arrays]
     if not shapes:
@@ -106,7 +145,15 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_
     if len({len(s) for s in shapes}) > 1:
         raise ValueError("all input arrays must have the same shape")
     (place,) = axes_of(axis, len(shapes[0]) + 1)
-    return SymbolicArray(joins.stack(here(), shapes, place), np.dtype(dtype) if dtype else common_dtype(arrays))
+    kind = np.dtype(dtype) if dtype else common_dtype(arrays)
+    dims = joins.stack(here(), shapes, place)
+    if out is not None:
+        assign_out(out, dims, kind, casting)
+        return out
+    contents = _joined(arrays)
+    if not place and all(hasattr(type(a), "dims") for a in arrays):
+        contents.parts = tuple(as_array(a).copied() for a in arrays)
+    return SymbolicArray(dims, kind, contents=contents)
 
 
 @known(np.where)
@@ -117,12 +164,15 @@ def where(condition: Any, *values: Any) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    return value if hasattr(type(value), "dims") else SymbolicArray(dims_of(value), dtype_of(value))
+    """Return a symbolic array of what NumPy makes an array of."""
+    if hasattr(type(value), "dims"):
+        return value if type(value) is SymbolicArray else np.asarray(value)
+    return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
 
 
 @known(np.dot)
 def dot_of(a: Any, b: Any, out: Any = None) -> Any:
-    return dot(as_array(a), b)
+    return dot(as_array(a), b, out)
 
 
 @known(np.vdot)
@@ -141,10 +191,32 @@ def inner(a: Any, b: Any) -> Any:
 
 
 @known(np.einsum)
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **_: Any) -> Any:
+def einsum(
+    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K", casting: str = "safe"
+) -> Any:
     subscripts, *arrays = operands if isinstance(operands[0], str) else _in_letters(operands)
+    if len(arrays) == 1:
+        _check_diagonal(subscripts, dims_of(arrays[0]))
     found = einsum_shape(here(), subscripts, [dims_of(a) for a in arrays], aligns_ellipses=True)
-    return SymbolicArray(found, np.dtype(dtype) if dtype else common_dtype(arrays))
+    kind = np.dtype(dtype) if dtype else common_dtype(arrays)
+    if out is not None:
+        if optimize:
+            here().fail_to_trace("numpy.einsum that is optimized, with an output, is not known")
+        if len(dims_of(out)) != len(found):
+            raise ValueError("out parameter does not have the correct number of dimensions")
+        here().broadcast(found, dims_of(out), rule="unidirectional")
+        write_out(out, kind, casting)
+        return out
+    return SymbolicArray(found, kind)
+
+
+def _check_diagonal(subscripts: str, dims: Dims) -> None:
+    """Break the path off where NumPy takes the diagonal of an axis without elements and another one."""
+    letters = subscripts.partition("->")[0].replace(" ", "")
+    for number, letter in enumerate(letters):
+        is_repeated = letter != "." and letters.count(letter) > 1 and letters.index(letter) == number
+        if is_repeated and "." not in letters and number < len(dims) and here().ask(equal(dims[number], 0)):
+            here().fail_to_trace("the diagonal of an axis without elements is not known")
 
 
 def _in_letters(operands: Sequence[Any]) -> list[Any]:
@@ -165,33 +237,66 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     if len(dims_of(array)) > len(target):
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
     here().broadcast(dims_of(array), target, rule="unidirectional")
-    return SymbolicArray(target, dtype_of(array), getattr(array, "truth", None))
+    return _spread(array, target)
+
+
+def _spread(array: Any, dims: Dims) -> SymbolicArray:
+    """Return the elements of an array, repeated to a shape that has elements only where it has."""
+    memory = array.memory if type(array) is SymbolicArray else None
+    return SymbolicArray(dims, dtype_of(array), contents=contents_of(array).spread, memory=memory)
 
 
 @known(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     dims = here().broadcast(*(dims_of(a) for a in arrays))
-    return tuple(SymbolicArray(dims, dtype_of(a)) for a in arrays)
+    return tuple(_spread(a, dims) for a in arrays)
 
 
-@known(np.empty_like, np.zeros_like, np.ones_like)
-def like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any) -> Any:
+@known(np.empty_like)
+def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+    return _like(prototype, dtype, shape, Contents(is_data=False))
+
+
+def _like(prototype: Any, dtype: Any, shape: Any, contents: Contents) -> SymbolicArray:
     dims = dims_of(prototype) if shape is None else as_dims(shape)
-    return SymbolicArray(dims, dtype_of(prototype) if dtype is None else dtype)
+    return SymbolicArray(dims, dtype_of(prototype) if dtype is None else dtype, contents=contents)
+
+
+@known(np.zeros_like)
+def zeros_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+    return _like(prototype, dtype, shape, filled_with(0))
+
+
+@known(np.ones_like)
+def ones_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+    return _like(prototype, dtype, shape, filled_with(1))
+
+
+def filled_with(value: Any) -> Contents:
+    """Return what is known of elements that are all one value."""
+    if is_whole(value):
+        dim = dim_of(value)
+        return Contents(bool(value) if isinstance(dim, int) else None, Span(dim, dim, "all"), is_data=False)
+    found = replace(contents_of(value).spread)
+    if isinstance(value, (float, np.floating)):
+        found.truth = bool(value)
+    return found
 
 
 @known(np.full_like)
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
-    found = like(a, dtype, shape=shape)
-    here().broadcast(dims_of(fill_value), found.dims, rule="unidirectional")
+    found = _like(a, dtype, shape, filled_with(fill_value))
+    put_into(found.dims, dims_of(fill_value))
     return found
 
 
-@known(np.copyto)
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    here().broadcast(dims_of(src), dims_of(dst), rule="unidirectional")
+known(np.copyto)(copy_to)
+known(np.putmask)(put_mask)
+known(vars(np.lib)["_function_base_impl"]._place)(place)
+known(np.place)(place)
+known(np.fill_diagonal)(fill_diagonal)
 
 
 @known(np.tile)
@@ -200,12 +305,14 @@ def tile(A: Any, reps: Any) -> Any:
     dims = dims_of(A)
     rank = max(len(dims), len(times))
     dims, times = (1,) * (rank - len(dims)) + dims, (1,) * (rank - len(times)) + times
-    return SymbolicArray(layout.tile(here(), dims, times), dtype_of(A))
+    return SymbolicArray(layout.tile(here(), dims, times), dtype_of(A), contents=contents_of(A).spread)
 
 
 @known(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **_: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     dims, path = dims_of(array), here()
+    if any(map(is_array_or_list, options.values())):
+        return path.fail_to_trace("numpy.pad with values of its own for each end is not known")
     ends = _ends(pad_width, len(dims))
     for dim in (e for pair in ends for e in pair):
         path.require(at_most(0, dim), "index can't contain negative values")
@@ -224,3 +331,8 @@ def _ends(width: Any, rank: int) -> list[tuple[Any, Any]]:
         here().fail_to_trace("numpy.pad with a dict is not known")
     pairs = np.broadcast_to(np.asarray(width, dtype=object), (rank, 2))
     return [(dim_of(a), dim_of(b)) for a, b in pairs]
+
+
+def is_array_or_list(value: Any) -> bool:
+    """Return whether a value has axes."""
+    return bool(dims_of(value)) if not isinstance(value, (str, dict)) and value is not None else False

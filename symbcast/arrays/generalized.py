@@ -12,10 +12,13 @@ import numpy as np
 from symbcast.arrays.dims import dims_of, dtype_of, here
 from symbcast.arrays.results import given_back, resolved
 from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.writers import write_out
 from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+
+_OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
 
 Axes: TypeAlias = "list[tuple[int, ...]]"
 
@@ -25,6 +28,9 @@ def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], option
     if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
         # NumPy raises one error for arrays without axes, and another one for its scalars, which look the same here.
         path.fail_to_trace("a matrix product of scalars")
+    left = options.keys() - _OPTIONS
+    if left or len(outs) > len(_signature(ufunc.signature)[1]):
+        path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not known")
     core_in, core_out = _signature(ufunc.signature)
     axes = _core_axes(options, core_in, core_out)
     sizes: dict[str, Dim] = {}
@@ -33,9 +39,10 @@ def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], option
         for number, (names, value) in enumerate(zip(core_in, inputs, strict=True))
     ]
     loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
-    for given, names in zip(outs, core_out, strict=False):
+    for number, (given, names) in enumerate(zip(outs, core_out, strict=False)):
         if given is not None and names:
-            sizes.update({n: d for n, d in zip(names, dims_of(given)[-len(names) :], strict=True) if n not in sizes})
+            known = [_bare(n) for n in names if not n.endswith("?") or _bare(n) in sizes]
+            _output(ufunc, known, given, _places(axes, len(core_in) + number, len(known)), sizes)
     missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
     if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
         sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
@@ -51,8 +58,17 @@ def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], option
         ]
         if options.get("keepdims"):
             core = [1] * len(core_in[0])
-        places = axes[len(core_in) + number] if axes is not None and len(axes) > len(core_in) + number else ()
-        found.append(SymbolicArray(_placed(loop, core, places), dtypes[number]))
+        places = _places(axes, len(core_in) + number, len(core))
+        if number < len(outs) and outs[number] is not None:
+            if options.get("keepdims"):
+                path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not known")
+            given = dims_of(outs[number])
+            taken = {p % len(given) for p in places}
+            rest = tuple(d for n, d in enumerate(given) if n not in taken)
+            path.broadcast(loop, rest, rule="unidirectional")
+            write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
+        is_last = places == tuple(range(-len(core), 0))
+        found.append(SymbolicArray(_placed(loop, core, () if is_last else places), dtypes[number]))
     return given_back(outs, *found)
 
 
@@ -69,6 +85,21 @@ def _operand(  # noqa: PLR0913, PLR0917 - what one operand is told of, and tells
         size = int(name) if name.isdecimal() else sizes.setdefault(name.rstrip("?"), dims[place])
         path.equal(size, dims[place], f"mismatch in the core dimension {name} of {ufunc.__name__}")
     return tuple(d for n, d in enumerate(dims) if n not in places)
+
+
+def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
+    """Take in the core sizes of an array for a result; those that are known must be its own."""
+    dims = dims_of(given)
+    if len(names) > len(dims):
+        raise ValueError(f"{ufunc.__name__}: Output operand does not have enough dimensions")
+    for name, place in zip(names, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name, dims[place])
+        here().equal(size, dims[place], f"mismatch in the core dimension {name} of the output")
+
+
+def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
+    """Return where the core axes of an operand are."""
+    return axes[number] if axes is not None and len(axes) > number else tuple(range(-count, 0))
 
 
 def _placed(loop: Dims, core: Sequence[Dim], places: Sequence[int]) -> Dims:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
+from symbcast.arrays.contents import Contents, Ramp, Span
 from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.logic.formulas import FALSE, Comparison, all_of, any_of, at_most
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data
+from symbcast.logic.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.operators.context import Dims
-from symbcast.operators.indexing import meet, within
+from symbcast.operators.indexing import meet
 from symbcast.operators.slices import cut, length
 from symbcast.paths.size import dim_of, is_whole
 
@@ -26,9 +27,33 @@ def indexed(array: Any, key: Any) -> SymbolicArray:
     """Return what an index takes out of an array."""
     undo = here().doing("index", [array.dims])
     try:
-        return _indexed(array, key if isinstance(key, tuple) else (key,))
+        fields = _fields(array, key)
+        return _indexed(array, key if isinstance(key, tuple) else (key,)) if fields is None else fields
     finally:
         undo()
+
+
+def _fields(array: Any, key: Any) -> SymbolicArray | None:
+    """Return fields of a structured array; None for any other index."""
+    is_list = isinstance(key, list) and bool(key) and all(isinstance(k, str) for k in key)
+    if not is_list and not isinstance(key, str):
+        return None
+    if array.dtype.names is None:
+        raise IndexError(
+            "only integers, slices, ellipsis, numpy.newaxis and integer or boolean arrays are valid indices"
+        )
+    return SymbolicArray(array.dims, array.dtype[key], memory=array.memory)
+
+
+class _Advanced(NamedTuple):
+    """An index that is an array, or an integer next to one: its shape, and the size of the axis that it indexes.
+
+    ``item`` is None for a mask, whose own requirements are already stated.
+    """
+
+    item: Any
+    shape: Dims
+    size: Dim
 
 
 def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
@@ -42,7 +67,7 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
     if not any(k is Ellipsis for k in items):
         items.append(Ellipsis)
     found: list[Dim] = []
-    advanced: list[Dims] = []
+    advanced: list[_Advanced] = []
     places: list[int] = []
     has_array = any(_is_array(k) for k in items)
     axis = 0
@@ -56,26 +81,115 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
             found.append(sliced(path, dims[axis], item))
             axis += 1
         elif _is_array(item) or (has_array and is_whole(item)):
-            shape, width = _advanced(path, dims, axis, item)
-            advanced.append(shape)
+            taken, width = _advanced(path, dims, axis, item)
+            advanced.append(taken)
             places += [number, len(found)]
             axis += width
         else:
             _place_within(path, dim_of(item), dims[axis])
             axis += 1
     if advanced:
-        _insert(path, found, advanced, places, items)
-    taken = SymbolicArray(tuple(found), array.dtype, array.truth)
-    taken.bounds = array.bounds
-    return taken
+        _insert(path, found, advanced, places)
+        contents = array.contents.some
+        contents.is_data |= is_of_data(*(a.item for a in advanced if a.item is not None))
+        return SymbolicArray(tuple(found), array.dtype, contents=contents)
+    return SymbolicArray(tuple(found), array.dtype, contents=_taken(array, items), memory=array.memory)
 
 
-def _insert(path: Path, found: list[Dim], advanced: list[Dims], places: list[int], items: Sequence[Any]) -> None:
-    """Put the axes of arrays where NumPy has them: in the place of the first, or in front where others lie between."""
+def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
+    """Put the axes of arrays where NumPy has them: in place of the first, or in front if others lie between them.
+
+    NumPy checks arrays of indices only where there are elements to take, and numbers always.
+    """
     numbers = places[::2]
     together = all(b == a + 1 for a, b in pairwise(numbers))
     at = places[1] if together else 0
-    found[at:at] = broadcast_together(advanced)
+    shape = broadcast_together([a.shape for a in advanced], IndexError)
+    for taken in advanced:
+        if taken.item is not None:
+            check_indices(path, taken.item, taken.size, shape if taken.shape else ())
+    found[at:at] = shape
+
+
+def _taken(array: Any, items: Sequence[Any]) -> Contents:
+    """Return what is known of the elements that integers and slices take."""
+    contents: Contents = array.contents
+    key = [k for k in items if k is not Ellipsis and k is not None]
+    if all(isinstance(k, slice) and _is_whole_slice(k) for k in key):
+        return contents.moved if not contents.ramp or len(items) > 1 + len(key) or key else contents
+    if len(items) == 2 and contents.parts is not None and isinstance(key[0], int) and len(key) == 1:
+        part: Contents = contents.parts[key[0]].contents
+        return part
+    if len(items) == 2 and len(key) == 1 and contents.ramp is not None and isinstance(key[0], slice):
+        return _ramp_part(here(), contents, array.dims[0], key[0])
+    return contents.some
+
+
+def _is_whole_slice(part: slice) -> bool:
+    return part.start is None and part.stop is None and (part.step is None or part.step in (1, -1))
+
+
+def _ramp_part(path: Path, contents: Contents, size: Dim, part: slice) -> Contents:
+    """Return the part of elements that rise or fall by the same step."""
+    ramp = contents.ramp
+    step = 1 if part.step is None else dim_of(part.step)
+    if ramp is None or not isinstance(step, int) or not step:
+        return contents.some
+    if step > 0:
+        start = path.bounds.larger(_end(path, size, part.start, 0), 0)
+    else:
+        last = subtract(size, 1)
+        start = path.bounds.smaller(_end(path, size, part.start, last), last)
+    return ramp_contents(add(ramp.first, multiply(start, ramp.step)), ramp.step * step, sliced(path, size, part))
+
+
+def ramp_contents(first: Dim, step: int, count: Dim) -> Contents:
+    """Return the elements ``first``, ``first + step``, ... of an array of one axis."""
+    last = add(first, multiply(step, subtract(count, 1)))
+    low, high = (first, last) if step > 0 else (last, first)
+    return Contents(span=Span(low, high, "all" if step in (1, -1) else "ends"), ramp=Ramp(first, step), is_data=False)
+
+
+def check_indices(  # noqa: PLR0913 - indices, what they index, and how NumPy takes them
+    path: Path,
+    item: Any,
+    size: Dim,
+    shape: Dims,
+    *,
+    is_from_front: bool = False,
+    error: type[Exception] = IndexError,
+) -> None:
+    """Require that indices be within an axis, unless an array of ``shape`` has no elements.
+
+    Where the values of arguments decide the indices, some index that the bounds of these allow must be within the axis.
+    Indices that sizes alone decide are not data: where they were not followed, nothing is said of the path. Where
+    indices are counted ``is_from_front`` only, none may be negative.
+    """
+    if type(item) in (list, np.ndarray) and not np.size(item):
+        return
+    whole = dim_of(item) if is_whole(item) else None
+    span = contents_of(item).span if whole is None else Span(whole, whole)
+    context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
+    if span is None:
+        _check_data(path, item)
+        meet(context, None, None, size, shape)  # type: ignore[arg-type]
+        return
+    empty = [equal(d, 0) for d in shape if not path.bounds.is_at_least(d, 1)]
+    inside = [at_most(least, span.low), at_most(add(span.high, 1), size)]
+    if span.is_exact:
+        for need in inside:
+            context.require(any_of([*empty, need]), "indices must be within the axis that they index")
+    elif span.occurs == "none" and contents_of(item).is_data:
+        low = path.bounds.larger(span.low, 0) if is_from_front else span.low
+        meet(context, low, span.high, size, shape)  # type: ignore[arg-type]
+    elif not path.ask(any_of([*empty, all_of(inside)])):
+        path.fail_to_trace("which indices these are was not followed here")
+
+
+def _check_data(path: Path, item: Any) -> None:
+    """Break the path off where sizes alone decide indices that were not followed."""
+    if not contents_of(item).is_data:
+        path.fail_to_trace("indices that sizes alone decide were not followed here")
 
 
 def _item(key: Any) -> Any:
@@ -87,7 +201,7 @@ def _item(key: Any) -> Any:
         return key
     if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
         if is_symbolic(key):
-            return SymbolicArray(dims_of(key), np.intp)
+            return np.asarray(key)
         found = np.asarray(key)
         return found.astype(np.intp) if not found.size and found.dtype == float else found
     if hasattr(type(key), "dims"):
@@ -105,63 +219,40 @@ def _axes_used(item: Any) -> int:
     return len(dims_of(item)) if _is_array(item) and dtype_of(item).kind == "b" else 1
 
 
-def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[Dims, int]:
-    """Return the shape that an array of indices gives, and how many axes it indexes."""
+def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, int]:
+    """Return an array of indices, and how many axes it indexes."""
     size = dims[axis] if axis < len(dims) else 1
     if not _is_array(item):
-        _place_within(path, dim_of(item), size)
-        return (), 1
+        return _Advanced(item, (), size), 1
+    shape = dims_of(item)
     if dtype_of(item).kind == "b":
-        shape = dims_of(item)
-        for n, length in enumerate(shape):
-            if length != dims[axis + n]:
-                path.require(_equal(length, dims[axis + n]), "a mask must have the shape that it indexes", IndexError)
+        check_mask(path, shape, dims[axis:])
         if not hasattr(type(item), "dims"):
-            return (int(np.count_nonzero(item)),), len(shape)
-        return (counted(path, item),), len(shape)
+            return _Advanced(None, (int(np.count_nonzero(item)),), size), len(shape)
+        return _Advanced(None, (counted(path, item),), size), len(shape)
     if dtype_of(item).kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    shape = dims_of(item)
-    if not hasattr(type(item), "dims"):
-        if item.size:
-            within_axis(path, int(item.min()), int(item.max()), size, shape)
-    elif item.span is not None:
-        low, high = item.span
-        within_axis(path, low, high, size, shape)
-    elif item.bounds is not None:
-        low, high = item.bounds
-        _bounded_within(path, low, high, size, shape)
-    else:
-        meet(_IndexErrors(path), None, None, size, shape)  # type: ignore[arg-type]
-    return shape, 1
+    return _Advanced(item, shape, size), 1
 
 
-def _bounded_within(path: Path, low: Dim, high: Dim | None, size: Dim, shape: Dims) -> None:
-    """Go on where indices that are drawn lie within an axis wherever they fall; of other sizes nothing is known."""
-    is_within = FALSE if high is None else all_of([at_most(multiply(-1, size), low), Comparison("<", high, size)])
-    if not path.ask(any_of([is_within, *(Comparison("==", d, 0) for d in shape)])):
-        path.fail_to_trace("whether indices that are drawn at random lie within the axis is not known")
-
-
-def within_axis(path: Path, low: Dim, high: Dim, size: Dim, shape: Dims) -> None:
-    """Require that indices from a least to a greatest one be within an axis."""
-    within(_IndexErrors(path), low, high, size, shape)  # type: ignore[arg-type]
+def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
+    """Require that a mask have the shape that it indexes; NumPy takes an axis of size 0 for any axis."""
+    for given, size in zip(shape, dims, strict=False):
+        if given not in (0, size):
+            fits = any_of([equal(given, size), equal(given, 0)])
+            path.require(fits, "a mask must have the shape that it indexes, or no elements", IndexError)
 
 
 class _IndexErrors:
-    """A path that raises `IndexError` for what it requires."""
+    """A path that raises an error of one kind for what it requires."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, error: type[Exception]) -> None:
         self.bounds = path.bounds
         self.empty = path.empty
-        self._path = path
+        self._path, self._error = path, error
 
     def require(self, formula: Any, reason: str) -> None:
-        self._path.require(formula, reason, IndexError)
-
-
-def _equal(left: Dim, right: Dim) -> Comparison:
-    return Comparison("==", left, right)
+        self._path.require(formula, reason, self._error)
 
 
 def _place_within(path: Path, place: Dim, size: Dim) -> None:
@@ -171,22 +262,26 @@ def _place_within(path: Path, place: Dim, size: Dim) -> None:
 
 
 def counted(path: Path, array: Any) -> Dim:
-    """Return how many elements of an array are true: a number that data decide, where they do."""
-    most = multiply(*array.dims)
-    if array.truth is not None:
-        return most if array.truth else 0
-    if not array.true_count:
-        if array.false_count is None:
-            array.true_count.append(_counted(path, most))
+    """Return how many elements of an array are true: a size that data decide, unless sizes alone do."""
+    most, contents = multiply(*array.dims), contents_of(array)
+    if contents.truth is not None:
+        return most if contents.truth else 0
+    if contents.pattern is not None:
+        return contents.pattern.count(path)
+    if not contents.true_count:
+        if contents.false_count is None:
+            contents.true_count.append(_counted(path, most, contents))
         else:
-            if not array.false_count:
-                array.false_count.append(_counted(path, most))
-            array.true_count.append(subtract(most, array.false_count[0]))
-    found: Dim = array.true_count[0]
+            if not contents.false_count:
+                contents.false_count.append(_counted(path, most, contents))
+            contents.true_count.append(subtract(most, contents.false_count[0]))
+    found: Dim = contents.true_count[0]
     return found
 
 
-def _counted(path: Path, most: Dim) -> Dim:
+def _counted(path: Path, most: Dim, contents: Contents) -> Dim:
+    if not contents.is_data:
+        path.fail_to_trace("how many elements are true is decided by sizes alone, and was not followed here")
     count = path.data_size("count")
     path.suppose(at_most(count, most))
     return count

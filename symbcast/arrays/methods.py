@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from symbcast.algebra.arithmetic import multiply, subtract
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply, subtract
+from symbcast.arrays.contents import Contents, Span
 from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here
 from symbcast.arrays.symbolic_array import SymbolicArray, method
-from symbcast.arrays.ufuncs import apply, reduced
+from symbcast.arrays.ufuncs import accumulated, apply, reduced
+from symbcast.arrays.writers import assign_out, check_cast
 from symbcast.logic.formulas import at_most, equal
 from symbcast.operators import layout
-from symbcast.operators.reductions import reduce
 from symbcast.operators.reshape import reshape as reshaped
 from symbcast.paths.size import dim_of, is_whole
 
@@ -36,7 +38,8 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Symb
         found = reshaped(path, array.dims, target)
     finally:
         undo()
-    return SymbolicArray(path.written(found), array.dtype, array.truth, array.span if order == "C" else None)
+    found = path.written(found)
+    return array.same() if found == array.dims else array._with(found)  # type: ignore[no-any-return]
 
 
 def _is_free(path: Any, dim: Any) -> bool:
@@ -45,10 +48,16 @@ def _is_free(path: Any, dim: Any) -> bool:
     return bool(path.ask(equal(dim, -1)))
 
 
-@method("ravel", "flatten")
+@method("ravel")
 def ravel(array: Any, order: str = "C") -> SymbolicArray:
     """Return the elements on one axis."""
-    return SymbolicArray((multiply(*array.dims),), array.dtype, array.truth, array.span)
+    return array.same() if array.ndim == 1 else array._with((multiply(*array.dims),))  # type: ignore[no-any-return]
+
+
+@method("flatten")
+def flatten(array: Any, order: str = "C") -> SymbolicArray:
+    """Return a copy of the elements on one axis."""
+    return ravel(array, order).copied()
 
 
 @method("transpose", "permute_dims")
@@ -59,7 +68,11 @@ def transpose(array: Any, *axes: Any) -> SymbolicArray:
         if len(order) != array.ndim:
             raise ValueError("axes don't match array")
         order = axes_of(tuple(order), array.ndim)
-    return array._with(layout.transpose(here(), array.dims, order))  # type: ignore[no-any-return]
+    found = array._with(layout.transpose(here(), array.dims, order))
+    if array.ndim == 2 and array.contents.pattern is not None:
+        is_turned = order is None or order[0] == 1
+        found.contents.pattern = array.contents.pattern.transposed if is_turned else array.contents.pattern
+    return found  # type: ignore[no-any-return]
 
 
 @method("swapaxes")
@@ -82,19 +95,75 @@ def squeeze(array: Any, axis: Any = None) -> SymbolicArray:
     return array._with(layout.squeeze(path, array.dims, axes))  # type: ignore[no-any-return]
 
 
-@method("astype", "view")
-def astype(array: Any, dtype: Any = None, *_: Any, **__: Any) -> SymbolicArray:
+@method("astype")
+def astype(
+    array: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> SymbolicArray:
     """Return the elements in another type."""
-    if dtype is None or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
-        return array._with(array.dims)  # type: ignore[no-any-return]
-    keeps = np.dtype(dtype).kind in "biu" and array.dtype.kind in "biu"
-    return SymbolicArray(array.dims, dtype, array.truth, array.span if keeps else None)
+    kind, contents = np.dtype(dtype), replace(array.contents)
+    if kind.names is not None or array.dtype.names is not None:
+        here().fail_to_trace("a cast of structured arrays is not known")
+    check_cast(array.dtype, kind, casting)
+    if kind.kind == "b" and array.dtype.kind != "b":
+        contents.span, contents.ramp = Span(0, 1, "none"), None
+    elif array.dtype.kind in "fc" and kind.kind in "iu" and contents.span is None:
+        contents.truth = None  # what is cut off may leave 0
+    memory = array.memory if not copy and kind == array.dtype else None
+    return SymbolicArray(array.dims, kind, contents=contents, memory=memory)
 
 
-@method("copy", "conj", "conjugate", "round", "byteswap", "newbyteorder")
-def same(array: Any, *_: Any, **__: Any) -> SymbolicArray:
-    """Return an array of the same shape and type."""
-    return array._with(array.dims)  # type: ignore[no-any-return]
+@method("view")
+def view(array: Any, dtype: Any = None, type: Any = None) -> SymbolicArray:
+    """Return the same bytes read as another type, of which the last axis may have fewer or more."""
+    if dtype is None or (isinstance(dtype, type_of_types) and issubclass(dtype, np.ndarray)):
+        return array.same()  # type: ignore[no-any-return]
+    path, kind, dims = here(), np.dtype(dtype), list(array.dims)
+    old, new = array.dtype.itemsize, kind.itemsize
+    if old != new:
+        if not dims:
+            raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+        count = multiply(dims[-1], old)
+        if old < new:
+            reason = "the size in bytes of the last axis must be a multiple of that of the type"
+            path.require(equal(modulo(count, new), 0), reason)
+        dims[-1] = floor_divide(count, new)
+    return SymbolicArray(tuple(dims), kind, contents=Contents(is_data=array.contents.is_data), memory=array.memory)
+
+
+type_of_types = type
+
+
+@method("copy")
+def copy(array: Any, order: str = "C") -> SymbolicArray:
+    """Return a copy."""
+    return array.copied()  # type: ignore[no-any-return]
+
+
+@method("conj", "conjugate")
+def conjugate(array: Any, out: Any = None) -> Any:
+    """Return the complex conjugates."""
+    return apply(np.conjugate, "__call__", array, out=out)
+
+
+@method("round")
+def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Return the elements rounded to so many decimals."""
+    if out is not None:
+        if not all(here().ask(equal(a, b)) for a, b in zip(array.dims, dims_of(out), strict=False)):
+            here().fail_to_trace("round with an output of another shape is not known")
+        assign_out(out, array.dims, array.dtype)
+        return out
+    contents = replace(array.contents, truth=array.truth if array.span is not None else None)
+    return SymbolicArray(array.dims, array.dtype, contents=contents)
+
+
+@method("byteswap")
+def byteswap(array: Any, inplace: bool = False) -> SymbolicArray:
+    """Return the elements with their bytes in the other order."""
+    if inplace:
+        array.forget()
+        return array  # type: ignore[no-any-return]
+    return SymbolicArray(array.dims, array.dtype)
 
 
 @method("__array_wrap__", "__array_prepare__")
@@ -122,29 +191,76 @@ for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and,
     _reduction(_name, _ufunc)
 
 
-@method("max", "min")
-def extreme(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """Return the greatest, or least, along some axes, which must have elements."""
+@method("max")
+def greatest(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
+    """Return the greatest along some axes, which must have elements."""
+    return _extreme(np.maximum, array, axis, out, keepdims, options)
+
+
+@method("min")
+def least(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
+    """Return the least along some axes, which must have elements."""
+    return _extreme(np.minimum, array, axis, out, keepdims, options)
+
+
+def _extreme(ufunc: Any, array: Any, axis: Any, out: Any, keepdims: Any, options: dict[str, Any]) -> Any:
     options = {k: v for k, v in options.items() if v is not NO_VALUE}
-    return reduced(np.maximum, array, axis, None, out, keepdims is not NO_VALUE and bool(keepdims), **options)
+    return reduced(ufunc, array, axis, None, out, keepdims is not NO_VALUE and bool(keepdims), **options)
 
 
-@method("mean", "std", "var")
-def mean(array: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
-    """Return a mean, or the like, along some axes."""
-    keeps = options.get("keepdims", NO_VALUE)
-    dims = reduce(here(), array.dims, axes_of(axis, array.ndim), keepdims=keeps is not NO_VALUE and bool(keeps))
+@method("mean")
+def mean(
+    array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """Return a mean along some axes."""
+    return _averaged(array, axis, dtype, out, keepdims, where)
+
+
+@method("std", "var")
+def spread_of(
+    array: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> Any:
+    """Return a standard deviation, or a variance, along some axes."""
+    if mean is not NO_VALUE:
+        here().fail_to_trace("a deviation from a given mean is not known")
+    return _averaged(array, axis, dtype, out, keepdims, where)
+
+
+def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) -> Any:
     kind = np.dtype(dtype) if dtype is not None else np.ones(1, array.dtype).mean().dtype
-    return out if out is not None else SymbolicArray(dims, kind)
+    keeps = keepdims is not NO_VALUE and bool(keepdims)
+    where = True if where is NO_VALUE else where
+    found = reduced(np.add, array, axis, kind, out, keeps, where=where)
+    if out is None:
+        found.contents.truth = found.contents.span = None
+    return found
 
 
-@method("cumsum", "cumprod")
-def cumulative(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
-    """Return sums along an axis, as many as there are elements."""
-    found = ravel(array) if axis is None else array
-    axes_of(0 if axis is None else axis, found.ndim)
-    kind = np.dtype(dtype) if dtype is not None else np.ones(1, array.dtype).cumsum().dtype
-    return out if out is not None else SymbolicArray(found.dims, kind)
+@method("cumsum")
+def cumulative_sum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return the sums up to each element along an axis."""
+    return _cumulative(np.add, array, axis, dtype, out)
+
+
+@method("cumprod")
+def cumulative_product(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return the products up to each element along an axis."""
+    return _cumulative(np.multiply, array, axis, dtype, out)
+
+
+def _cumulative(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
+    array = array.reshape(1) if not array.dims else array
+    given = ravel(array) if axis is None else array
+    return accumulated(ufunc, given, 0 if axis is None else axis, dtype, out)
 
 
 @method("diagonal")
@@ -161,7 +277,8 @@ def diagonal(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Sym
     rows, columns = array.dims[a], array.dims[b]
     rows, columns = (rows, subtract(columns, shift)) if is_up else (subtract(rows, multiply(-1, shift)), columns)
     length = path.bounds.larger(path.bounds.smaller(rows, columns), 0)
-    return SymbolicArray((*(d for n, d in enumerate(array.dims) if n not in (a, b)), length), array.dtype)
+    dims = (*(d for n, d in enumerate(array.dims) if n not in (a, b)), length)
+    return SymbolicArray(dims, array.dtype, contents=array.contents.some, memory=array.memory)
 
 
 @method("trace")
@@ -175,6 +292,8 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
     """Return a product: over the last axis of the one and the last but one of the other."""
     path, left, right = here(), dims_of(array), dims_of(other)
     kind = common_dtype([array, other])
+    if out is not None:
+        return _dot_into(out, dot(array, other))
     if not left or not right:
         return SymbolicArray((*left, *right), kind)
     undo = path.doing("dot", [left, right])
@@ -185,18 +304,27 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
     return SymbolicArray((*left[:-1], *right[:-2], *(right[-1:] if len(right) > 1 else ())), kind)
 
 
+def _dot_into(out: Any, found: Any) -> Any:
+    assign_out(out, found.dims, found.dtype, "unsafe")
+    if out.dtype != found.dtype:
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions)")
+    return out
+
+
 @method("clip")
 def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Return the elements within two bounds."""
-    bounds = [b for b in (min, max) if b is not None and b is not NO_VALUE]
-    if not bounds:
-        return apply(np.positive, "__call__", array, out=out)
-    if len(bounds) == 2:
-        return apply(_CLIP, "__call__", array, *bounds, out=out)
-    return apply(np.maximum if min is not None else np.minimum, "__call__", array, *bounds, out=out)
+    low, high = (None if b is NO_VALUE else b for b in (min, max))
+    if low is None and high is None:
+        return apply(np.positive, "__call__", array, out=out, **options)
+    if low is not None and high is not None:
+        return apply(_CLIP, "__call__", array, low, high, out=out, **options)
+    ufunc, bound = (np.maximum, low) if high is None else (np.minimum, high)
+    return apply(ufunc, "__call__", array, bound, out=out, **options)
 
 
 @method("resize")
 def resize(array: Any, *shape: Any, refcheck: bool = True) -> None:
-    """Give an array another shape."""
+    """Give an array another shape; what it has too little is filled with zeros."""
     array.dims = as_dims(shape[0] if len(shape) == 1 else shape)
+    array.forget()

@@ -7,23 +7,28 @@ import importlib
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy import array as real_array
 
 from symbcast.algebra.arithmetic import ceil_divide, subtract
+from symbcast.arrays.contents import Contents, Span
 from symbcast.arrays.data_functions import can_cast, result_type
-from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.functions import stack
+from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into
+from symbcast.arrays.flat import Flat
+from symbcast.arrays.functions import filled_with, stack
+from symbcast.arrays.indices import ramp_contents
+from symbcast.arrays.lists import Listed
 from symbcast.arrays.packages import meet
+from symbcast.arrays.patterns import Pattern
 from symbcast.arrays.standins import StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
 
-_SYMBOLIC = (SymbolicArray, Size, Real)
+_SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat)
 
 
 def _has_symbolic(*args: Any, **options: Any) -> bool:
@@ -62,8 +67,13 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
     if real.__name__ == "require":
         options.pop("requirements", None)
     kind = type(value)
-    if hasattr(kind, "dims"):
-        found = value if dtype is None else value.astype(dtype)
+    if kind is Listed:
+        found = value.array() if dtype is None else value.array().astype(dtype)
+    elif kind is Flat:
+        found = value.copy() if dtype is None else value.copy().astype(dtype)
+    elif hasattr(kind, "dims"):
+        is_copy = real.__name__ == "array" and (options.get("copy", args[0] if args else True) is True)
+        found = (value.copied() if is_copy else value) if dtype is None else value.astype(dtype, copy=is_copy)
     elif kind in (Size, Real):
         return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray((), dtype)
     elif kind in (list, tuple) and not any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value):
@@ -74,7 +84,7 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
         found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
         found = found if dtype is None else found.astype(dtype)
     while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
-        found = SymbolicArray((1, *found.dims), found.dtype)
+        found = found._with((1, *found.dims))
     return found
 
 
@@ -96,10 +106,12 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
         dtype = dtype or (args[1] if len(args) > 1 else None)
         kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
         dims = as_dims(shape)
-        here().broadcast(dims_of(value), dims, rule="unidirectional")
-        return SymbolicArray(dims, kind)
+        put_into(dims, dims_of(value))
+        return SymbolicArray(dims, kind, contents=filled_with(value))
     kind = dtype if dtype is not None else args[0] if args else float
-    return SymbolicArray(as_dims(shape), kind)
+    number = {"zeros": 0, "ones": 1}.get(real.__name__)
+    contents = Contents(is_data=False) if number is None else filled_with(number)
+    return SymbolicArray(as_dims(shape), kind, contents=contents)
 
 
 @stands_for(np.arange)
@@ -114,8 +126,7 @@ def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
     path = here()
     count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
-    span = (low, subtract(high, 1)) if by == 1 else None
-    return SymbolicArray((count,), dtype if dtype is not None else np.intp, None, span)
+    return SymbolicArray((count,), dtype if dtype is not None else np.intp, contents=ramp_contents(low, by, count))
 
 
 @stands_for(np.broadcast_shapes)
@@ -204,9 +215,10 @@ def isscalar(real: Any, element: Any) -> bool:
 @stands_for(builtins.len, is_ours=is_one)
 def length(real: Any, value: Any) -> Any:
     if hasattr(type(value), "dims"):
-        if not value.dims:
+        dims = value.base.dims if type(value) is Listed else value.dims
+        if not dims:
             raise TypeError("len() of unsized object")
-        return value.shape[0]
+        return sized(dims[0], here())
     return real(value)
 
 
@@ -271,8 +283,39 @@ def index(real: Any, value: Any) -> Any:
 
 
 @stands_for(np.tri)
-def tri(real: Any, rows: Any, columns: Any = None, k: Any = 0, dtype: Any = float, **_: Any) -> Any:
-    return SymbolicArray(as_dims((rows, rows if columns is None else columns)), dtype)
+def tri(real: Any, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:  # noqa: N803 - as NumPy has them
+    return _pattern(N, N if M is None else M, "lower", k, dtype)
+
+
+@stands_for(np.eye)
+def eye(
+    real: Any,
+    N: Any,  # noqa: N803
+    M: Any = None,  # noqa: N803
+    k: Any = 0,
+    dtype: Any = float,
+    order: str = "C",
+) -> Any:
+    return _pattern(N, N if M is None else M, "diagonal", k, dtype)
+
+
+@stands_for(np.tril_indices, np.triu_indices)
+def triangle_indices(real: Any, n: Any, k: Any = 0, m: Any = None) -> Any:
+    lower = tri(np.tri, n, m, k if real.__name__ == "tril_indices" else k - 1, bool)
+    return (lower if real.__name__ == "tril_indices" else ~lower).nonzero()
+
+
+def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any, dtype: Any) -> SymbolicArray:
+    if not is_whole(k):
+        return here().fail_to_trace("a diagonal that data decide is not known")
+    path = here()
+    # NumPy takes a number of rows or columns below 0 for none where it makes triangles, and refuses it for diagonals.
+    if kind == "lower":
+        dims = tuple(path.bounds.larger(dim_of(n), 0) for n in (rows, columns))
+    else:
+        dims = as_dims((rows, columns))
+    contents = Contents(span=Span(0, 1, "none"), pattern=Pattern(*dims, kind, dim_of(k)), is_data=False)
+    return SymbolicArray(dims, dtype, contents=contents)
 
 
 @stands_for(math.sqrt, is_ours=is_one)

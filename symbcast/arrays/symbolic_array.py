@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply
+from symbcast.arrays.contents import Contents, Memory, Span
 from symbcast.arrays.dims import here
 from symbcast.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
 from symbcast.paths.places import called_by
 from symbcast.paths.size import sized
-
-Span = tuple[Any, Any]
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -24,14 +23,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     Attributes:
         dims: the sizes of its axes.
         dtype: the type of its elements.
-        truth: whether all elements are known to be true, or all to be false; None where that is not known.
-        span: the least and the greatest of its elements, each of them there, where these are known and there are any.
-        bounds: the least and the greatest that its elements may be, where that is known of elements that are drawn.
-        true_count: how many of its elements are true, once that was asked; empty before.
-        false_count: the same list of the array of which it is the negation; None where it is none.
+        memory: its elements, which it shares with its views.
     """
 
-    __slots__ = ("bounds", "dims", "dtype", "false_count", "span", "true_count", "truth")
+    __slots__ = ("_contents", "_writes", "dims", "dtype", "memory")
     __array_priority__ = 1000.0
     functions: ClassVar[Callable[..., Any]]
     """What works out NumPy's functions; `symbcast.arrays.functions` puts it here, for it stands above this module."""
@@ -42,14 +37,47 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     namespace: ClassVar[Callable[[], Any]]
     """What gives NumPy as traced code sees it: see `symbcast.arrays.replacements`."""
 
-    def __init__(self, dims: Dims, dtype: Any, truth: bool | None = None, span: Span | None = None) -> None:
-        self.dims = dims
+    taken_at: ClassVar[Callable[..., Any]]
+    """What writes at an index: see `symbcast.arrays.writers`."""
+    flattened: ClassVar[Callable[..., Any]]
+    """What makes the iterator over the elements: see `symbcast.arrays.flat`."""
+
+    def __init__(  # noqa: PLR0913 - what is known of an array
+        self,
+        dims: Dims,
+        dtype: Any,
+        truth: bool | None = None,
+        span: tuple[Any, ...] | None = None,
+        *,
+        contents: Contents | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         self.dtype = np.dtype(dtype)
-        self.truth = truth
-        self.span = span
-        self.bounds: Span | None = None
-        self.true_count: list[Any] = []
-        self.false_count: list[Any] | None = None
+        self.dims = dims
+        if self.dtype.subdtype is not None:
+            self.dtype, inner = self.dtype.subdtype
+            self.dims = (*dims, *inner)
+        self._contents = contents or Contents(truth, None if span is None else Span(*span))
+        self.memory = memory or Memory()
+        self._writes = self.memory.writes
+
+    @property
+    def contents(self) -> Contents:
+        """What is known of the elements, unless they were changed since."""
+        if self._writes != self.memory.writes:
+            self._contents = Contents(is_data=self._contents.is_data)
+            self._writes = self.memory.writes
+        return self._contents
+
+    @property
+    def truth(self) -> bool | None:
+        """Whether all elements are true, or all are false; None where that is not known."""
+        return self.contents.truth
+
+    @property
+    def span(self) -> Span | None:
+        """Bounds of the elements, where they are known."""
+        return self.contents.span
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -120,18 +148,21 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     base = None
     device = "cpu"
-    device = "cpu"
 
     @property
-    def flat(self) -> SymbolicArray:
+    def flat(self) -> Any:
         """The elements one after the other."""
-        found: SymbolicArray = self.reshape(-1)
-        return found
+        return SymbolicArray.flattened(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
 
     @property
     def T(self) -> SymbolicArray:
         """The array with its axes turned round."""
-        return self._with(self.dims[::-1])
+        found: SymbolicArray = self.transpose()
+        return found
 
     @property
     def mT(self) -> SymbolicArray:
@@ -142,7 +173,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def real(self) -> SymbolicArray:
         """The real parts."""
-        return SymbolicArray(self.dims, np.empty(0, self.dtype).real.dtype)
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).real.dtype, memory=self.memory)
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -151,17 +182,19 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def imag(self) -> SymbolicArray:
         """The imaginary parts."""
-        return SymbolicArray(self.dims, np.empty(0, self.dtype).imag.dtype)
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).imag.dtype, memory=self.memory)
 
     @imag.setter
     def imag(self, value: Any) -> None:
         self.imag[...] = value
 
     def _with(self, dims: Dims) -> SymbolicArray:
-        """Return the same elements in another shape."""
-        found = SymbolicArray(dims, self.dtype, self.truth, self.span)
-        found.bounds = self.bounds
-        return found
+        """Return the same elements in another shape, or in another order in the same shape."""
+        return SymbolicArray(dims, self.dtype, contents=self.contents.moved, memory=self.memory)
+
+    def same(self) -> SymbolicArray:
+        """Return the same elements in the same order and shape."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents, memory=self.memory)
 
     # As a value of Python.
 
@@ -194,16 +227,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return SymbolicArray.taken(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from symbcast.arrays.dims import dims_of
+        SymbolicArray.taken_at(self, key, value)
 
-        place = self[key]
-        self.forget()
-        here().broadcast(_squeezed(dims_of(value), len(place.dims)), place.dims, rule="unidirectional")
-
-    def forget(self) -> None:
-        """Take it that the elements are others now."""
-        self.truth = self.span = self.bounds = self.false_count = None
-        self.true_count = []
+    def forget(self, *written: Any) -> None:
+        """Drop what is known of the elements, of views too: they were ``written``."""
+        is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
+        self.memory.writes += 1
+        self.contents.is_data |= is_data
 
     def _as_number(self, *_: Any) -> Any:
         if self.dtype.kind not in "biu":
@@ -215,10 +245,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     __hash__ = None  # type: ignore[assignment]
 
     def __copy__(self) -> SymbolicArray:
-        return self._with(self.dims)
+        return self.copied()
 
     def __deepcopy__(self, memo: Any) -> SymbolicArray:
-        return self._with(self.dims)
+        return self.copied()
+
+    def copied(self) -> SymbolicArray:
+        """Return a copy, which shares no elements."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents)
 
     def __reduce__(self) -> Any:
         raise TypeError("a symbolic array lives as long as the trace that it is of")
@@ -226,11 +260,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
         if method is not None:
-            return lambda *args, **options: method(self, *args, **options)
+            return lambda *args, **options: decided_by(method(self, *args, **options), self, *args, *options.values())
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'ndarray' object has no attribute {name!r}")
         return here().fail_to_trace(f"the method {name} of an array is not known")
 
+
+_CONSTANT = Contents(is_data=False)
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """The methods of arrays by name; those of one field are in one module."""
@@ -246,8 +282,27 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-def _squeezed(dims: Dims, rank: int) -> Dims:
-    """Return the shape of a value that is put into a place: ones in front of it do not count."""
-    while len(dims) > rank and dims[0] == 1:
-        dims = dims[1:]
-    return dims
+def contents_of(value: Any) -> Contents:
+    """Return what is known of the elements of an array, a list of arrays, a number or a size."""
+    if hasattr(type(value), "dims"):
+        found: Contents = value.contents
+        return found
+    if type(value) in (list, tuple):
+        return Contents(is_data=any(contents_of(v).is_data for v in value))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+        return Contents(span=Span(int(value.min()), int(value.max())), is_data=False)
+    return _CONSTANT
+
+
+def is_of_data(*values: Any) -> bool:
+    """Return whether the values of arguments decide the elements of some array."""
+    return any(contents_of(v).is_data for v in values)
+
+
+def decided_by(found: Any, *values: Any) -> Any:
+    """Return arrays that were made of some values: where no data are among these, sizes alone decide the elements."""
+    if not is_of_data(*values):
+        for array in found if isinstance(found, (tuple, list)) else (found,):
+            if type(array) is SymbolicArray:
+                array.contents.is_data = False
+    return found

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from symbcast.arrays.contents import Contents, Span
 from symbcast.arrays.dims import axes_of, broadcast_together, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
+from symbcast.arrays.indices import check_indices, ramp_contents
 from symbcast.arrays.results import given_back, known_type, resolved
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.spans import contents_after
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
+from symbcast.arrays.writers import assign_out, write_at, write_out
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
 from symbcast.paths.asker import Arrays
@@ -34,7 +38,7 @@ def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
     path = here()
     undo = path.doing(ufunc.__name__, [dims_of(v) for v in inputs])
     try:
-        return _apply(ufunc, method, inputs, outs, options)
+        return decided_by(_apply(ufunc, method, inputs, outs, options), *inputs, *options.values())
     finally:
         undo()
 
@@ -47,16 +51,17 @@ def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...]
             return _elementwise(ufunc, inputs, outs, options)
         case "outer":
             left, right = (dims_of(v) for v in inputs)
-            spread = SymbolicArray((*left, *(1,) * len(right)), known_type(dtype_of(inputs[0])))
+            kind, contents = known_type(dtype_of(inputs[0])), contents_of(inputs[0]).spread
+            spread = SymbolicArray((*left, *(1,) * len(right)), kind, contents=contents)
             return _elementwise(ufunc, (spread, inputs[1]), outs, options)
         case "reduce":
             return reduced(ufunc, inputs[0], *inputs[1:], outs=outs, **options)
         case "accumulate":
-            (data,) = inputs[:1]
-            axes_of(options.get("axis", inputs[1] if len(inputs) > 1 else 0), data.ndim)
-            return given_back(outs, SymbolicArray(data.dims, _accumulated(ufunc, data.dtype, options.get("dtype"))))
+            return accumulated(ufunc, *inputs, outs=outs, **options)
+        case "reduceat":
+            return _reduced_at(ufunc, *inputs, outs=outs, **options)
         case "at":
-            return None
+            return write_at(ufunc, *inputs, **options)
     return here().fail_to_trace(f"numpy.{ufunc.__name__}.{method} is not known")
 
 
@@ -117,27 +122,43 @@ _OPERATIONS: dict[str, Any] = {
 
 
 def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    path = here()
-    where = options.get("where", True)
+    where, dtype, casting = _options(ufunc, **options)
     shapes = [dims_of(v) for v in inputs]
     if where is not True:
         shapes.append(dims_of(where))
     dims = broadcast_together(shapes)
-    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
+    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
+    for given, kind in zip(outs, dtypes, strict=False):
+        if given is not None:
+            here().broadcast(dims, dims_of(given), rule="unidirectional")
+            dims = dims_of(given)
+            write_out(given, kind, casting)
+    found = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
+    return given_back(outs, *found)
+
+
+def _options(  # noqa: PLR0913 - as NumPy has them
+    ufunc: Any,
+    *,
+    where: Any = True,
+    dtype: Any = None,
+    casting: str = "same_kind",
+    order: str = "K",
+    subok: bool = True,
+) -> tuple[Any, Any, str]:
+    """Return the options of a call that shapes and types depend on; any other one is not known."""
+    return where, dtype, casting
+
+
+def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> Contents:
+    if where is not True:
+        return Contents(is_data=is_of_data(*inputs, where))
     truth = TRUE_OF_FINITE.get(ufunc.__name__)
     if truth is None or not all(map(_is_finite, inputs)):
         truth = _truth(ufunc, inputs)
-    if outs:
-        for given in outs:
-            if given is not None:
-                path.broadcast(dims, dims_of(given), rule="unidirectional")
-                dims = dims_of(given)
-                if isinstance(given, SymbolicArray) or hasattr(type(given), "dims"):
-                    given.forget()
-    found = [SymbolicArray(dims, dtype, truth) for dtype in dtypes]
-    if ufunc.__name__ in ("logical_not", "invert") and type(inputs[0]) is SymbolicArray:
-        found[0].false_count = inputs[0].true_count
-    return given_back(outs, *found)
+    found = contents_after(ufunc, inputs) if ufunc.nout == 1 else Contents(is_data=is_of_data(*inputs))
+    found.truth = truth
+    return found
 
 
 def _is_finite(value: Any) -> bool:
@@ -150,8 +171,13 @@ def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
     """Return what is known of the truth of a result, of that of its operands."""
     known = [getattr(v, "truth", None) for v in inputs]
     match ufunc.__name__:
+        case "not_equal" if known[0] is not None and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
+            return known[0]
         case "logical_not" | "invert":
-            return None if known[0] is None else not known[0]
+            is_number = ufunc.__name__ == "invert" and dtype_of(inputs[0]) != np.dtype(bool)
+            return None if known[0] is None or is_number else not known[0]
+        case "bitwise_and" if any(dtype_of(v) not in (np.dtype(bool), np.bool_) for v in inputs):
+            return False if False in known else None
         case "logical_and" | "bitwise_and" | "multiply":
             return False if False in known else True if None not in known else None
         case "logical_or" | "bitwise_or":
@@ -177,28 +203,108 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     """Return a reduction along some axes; one that begins with nothing requires elements."""
     path, dims = here(), dims_of(data)
     axes = axes_of(axis, len(dims))
+    begins = ufunc.identity is not None or (initial is not np._NoValue and initial is not None)
     if where is not True:
+        if np.dtype(dtype_of(where)).kind != "b":
+            raise TypeError("Cannot cast array data to bool according to the rule 'safe'")
+        if not begins:
+            raise ValueError(f"reduction operation {ufunc.__name__!r} does not have an identity")
+        if len(dims_of(where)) > len(dims):
+            raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         path.broadcast(dims_of(where), dims, rule="unidirectional")
     found = reduce(path, dims, axes, keepdims=bool(keepdims))
-    if ufunc.identity is None and (initial is np._NoValue or initial is None):
+    if not begins:
         for n in axes:
             path.require(
                 at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
             )
-    truth = getattr(data, "truth", None)
     kind = _accumulated(ufunc, data.dtype, dtype)
-    if truth is not None and ufunc.__name__ in ("logical_and", "logical_or") and not found:
-        empty = (
-            path.ask(any_of(equal(dims[n], 0) for n in axes)) if truth is (ufunc.__name__ == "logical_or") else False
-        )
-        truth = truth != empty
-    else:
-        truth = None
     outs = outs or ((out,) if out is not None else ())
     for given in outs:
-        for left, right in zip(dims_of(given), found, strict=True):
-            path.equal(left, right, "the output must have the shape of the result")
-    return given_back(outs, SymbolicArray(found, kind, truth))
+        if given is not None:
+            assign_out(given, found, kind)
+    truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not found else None
+    contents = Contents(truth, _reduced_span(ufunc, data, axes), is_data=is_of_data(data, where))
+    return given_back(outs, SymbolicArray(found, kind, contents=contents))
+
+
+def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
+    """Return whether all elements, or any, are true where that is known of each; none are in an empty array."""
+    truth: bool | None = getattr(data, "truth", None)
+    if truth is None or ufunc.__name__ not in ("logical_and", "logical_or"):
+        return None
+    if truth is not (ufunc.__name__ == "logical_or"):
+        return truth
+    return truth != here().ask(any_of(equal(d, 0) for d in dims))
+
+
+def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
+    """Return the bounds of greatest and least elements."""
+    span = contents_of(data).span
+    if span is None or ufunc.__name__ not in ("maximum", "minimum"):
+        return None
+    if not span.is_exact or len(axes) < len(data.dims):
+        return span.bounds
+    end = span.high if ufunc.__name__ == "maximum" else span.low
+    return Span(end, end)
+
+
+def accumulated(  # noqa: PLR0913 - as NumPy has them
+    ufunc: Any, data: Any, axis: Any = 0, dtype: Any = None, out: Any = None, *, outs: tuple[Any, ...] = ()
+) -> Any:
+    """Return what a function makes of the elements up to each one along an axis."""
+    dims = dims_of(data)
+    if not dims:
+        raise TypeError("cannot accumulate on a scalar")
+    axes_of(axis, len(dims))
+    kind = _accumulated(ufunc, data.dtype, dtype)
+    outs = outs or ((out,) if out is not None else ())
+    for given in outs:
+        if given is not None:
+            # NumPy takes some outputs of other shapes, with two and more axes or no elements; which is not known here.
+            is_known = len(dims) != len(dims_of(given)) or all(map(_is_same, dims, dims_of(given)))
+            if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(given))))):
+                here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not known")
+            assign_out(given, dims, kind)
+    return given_back(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    return here().ask(equal(left, right))
+
+
+def _accumulated_contents(ufunc: Any, data: Any) -> Contents:
+    """Return the contents of sums: those of the same number are a ramp."""
+    contents = contents_of(data)
+    if ufunc.__name__ == "add" and len(data.dims) == 1 and contents.span is not None:
+        low, high, _ = contents.span
+        if low == high and isinstance(low, int) and low:
+            return ramp_contents(low, low, data.dims[0])
+    return Contents(is_data=contents.is_data)
+
+
+def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
+    ufunc: Any,
+    data: Any,
+    indices: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    outs: tuple[Any, ...] = (),
+) -> Any:
+    """Return reductions of the parts of an axis that begin at indices; those must not be negative."""
+    dims, shape = dims_of(data), dims_of(indices)
+    if len(shape) != 1:
+        raise ValueError("object of too small depth for desired array")
+    (place,) = axes_of(axis, len(dims))
+    check_indices(here(), indices, dims[place], shape, is_from_front=True)
+    found = (*dims[:place], *shape, *dims[place + 1 :])
+    kind = _accumulated(ufunc, data.dtype, dtype)
+    outs = outs or ((out,) if out is not None else ())
+    if any(o is not None for o in outs):
+        here().fail_to_trace("reduceat with an output is not known")
+    return SymbolicArray(found, kind, contents=Contents(is_data=is_of_data(data, indices)))
 
 
 @lru_cache(maxsize=1024)
