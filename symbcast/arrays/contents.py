@@ -3,43 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any
 
-if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.arrays.patterns import Pattern
-
-
-class Span(NamedTuple):
-    """Bounds of the integers in an array. A span says nothing of an array without elements.
-
-    Attributes:
-        low: the lower bound.
-        high: the upper bound.
-        occurs: which integers are elements: every one from `low` to `high` (``"all"``), both bounds (``"ends"``), some
-            of an array in which these occur (``"part"``), or any within the bounds that data decide (``"none"``).
-    """
-
-    low: Dim
-    high: Dim
-    occurs: Literal["all", "ends", "part", "none"] = "ends"
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether both bounds occur."""
-        return self.occurs in ("all", "ends")
-
-    @property
-    def bounds(self) -> Span:
-        """The same bounds for some of the elements, which need not include the bounds themselves."""
-        return self._replace(occurs="none" if self.occurs == "none" else "part")
-
-
-class Ramp(NamedTuple):
-    """Elements of an array of one axis: ``first``, ``first + step``, and so on."""
-
-    first: Dim
-    step: int
+from symbcast.arrays.integers import Ramp, Span
+from symbcast.arrays.patterns import Pattern
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import (
     as_dims,
     axes_of,
@@ -22,6 +22,7 @@ from symbcast.arrays.dims import (
 )
 from symbcast.arrays.functions import as_array, known
 from symbcast.arrays.indices import check_indices
+from symbcast.arrays.integers import Span
 from symbcast.arrays.methods import ravel
 from symbcast.arrays.patterns import Pattern
 from symbcast.arrays.spans import places_along

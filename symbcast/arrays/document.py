@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.characters import clipped, cut, sizes_text, visible
 from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import FALSE, TRUE
+from symbcast.logic.formulas import FALSE, TRUE, all_of
 from symbcast.show.document import (
     NOTHING,
     Conjunction,
@@ -51,13 +51,21 @@ def verdict_words(report: TraceAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.ALWAYS:
-            return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
+            return _all_sizes(report)
+        case Verdict.SOMETIMES if report.formula == TRUE:
+            return f"{_all_sizes(report)}, if the data suit"
         case Verdict.SOMETIMES:
             return "works for some sizes only"
+        case Verdict.UNKNOWN if report.complete:
+            return "was followed everywhere, and what comes of it was not decided"
         case Verdict.NEVER:
             return "works for no sizes"
         case Verdict.UNKNOWN:
             return "was not followed everywhere: for some sizes nothing is known"
+
+
+def _all_sizes(report: TraceAnswer) -> str:
+    return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
 def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]:
@@ -87,6 +95,8 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     if report.formula not in (TRUE, FALSE):
         yield field("condition", code(namer.formula(report.formula), NOTHING), most=3)
+    if report.suitable.data:
+        yield field("of the data", code(namer.formula(all_of(report.suitable.data))), most=3)
     yield field("assuming", code("; ".join(report.assumptions), longest=160) if report.assumptions else (), most=2)
     if not report.complete:
         where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"

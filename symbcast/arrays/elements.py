@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, common_dtype, dims_of, here
 from symbcast.arrays.indices import check_indices, counted, indexed
+from symbcast.arrays.integers import Span
 from symbcast.arrays.lists import Listed
 from symbcast.arrays.methods import NO_VALUE, ravel
 from symbcast.arrays.spans import places_along

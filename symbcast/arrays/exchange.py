@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.explanation.names import Namer
+from symbcast.logic.formulas import all_of
 from symbcast.report.json import sizes
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def report_to_dict(report: TraceAnswer) -> dict[str, Any]:
         "complete": report.complete,
         "paths": report.paths,
         "condition": namer.formula(report.formula),
+        "data_condition": namer.formula(all_of(report.suitable.data)),
         "unexplored": str(report.unexplored),
         "unconfirmed": str(report.unconfirmed),
         "witness": report.witness(),

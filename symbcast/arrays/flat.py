@@ -59,7 +59,8 @@ class Flat:
 
     def copy(self) -> SymbolicArray:
         """Return the elements on one axis."""
-        return ravel(self.base).copied()
+        found: SymbolicArray = ravel(self.base).copied()
+        return found
 
     def __getitem__(self, key: Any) -> SymbolicArray:
         if _is_everything(key):

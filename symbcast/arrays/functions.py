@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import (
     as_dims,
     axes_of,
@@ -26,6 +26,7 @@ from symbcast.arrays.dims import (
     here,
     put_into,
 )
+from symbcast.arrays.integers import Span
 from symbcast.arrays.methods import dot
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by
 from symbcast.arrays.writers import assign_out, copy_to, fill_diagonal, place, put_mask, write_out

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.arrays.contents import Contents, Ramp, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.integers import Ramp, Span
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data
 from symbcast.logic.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.operators.context import Dims

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply, subtract
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import as_dims, axes_of, common_dtype, dims_of, here
+from symbcast.arrays.integers import Span
 from symbcast.arrays.symbolic_array import SymbolicArray, method
 from symbcast.arrays.ufuncs import accumulated, apply, reduced
 from symbcast.arrays.writers import assign_out, check_cast
@@ -57,7 +58,8 @@ def ravel(array: Any, order: str = "C") -> SymbolicArray:
 @method("flatten")
 def flatten(array: Any, order: str = "C") -> SymbolicArray:
     """Return a copy of the elements on one axis."""
-    return ravel(array, order).copied()
+    found: SymbolicArray = ravel(array, order).copied()
+    return found
 
 
 @method("transpose", "permute_dims")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.arrays.contents import Span
+from symbcast.arrays.integers import Span
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim

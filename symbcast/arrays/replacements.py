@@ -13,12 +13,13 @@ import numpy as np
 from numpy import array as real_array
 
 from symbcast.algebra.arithmetic import ceil_divide, subtract
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.data_functions import can_cast, result_type
 from symbcast.arrays.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into
 from symbcast.arrays.flat import Flat
 from symbcast.arrays.functions import filled_with, stack
 from symbcast.arrays.indices import ramp_contents
+from symbcast.arrays.integers import Span
 from symbcast.arrays.lists import Listed
 from symbcast.arrays.packages import meet
 from symbcast.arrays.patterns import Pattern
@@ -314,7 +315,7 @@ def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any
         dims = tuple(path.bounds.larger(dim_of(n), 0) for n in (rows, columns))
     else:
         dims = as_dims((rows, columns))
-    contents = Contents(span=Span(0, 1, "none"), pattern=Pattern(*dims, kind, dim_of(k)), is_data=False)
+    contents = Contents(span=Span(0, 1, "none"), pattern=Pattern(dims[0], dims[1], kind, dim_of(k)), is_data=False)
     return SymbolicArray(dims, dtype, contents=contents)
 
 

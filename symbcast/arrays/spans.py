@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import dims_of, here
 from symbcast.arrays.indices import ramp_contents
+from symbcast.arrays.integers import Span
 from symbcast.arrays.symbolic_array import contents_of, is_of_data
 from symbcast.paths.size import dim_of, is_whole
 
@@ -121,9 +122,9 @@ def _multiply(path: Path, a: Span, b: Span) -> Span | None:
         by = next((s for s in (a, b) if s.low == s.high and path.bounds.is_at_least(s.low, 0)), None)
         if by is None:
             return None
-    one = 1 in (a.low if a.low == a.high else 0, b.low if b.low == b.high else 0)
+    is_by_one = 1 in (a.low if a.low == a.high else 0, b.low if b.low == b.high else 0)
     occurs = _weaker(a, b)
-    return Span(multiply(a.low, b.low), multiply(a.high, b.high), occurs if one or occurs != "all" else "ends")
+    return Span(multiply(a.low, b.low), multiply(a.high, b.high), occurs if is_by_one or occurs != "all" else "ends")
 
 
 def _floor_divide(path: Path, a: Span, b: Span) -> Span | None:

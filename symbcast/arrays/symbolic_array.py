@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply
-from symbcast.arrays.contents import Contents, Memory, Span
+from symbcast.arrays.contents import Contents, Memory
 from symbcast.arrays.dims import here
+from symbcast.arrays.integers import Span
 from symbcast.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
 from symbcast.paths.places import called_by

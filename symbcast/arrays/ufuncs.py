@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import axes_of, broadcast_together, dims_of, dtype_of, here
 from symbcast.arrays.generalized import generalized
 from symbcast.arrays.indices import check_indices, ramp_contents
+from symbcast.arrays.integers import Span
 from symbcast.arrays.results import given_back, known_type, resolved
 from symbcast.arrays.spans import contents_after
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
@@ -172,7 +173,7 @@ def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
     known = [getattr(v, "truth", None) for v in inputs]
     match ufunc.__name__:
         case "not_equal" if known[0] is not None and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
-            return known[0]
+            return bool(known[0])
         case "logical_not" | "invert":
             is_number = ufunc.__name__ == "invert" and dtype_of(inputs[0]) != np.dtype(bool)
             return None if known[0] is None or is_number else not known[0]
@@ -235,7 +236,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
         return None
     if truth is not (ufunc.__name__ == "logical_or"):
         return truth
-    return truth != here().ask(any_of(equal(d, 0) for d in dims))
+    return bool(truth != here().ask(any_of(equal(d, 0) for d in dims)))
 
 
 def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:

@@ -53,7 +53,7 @@ def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
     out.contents.is_data = True
 
 
-def check_cast(dtype: Any, into: Any, casting: str) -> None:
+def check_cast(dtype: Any, into: Any, casting: Any) -> None:
     """Raise `TypeError` where a type is not cast into another one by a rule of NumPy's."""
     if dtype not in WEAK.values() and not np.can_cast(np.dtype(dtype), into, casting):
         raise TypeError(f"Cannot cast array data from {np.dtype(dtype)} to {into} according to the rule {casting!r}")

@@ -14,11 +14,14 @@ from symbcast.paths.exploration import Exploration, Outcome
 from symbcast.paths.places import Place
 from symbcast.paths.regions import Branch, End, Regions
 from symbcast.paths.steps import Step
+from symbcast.paths.suitable import Suitable, always_held, divided
+from symbcast.program.assumptions import Assumption
 from symbcast.program.premises import knowledge
 from symbcast.program.scope import Scope
 from symbcast.solver.decision import Decision
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.knowledge import Knowledge
+from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class PathsAnswer:
     """For which sizes a run works, and what it does in which case.
 
     Nothing is worked out before it is asked for. Where not every path was followed (`complete` is False), `condition`
-    is when it is known to work, `unexplored` says for which sizes nothing is known, and the verdict is unknown.
+    is when it is known to work, `unexplored` says for which sizes nothing is known, and the verdict is unknown. The
+    condition is about the sizes of inputs: what data decide is in `data_condition`.
     """
 
     def __init__(self, scope: Scope, exploration: Exploration) -> None:
@@ -87,15 +91,38 @@ class PathsAnswer:
 
     @property
     def condition(self) -> Boolean:
-        """When the run works, as a sympy Boolean in few clauses; as far as it was followed."""
+        """When the run works, as a sympy Boolean over the sizes of its inputs; as far as it was followed.
+
+        Where data decide too, it is necessary, and sufficient for suitable data: see `data_condition`.
+        """
         from symbcast.logic.booleans import to_sympy
 
         return to_sympy(self.formula)
 
-    @cached_property
+    @property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide."""
+        from symbcast.logic.booleans import conjunction
+
+        return conjunction(self.suitable.data)
+
+    @property
     def formula(self) -> Formula:
-        """The same as a formula."""
-        return self._region(lambda end: end.kind == "value")
+        """The condition as a formula."""
+        return self.suitable.inputs
+
+    @cached_property
+    def suitable(self) -> Suitable:
+        """What must hold of inputs alone, and of data."""
+        whole = self._region(lambda end: end.kind == "value")
+        own = frozenset(self.exploration.data)
+        found = divided(whole, own, self.always, self.input_knowledge) if own else Suitable(whole)
+        return found._replace(inputs=self._conditions.short(found.inputs)) if found.data else found
+
+    @cached_property
+    def always(self) -> list[Formula]:
+        """What holds of data at all sizes, such as that no more elements are true than there are."""
+        return always_held(self._branches) if self.exploration.data else []
 
     @cached_property
     def unexplored(self) -> Condition:
@@ -117,8 +144,18 @@ class PathsAnswer:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never; unknown where it was not followed everywhere."""
-        return self.decision.verdict if self.complete else Verdict.UNKNOWN
+        """Whether the run works always, sometimes or never; unknown where it was not followed everywhere.
+
+        It does not work always where data may make it fail: then it works sometimes, also where `condition` is true.
+        """
+        if not self.complete:
+            return Verdict.UNKNOWN
+        found = self.decision.verdict
+        if not self.suitable.data or found is Verdict.NEVER:
+            return found
+        if not self.suitable.is_proved:
+            return Verdict.UNKNOWN
+        return Verdict.SOMETIMES if found is Verdict.ALWAYS else found
 
     @property
     def reason(self) -> str:
@@ -131,6 +168,8 @@ class PathsAnswer:
             made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
             left = len(self.exploration.pending)
             return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {self.paths}{made}"
+        if not self.suitable.is_proved:
+            return "whether some data suit at all sizes of the condition was not decided"
         return self.decision.reason
 
     @cached_property
@@ -156,25 +195,29 @@ class PathsAnswer:
         return end.error if branch is None else branch.end.error
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which the run works; None where there are none that are known."""
+        """Return the smallest sizes of inputs at which the run works; None where there are none that are known."""
         return self._named(self.decision.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which the run fails; None where there are none that are known."""
+        """Return the smallest sizes of inputs at which the run fails whatever the data; None where none are known."""
         if self.complete:
             return self._named(self.decision.counterexample())
-        failing = self._region(lambda end: end.kind not in ("value", "open"))
-        return self._named(Decision(self.knowledge, [failing]).witness())
+        followed = self._region(lambda end: end.kind in ("value", "open"))
+        own = frozenset(self.exploration.data)
+        possible = divided(followed, own, self.always, self.input_knowledge).inputs
+        return self._named(Decision(self.input_knowledge, [negate(possible)]).witness())
 
     def at(self, **sizes: int) -> Case | None:
-        """Return the case that some sizes are in; None where that is not known."""
-        return next((c for c in self.cases if holds_at(c.when.formula, self._sizes(sizes))), None)
+        """Return the case that some sizes are in; None where that is not known, or data decide."""
+        given = {s: sizes[name] for s, name in self.names.items() if name in sizes or s in self.scope.names}
+        known = (c for c in self.cases if symbols_in(c.when.formula).keys() <= given.keys())
+        return next((c for c in known if holds_at(c.when.formula, given)), None)
 
     def guard(self) -> Guard:
-        """Return the condition as a Python predicate of the sizes by name."""
+        """Return the condition as a Python predicate of the sizes of inputs by name."""
         from symbcast.guards import python_guard
 
-        return python_guard(self.formula, self.names)
+        return python_guard(self.formula, self.scope.names)
 
     @cached_property
     def names(self) -> Mapping[Symbol, str]:
@@ -185,6 +228,13 @@ class PathsAnswer:
     def knowledge(self) -> Knowledge:
         """What is assumed of the sizes."""
         return knowledge(tuple(self.names), self.scope.assumptions, self.scope.min_size)
+
+    @cached_property
+    def input_knowledge(self) -> Knowledge:
+        """What is assumed of the sizes of inputs."""
+        if not self.exploration.data:
+            return self.knowledge
+        return knowledge(tuple(self.scope.names), self.scope.assumptions, self.scope.min_size)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict.value}, {self.paths} path{'s' * (self.paths != 1)}>"
@@ -197,13 +247,22 @@ class PathsAnswer:
     @cached_property
     def decision(self) -> Decision:
         """What was decided of the condition."""
-        return Decision(self.knowledge, clauses(self.formula))
+        return Decision(self.input_knowledge, clauses(self.formula))
+
+    @cached_property
+    def data_decision(self) -> Decision:
+        """What was decided of what is asked of data too, at sizes of inputs that the condition lets through."""
+        asked = [*clauses(self.formula), *self.suitable.data]
+        return Decision(self.data_knowledge, asked)
+
+    @cached_property
+    def data_knowledge(self) -> Knowledge:
+        """What is assumed of all sizes, and what always holds of those that data decide."""
+        given = [*self.scope.assumptions, *map(Assumption, self.always)]
+        return knowledge(tuple(self.names), given, self.scope.min_size)
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
-        return None if sizes is None else {name: sizes[s] for s, name in self.names.items()}
-
-    def _sizes(self, sizes: Mapping[str, int]) -> dict[Symbol, int]:
-        return {s: sizes[name] for s, name in self.names.items()}
+        return None if sizes is None else {name: sizes[s] for s, name in self.scope.names.items()}
 
     def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
         return self._conditions.short(self._regions.of(is_wanted))
@@ -238,10 +297,12 @@ class PathsAnswer:
         return list(found.values())
 
     def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
-        """Return the path that is taken at some sizes, where it fails."""
-        for branch in self.failing:
-            if branch.end.kind == "error" and all(holds_at(s.formula, sizes) for s in branch.steps):
-                return branch
+        """Return the path that is taken at some sizes, where it fails; for data that lead there, if none are given."""
+        for number in range(4 if self.exploration.data.keys() - sizes.keys() else 1):
+            at: dict[Symbol, int] = {**dict.fromkeys(self.exploration.data, number), **sizes}
+            for branch in self.failing:
+                if branch.end.kind == "error" and all(holds_at(s.formula, at) for s in branch.steps):
+                    return branch
         return None
 
 

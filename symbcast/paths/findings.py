@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.terms import symbols_of
 from symbcast.explanation.names import Namer
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import FALSE, Formula
 from symbcast.report.failures import shape_at
 from symbcast.solver.counterexamples import breaking
+from symbcast.solver.normal_form import symbols_in
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from symbcast.operators.context import Dims
     from symbcast.paths.answer import PathsAnswer
     from symbcast.paths.regions import Branch
+    from symbcast.solver.decision import Decision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +70,18 @@ def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
     """Yield what a run asks, the line that fails first where each conjunct does not hold."""
     namer = Namer.of(paths.names)
     decision = paths.decision
-    if decision.verdict is Verdict.ALWAYS:
-        return
-    for clause in decision.clauses:
+    if decision.verdict is not Verdict.ALWAYS:
+        yield from _of_clauses(paths, decision, decision.clauses, namer)
+    if paths.suitable.data and decision.verdict is not Verdict.NEVER:
+        data = paths.data_decision
+        about = [c for c in data.clauses if not paths.exploration.data.keys().isdisjoint(symbols_in(c))]
+        yield from _of_clauses(paths, data, about, namer)
+
+
+def _of_clauses(
+    paths: PathsAnswer, decision: Decision, clauses: Iterable[Formula], namer: Namer
+) -> Iterator[PathFinding]:
+    for clause in clauses:
         sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
         branch = None if sizes is None else paths.failing_at(sizes)
         if branch is not None or paths.complete:
@@ -91,9 +103,22 @@ def _finding(
         operands=operands,
         formula=clause,
         text=text,
-        words="no sizes will do" if clause == FALSE else said,
+        words="no sizes work" if clause == FALSE else said,
         error="" if branch is None else branch.end.error,
-        counterexample=None if sizes is None else {name: sizes[s] for s, name in paths.names.items()},
-        sizes_there="" if sizes is None else " beside ".join(shape_at(o, sizes) for o in operands),
-        fix="" if clause == FALSE else f"call it only where {text}, or check that before",
+        counterexample=None if sizes is None else {name: sizes[s] for s, name in paths.names.items() if s in sizes},
+        sizes_there="" if sizes is None else _there(operands, sizes),
+        fix=_fix(paths, clause, text) if clause != FALSE else "",
     )
+
+
+def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
+    """Return operands at some sizes; none of them where data decide a size that is not given."""
+    if any(s not in sizes for o in operands for s in symbols_of(o)):
+        return ""
+    return " beside ".join(shape_at(o, sizes) for o in operands)
+
+
+def _fix(paths: PathsAnswer, clause: Formula, text: str) -> str:
+    if paths.exploration.data.keys().isdisjoint(symbols_in(clause)):
+        return f"call it only where {text}, or check that before"
+    return f"check that the data give {text} before"

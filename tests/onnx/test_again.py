@@ -9,9 +9,9 @@ import pytest
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
 from symbcast.logic.formulas import Comparison, any_of
-from symbcast.onnx.requirements.opened_operations import opened
-from symbcast.onnx.requirements.projection import project
 from symbcast.solver.evaluation import holds_at
+from symbcast.solver.opened_operations import opened
+from symbcast.solver.projection import project
 from symbcast.text import parse_dim
 from symbcast.verdicts import Verdict
 

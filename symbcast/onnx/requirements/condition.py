@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.api.env import ShapeEnv
 from symbcast.logic.booleans import conjunction
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
-from symbcast.onnx.requirements.projection import project
 from symbcast.onnx.requirements.quotients import without_whole_quotients
 from symbcast.program.assumptions import Assumption
 from symbcast.solver.budget import asked
 from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.projection import project
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean

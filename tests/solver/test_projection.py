@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from symbcast.algebra.arithmetic import add, multiply
 from symbcast.algebra.symbols import symbol
 from symbcast.logic.formulas import Comparison, all_of, any_of, at_most, equal, negate
-from symbcast.onnx.requirements.projection import project
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.normal_form import symbols_in
+from symbcast.solver.projection import project
 
 A, B, X, Y = symbols = tuple(map(symbol, ("a", "b", "x", "y")))
 OWN = frozenset((X, Y))

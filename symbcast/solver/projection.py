@@ -31,8 +31,8 @@ from symbcast.logic.formulas import (
     literals,
     negate,
 )
-from symbcast.onnx.requirements.opened_operations import opened
 from symbcast.solver.normal_form import flattened, put_in, symbols_in
+from symbcast.solver.opened_operations import opened
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
