@@ -169,7 +169,7 @@ def byteswap(array: Any, inplace: bool = False) -> SymbolicArray:
 
 
 @method("__array_wrap__", "__array_prepare__")
-def wrapped(array: Any, value: Any, *_: Any) -> Any:
+def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = False) -> Any:
     """Return what a function made, which is to be of this array's class."""
     return value
 
