@@ -28,7 +28,7 @@ from symbcast.arrays.patterns import Pattern
 from symbcast.arrays.spans import places_along
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data
 from symbcast.arrays.writers import assign_out
-from symbcast.logic.formulas import at_most, equal
+from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.paths.size import dim_of, is_whole
 
 
@@ -154,6 +154,14 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             for x, n in zip(given, axes, strict=True):
                 path.equal(x, dims[n], "Shape of weights must be consistent with shape of a along specified axis.")
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    if weights is None:
+        for dim in found.dims:  # what is averaged is divided by how many averages there are
+            path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
+    else:
+        empty = [equal(d, 0) for d in found.dims]
+        for n in axes:
+            reason = "Weights sum to zero, can't be normalized"
+            path.require(any_of([*empty, at_most(1, dims[n])]), reason, ZeroDivisionError)
     return (found, found._with(found.dims)) if returned else found
 
 

@@ -6,9 +6,11 @@ any other code. What is here is what they come down to.
 
 from __future__ import annotations
 
+import inspect
 import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 from types import FunctionType
 from typing import Any
 
@@ -24,6 +26,7 @@ from symbcast.arrays.dims import (
     dims_of,
     dtype_of,
     here,
+    is_symbolic,
     put_into,
 )
 from symbcast.arrays.integers import Span
@@ -43,13 +46,30 @@ _OWN_CODE = True
 
 
 def known(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function stand for some of NumPy's."""
+    """Let a function stand for some of NumPy's. Its flags must be plain: an array has no truth value of its own."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        FUNCTIONS.update(dict.fromkeys(functions, function))
+        FUNCTIONS.update(dict.fromkeys(functions, _with_plain_flags(function)))
         return function
 
     return register
+
+
+def _with_plain_flags(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that ends the path where an array is given for one of its flags."""
+    taken = inspect.signature(function)
+    flags = [n for n, p in taken.parameters.items() if p.annotation == "bool"]
+    if not flags:
+        return function
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        given = taken.bind(*args, **options).arguments
+        if any(is_symbolic(given.get(n)) for n in flags):
+            return here().fail_to_trace("an array as a flag is not known")
+        return function(*args, **options)
+
+    return checked
 
 
 def called(function: Any, args: Any, options: Any) -> Any:

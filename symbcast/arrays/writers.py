@@ -14,7 +14,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.arrays.dims import WEAK, axes_of, dims_of, dtype_of, here, is_symbolic, put_into
 from symbcast.arrays.indices import check_indices, counted, indexed
 from symbcast.arrays.symbolic_array import SymbolicArray, method
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.operators.context import Dims
 from symbcast.paths.size import is_whole
 
@@ -30,8 +30,27 @@ def assign(array: SymbolicArray, key: Any, value: Any) -> None:
     if len(keys) == array.ndim and all(map(is_whole, keys)) and dims_of(value):
         indexed(array, key)
         raise ValueError("setting an array element with a sequence.")
-    put_into(indexed(array, key).dims, dims_of(value))
+    _put_at(array, keys, indexed(array, key).dims, dims_of(value))
     array.forget(value, *keys)
+
+
+def _put_at(array: SymbolicArray, keys: tuple[Any, ...], place: Dims, value: Dims) -> None:
+    """Require that a value be broadcast into what an index takes."""
+    arrays = [k for k in keys if dims_of_index(k)]
+    extra = value[: max(0, len(value) - len(place))]
+    if arrays and extra:
+        is_mask = np.dtype(dtype_of(arrays[0])).kind == "b"
+        if is_mask and len(keys) == 1 and len(dims_of(arrays[0])) == array.ndim:
+            raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input")
+        path = here()
+        if not path.ask(all_of(equal(d, 1) for d in extra)) and path.ask(path.empty(place)):
+            path.fail_to_trace("which values with more axes NumPy writes to no places is not known")
+    put_into(place, value)
+
+
+def dims_of_index(key: Any) -> Dims:
+    """Return the shape of an array of indices; of any other index none."""
+    return dims_of(key) if hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray)) else ()
 
 
 def assign_out(out: Any, found: Dims, dtype: Any, casting: str = "same_kind") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.arithmetic import ceil_divide, floor_divide, multiply
 from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import Comparison
+from symbcast.logic.formulas import Comparison, equal
 from symbcast.paths.asker import Arrays
 from symbcast.solver.evaluation import size_at
 
@@ -42,7 +42,7 @@ class Real:
     2**53. Of any other, what needs its value makes the sizes in it numbers, on this path.
     """
 
-    __slots__ = ("path", "ratio", "recipe", "symbols", "zero_of")
+    __slots__ = ("own_zero", "path", "ratio", "recipe", "symbols", "zero_of")
     ndim, shape, size = 0, (), 1
 
     def __init__(
@@ -59,6 +59,8 @@ class Real:
         self.ratio = ratio
         self.zero_of = zero_of
         """What is 0 where this is, if that is known."""
+        self.own_zero = None if ratio is None else ratio[0]
+        """The same as a dimension, for a number of Python's own: to divide by one that is 0 is an error."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -99,6 +101,9 @@ class Real:
     def _quotient(self, function: Callable[..., Any], above: Any, below: Any) -> Any:
         if isinstance(below, (int, float)) and not hasattr(below, "dtype") and below == 0:
             raise ZeroDivisionError("float division by zero")
+        is_own = type(above) in (int, float) or (type(above) is Real and above.own_zero is not None)
+        if is_own and type(below) is Real and below.own_zero is not None and self.path.ask(equal(below.own_zero, 0)):
+            raise ZeroDivisionError("float division by zero")
         found = self._binary(function, above, below)
         if function is operator.truediv and type(found) is Real:
             found.zero_of = above
@@ -117,10 +122,16 @@ class Real:
         return self._binary(operator.sub, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return self._binary(operator.mul, self, other)
+        return self._multiplied(self._binary(operator.mul, self, other), other)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._binary(operator.mul, other, self)
+        return self._multiplied(self._binary(operator.mul, other, self), other)
+
+    def _multiplied(self, found: Any, other: Any) -> Any:
+        """Return a product, which is 0 where this number is if the other factor is not."""
+        if type(found) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
+            found.own_zero = self.own_zero
+        return found
 
     def __truediv__(self, other: Any) -> Any:
         return self._quotient(operator.truediv, self, other)
