@@ -13,12 +13,16 @@ from symbcast.arrays.dims import dims_of, dtype_of, here
 from symbcast.arrays.results import given_back, resolved
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.writers import write_out
+from symbcast.logic.formulas import at_most
 from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 _OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
+
+_OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
+"""The signatures of NumPy's Fourier transforms."""
 
 Axes: TypeAlias = "list[tuple[int, ...]]"
 
@@ -65,6 +69,8 @@ def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], option
             given = dims_of(outs[number])
             taken = {p % len(given) for p in places}
             rest = tuple(d for n, d in enumerate(given) if n not in taken)
+            if len(rest) != len(loop):
+                path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not known")
             path.broadcast(loop, rest, rule="unidirectional")
             write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
         is_last = places == tuple(range(-len(core), 0))
@@ -95,6 +101,8 @@ def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int],
     for name, place in zip(names, places, strict=True):
         size = int(name) if name.isdecimal() else sizes.setdefault(name, dims[place])
         here().equal(size, dims[place], f"mismatch in the core dimension {name} of the output")
+        if ufunc.signature in _OF_TRANSFORMS and not here().bounds.is_at_least(size, 1):
+            here().require(at_most(1, size), "Invalid number of FFT data points (0) specified")
 
 
 def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
