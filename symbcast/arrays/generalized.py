@@ -13,7 +13,7 @@ from symbcast.arrays.dims import dims_of, dtype_of, here
 from symbcast.arrays.results import given_back, resolved
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.arrays.writers import write_out
-from symbcast.logic.formulas import at_most
+from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], option
         if given is not None and names:
             known = [_bare(n) for n in names if not n.endswith("?") or _bare(n) in sizes]
             _output(ufunc, known, given, _places(axes, len(core_in) + number, len(known)), sizes)
+            if ufunc.signature in _OF_TRANSFORMS:
+                points = any_of([at_most(1, sizes[known[0]]), *(equal(d, 0) for d in loop)])
+                path.require(points, "Invalid number of FFT data points (0) specified")
     missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
     if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
         sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
@@ -101,8 +104,6 @@ def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int],
     for name, place in zip(names, places, strict=True):
         size = int(name) if name.isdecimal() else sizes.setdefault(name, dims[place])
         here().equal(size, dims[place], f"mismatch in the core dimension {name} of the output")
-        if ufunc.signature in _OF_TRANSFORMS and not here().bounds.is_at_least(size, 1):
-            here().require(at_most(1, size), "Invalid number of FFT data points (0) specified")
 
 
 def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
