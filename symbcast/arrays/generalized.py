@@ -27,7 +27,9 @@ _OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
 Axes: TypeAlias = "list[tuple[int, ...]]"
 
 
-def generalized(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def generalized(  # noqa: PLR0912 - a step for each part of a signature
+    ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     path = here()
     if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
         # NumPy raises one error for arrays without axes, and another one for its scalars, which look the same here.
