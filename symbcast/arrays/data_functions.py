@@ -186,6 +186,9 @@ def quantile(
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     whole = (*dims_of(q), *found.dims)
     if out is not None:
+        given = dims_of(out)
+        if len(given) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(given, whole, strict=True)):
+            return path.fail_to_trace("quantiles with an output of another shape are not known")
         assign_out(out, whole, found.dtype)
         return out
     return SymbolicArray(whole, found.dtype)
