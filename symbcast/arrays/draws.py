@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply, subtract
+from symbcast.arrays.contents import Contents, Span
 from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import any_of, at_most, equal
@@ -139,7 +140,7 @@ def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     if given.get("out") is not None:
         return _given_back(given["out"], found)
     if method.__name__ in DISCRETE:
-        return _within(SymbolicArray(found, np.int64), 0, None)
+        return _within(found, np.int64, 0, None)
     return SymbolicArray(found, given.get("dtype", np.float64))
 
 
@@ -234,11 +235,11 @@ def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
         if not any(map(is_symbolic, (low, high))):
             options = {k: v for k, v in given.items() if k != "size"}
             getattr(_prober(real), method.__name__)(**options)
-        return _within(SymbolicArray(dims, kind), 0, None)
+        return _within(dims, kind, 0, None)
     first, last = _whole(low), _whole(high)
     last = last if is_closed else subtract(last, 1)
     path.require(any_of([at_most(first, last), *nothing]), "low >= high")
-    return _within(SymbolicArray(dims, kind), first, last)
+    return _within(dims, kind, first, last)
 
 
 def _whole(value: Any) -> Any:
@@ -247,10 +248,14 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, (int, float, Real, np.generic)) else dim_of(np.asarray(value).item())
 
 
-def _within(found: SymbolicArray, first: Any, last: Any) -> SymbolicArray:
-    """Return an array of whole numbers, from the least that each may be to the greatest; None where that is open."""
-    found.bounds = first, last
-    return found
+def _within(dims: Any, dtype: Any, first: Any, last: Any) -> SymbolicArray:
+    """Return drawn integers, each from ``first`` to ``last``; None if there is no upper bound.
+
+    A draw is not the data of an argument, which a caller could choose to suit: as an index it must lie within the axis
+    whatever is drawn.
+    """
+    span = None if last is None else Span(first, last, "part")
+    return SymbolicArray(dims, dtype, contents=Contents(span=span, is_data=False))
 
 
 def _of_sizes(*sizes: Any) -> SymbolicArray:
@@ -287,6 +292,7 @@ def _shuffle(real: Any, method: Any, x: Any, axis: int = 0) -> None:
     if not x.dims:
         raise TypeError("len() of unsized object")
     axes_of(axis, x.ndim)
+    x.reorder()
 
 
 def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
@@ -312,7 +318,7 @@ def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
         )
     if dims:
         return SymbolicArray((*dims[:place], *drawn, *dims[place + 1 :]), dtype_of(a))
-    return _within(SymbolicArray(drawn, np.int64), 0, subtract(count, 1))
+    return _within(drawn, np.int64, 0, subtract(count, 1))
 
 
 def _check_chances(p: Any, count: Any) -> None:
@@ -338,7 +344,7 @@ def _multinomial(real: Any, method: Any, n: Any, pvals: Any, size: Any = None) -
     if type(real) is np.random.Generator:
         here().require(at_most(1, dims[-1]), "the last dimension of pvals must be greater than 0")
     outer = _shape([SymbolicArray(dims[:-1], float), n], size)
-    return _within(SymbolicArray((*outer, dims[-1]), np.int64), 0, None)
+    return _within((*outer, dims[-1]), np.int64, 0, None)
 
 
 def _multivariate_hypergeometric(
@@ -349,8 +355,7 @@ def _multivariate_hypergeometric(
         raise ValueError("colors must be a one-dimensional sequence of nonnegative integers")
     if not is_symbolic(nsample) and not is_symbolic(colors):
         getattr(_prober(real), drawn.__name__)(colors, nsample)
-    found = SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.int64)
-    return _within(found, 0, None)
+    return _within((*(() if size is None else as_dims(size)), dims[0]), np.int64, 0, None)
 
 
 def _multivariate_normal(real: Any, method: Any, mean: Any, cov: Any, size: Any = None, *_: Any, **__: Any) -> Any:

@@ -236,6 +236,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.memory.writes += 1
         self.contents.is_data |= is_data
 
+    def reorder(self) -> None:
+        """Keep what is known of the elements in any order: they were shuffled, and those of views with them."""
+        moved = self.contents.moved
+        self.memory.writes += 1
+        self._contents, self._writes = moved, self.memory.writes
+
     def _as_number(self, *_: Any) -> Any:
         if self.dtype.kind not in "biu":
             return here().fail_to_trace("a number is made of data")
