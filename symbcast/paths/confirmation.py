@@ -252,7 +252,7 @@ class _Confirming:
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
             alike = [f for f in possible if self._is_alike(f, real, at)]
-            fits = bool(alike)
+            fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
             unlike += [real] if isinstance(real, Raised) and not fits else []
             if has_agreed and not fits and not self.calls.has_data:
@@ -276,6 +276,14 @@ class _Confirming:
             return None
         found = [f for f in (*self._ends, *self._violated) if _hold_at(f.conditions, at)]
         return None if any(map(self._is_open, found)) else found
+
+    def _is_of_data(self, possible: Sequence[_Foreseen], real: Any) -> bool:
+        """Return whether a call fails where a requirement on sizes that data decide may be violated."""
+        if not isinstance(real, Raised):
+            return False
+        steps = (s for f in possible for s in self.outcomes[f.outcome].steps[: f.length])
+        required = (s for s in steps if s.kind == "require" and s.place in real.lines)
+        return any(not self._condition(s.formula).symbols <= self.names.keys() for s in required)
 
     def _is_alike(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
         return self._raises(foreseen, real) if isinstance(real, Raised) else self._returns(foreseen, real, at)
