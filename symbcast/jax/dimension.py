@@ -3,47 +3,92 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.algebra.bounds import reduced_fraction
 from symbcast.logic.formulas import equal
-from symbcast.paths.places import is_call
+from symbcast.paths.path import Path
+from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.steps import Alternative
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from symbcast.algebra.terms import Dim
+    from symbcast.algebra.terms import Dim, Term
+    from symbcast.paths.asker import Asker
 
-_HASH = 0x51D
-_ASKING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "map", "safe_map", "sorted", "min", "max", "index"})
-"""What is called to compare values, and not to look something up."""
+_HASH = 0x51D_5EED_0000
+_COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})
+"""Functions that compare values when they are called; any other call from JAX compares them to look something up."""
+_LOOKING = _COMPARING | {"Counter", "count", "fromkeys", "get", "pop", "remove", "setdefault"}
+"""The same in code of users, which looks up numbers."""
 _UNHEEDED = frozenset({"broadcast_in_dim"})
-"""Functions of JAX that compare shapes and heed it only where arrays are sharded."""
+"""Functions of JAX that compare shapes and use the answer only where arrays are sharded."""
+_DELEGATES = frozenset({"__eq__", "__ne__", "__hash__"})
+"""Methods that compare or hash what they hold, for whoever called them."""
 _JAX = ("/jax/", "/jaxlib/", "\\jax\\", "\\jaxlib\\")
+_ENDED = Path((), Alternative((), {}), 0, {})
+"""Stands for every path that no longer exists; it never runs."""
 
 
 def _is_jax(frame: FrameType) -> bool:
     return any(part in frame.f_code.co_filename for part in _JAX)
 
 
+def _is_lookup(frame: FrameType) -> bool:
+    """Return whether a frame compares or hashes sizes only to find an entry of a cache.
+
+    JAX's caches are compiled: they compare keys below a call, also keys that merely share a few bits of their hash,
+    which differ from process to process. So a lookup must not depend on which sizes are equal, and must not ask.
+    """
+    while frame.f_code.co_name in _DELEGATES and frame.f_back is not None:
+        frame = frame.f_back
+    if not _is_jax(frame):
+        return is_call(frame, _LOOKING)
+    return frame.f_code.co_name in _UNHEEDED or is_subscript(frame) or is_call(frame, _COMPARING)
+
+
 class Dimension(Size):
     """A size on one path, as JAX takes any object with ``dimension_as_value`` for a symbolic dimension.
 
-    It has a hash, for JAX keeps traces by shapes: sizes of two paths are never equal, so that none is taken for another
-    path's. It is the same for all sizes, so that a set of sizes asks which of them are equal, in the same order each
-    time.
+    JAX keeps what it traced by shapes, longer than a path lives. In a lookup a size equals only itself, on its own
+    path: no entry is found on another path, or by numbers. Sizes hold their path weakly, so no entry keeps it alive.
+
+    All sizes of a path have one hash, so that a set of sizes asks which of them are equal, in the same order each time.
+    Where a set may hold numbers too, a size that equals one of them has the hash of that number.
     """
 
-    __slots__ = ()
+    __slots__ = ("_path", "_serial")
+
+    def __init__(self, dim: Term, path: Asker, serial: int = 0) -> None:
+        self._path, self._serial = ref(path), serial
+        super().__init__(dim, path)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return Dimension
 
+    @property
+    def path(self) -> Asker:  # type: ignore[override]
+        """The path that the size is of."""
+        return self._path() or _ENDED
+
+    @path.setter
+    def path(self, path: Asker) -> None:
+        self._path = ref(path)
+
     def __hash__(self) -> int:
-        return _HASH
+        asking = sys._getframe(1)
+        if self.path.is_running() and not _is_lookup(asking):
+            for number in numbers_at_hand(asking):
+                if self.path.ask(equal(self.dim, number)):
+                    return hash(number)
+        return _HASH + self._serial
 
     def __repr__(self) -> str:
         # JAX writes shapes into messages, and into names that nothing depends on.
@@ -53,19 +98,19 @@ class Dimension(Size):
         return str(self.dim)
 
     def __eq__(self, other: object) -> Any:
-        if self._is_foreign(other):
-            return False
-        asking = sys._getframe(1)
-        if is_call(asking, _ASKING) or asking.f_code.co_name in _UNHEEDED:
-            # A trace that was kept is looked up by shapes: one for other sizes, though equal here, need not be found.
-            return type(other) is Dimension and other.dim is self.dim
-        return super().__eq__(other)
+        return self._is_same(other) if self._is_found(other, sys._getframe(1)) else super().__eq__(other)
 
     def __ne__(self, other: object) -> Any:
-        return True if self._is_foreign(other) else super().__ne__(other)
+        return not self._is_same(other) if self._is_found(other, sys._getframe(1)) else super().__ne__(other)
 
-    def _is_foreign(self, other: object) -> bool:
-        return type(other) is Dimension and other.path is not self.path
+    def _is_same(self, other: object) -> bool:
+        return type(other) is Dimension and other.dim is self.dim and other._path is self._path
+
+    def _is_found(self, other: object, asking: FrameType) -> bool:
+        """Return whether a comparison is a lookup, or meets a size of another path."""
+        if type(other) is Dimension and other._path is not self._path:
+            return True
+        return _is_lookup(asking) or (_is_jax(asking) and not self.path.is_running())
 
     def _told(self, frame: FrameType) -> Dim:
         # JAX names what it traces by shapes; no shape depends on these names.
@@ -161,3 +206,23 @@ def register() -> None:
         dtypes.python_scalar_types.add(Dimension)
         dtypes.python_scalar_types_to_dtypes[Dimension] = dtypes.python_scalar_types_to_dtypes[int]
         dtypes.register_canonicalize_value_handler(Dimension, None)
+        handlers = getattr(import_module("jax._src.numpy.einsum"), "_poly_einsum_handlers", None)
+        if handlers is not None:
+            handlers[Dimension] = _einsum_path
+
+
+def _einsum_path(*operands: Any, **options: Any) -> Any:
+    """Return operands and their contractions as JAX orders them for open sizes.
+
+    JAX orders them with a number of its own for each open size, and so refuses one that meets a number. Here numbers
+    other than 1 are open sizes too: whether those that meet are equal is asked where they are contracted.
+    """
+    from jax._src.numpy.einsum import _default_poly_einsum_handler
+
+    def opened(operand: Any) -> Any:
+        shape = tuple(1 if type(d) is int and d == 1 else None for d in operand.shape)
+        return SimpleNamespace(shape=shape, dtype=operand.dtype, operand=operand)
+
+    opens = [opened(v) if hasattr(v, "dtype") else v for v in operands]
+    ordered, contractions = _default_poly_einsum_handler(*opens, **options)
+    return [v.operand for v in ordered], contractions

@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path as FilePath
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.arrays.standins import StandIns
@@ -63,6 +63,7 @@ def standins() -> StandIns:
         ("jax._src.core", "definitely_equal_one_of_dim", is_one_of),
         ("jax._src.core", "definitely_equal_shape", are_equal),
         ("jax._src.core", "is_empty_shape", is_empty),
+        ("jax._src.core", "dedup_referents", distinct),
         ("jax._src.lax.lax", "_try_broadcast_shapes", broadcast),
         ("jax._src.numpy.array_methods", "_compute_newshape", reshaped),
         ("jax._src.lax.lax", "reshape", reshaped_by_user),
@@ -120,6 +121,18 @@ def is_empty(real: Callable[..., Any], shape: Any) -> Any:
     if _asking().f_code.co_name in SHORTCUTS:
         return 0 in [d for d in shape if type(d) is int]
     return _here().ask(any_of(equal(dim_of(d), 0) for d in shape))
+
+
+def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
+    """Return the sizes that differ: the first of each that are equal."""
+    values = list(sizes)
+    if not all(map(_is_size, values)):
+        return cast("list[Any]", real(values))
+    found: list[Any] = []
+    for value in values:
+        if not any(_here().ask(equal(dim_of(value), dim_of(f))) for f in found):
+            found.append(value)
+    return found
 
 
 def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:

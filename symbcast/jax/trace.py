@@ -46,14 +46,13 @@ def trace(
     >>> report.condition, report.shapes
     (Eq(k, 3), Shape('(m + n, 3)'))
     """
-    import jax
-
     given = Arguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
     call = _Call(function, given, scope.shapes)
+    serials = count()
 
     def run(path: Path) -> Any:
-        path.size_class = Dimension
+        path.size_class = partial(Dimension, serial=next(serials))
         try:
             return told(call.shapes(lambda dim: sized(dim, path)))
         except Exception as error:
@@ -63,7 +62,6 @@ def trace(
     home = home_of(function)
 
     register()
-    jax.clear_caches()
     with standins().acting():
         found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
         found = confirmed(found, call, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)

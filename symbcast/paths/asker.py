@@ -19,7 +19,7 @@ class Asker(Protocol):
 
     bounds: Bounds
     hashes: bool
-    size_class: type[Any] | None
+    size_class: Callable[..., Any] | None
 
     def check_current(self) -> None:
         """Raise `UntracedError` where what runs is no longer this path."""

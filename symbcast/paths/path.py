@@ -74,7 +74,7 @@ class Path(Context):
         self.has_told = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
-        self.size_class: type[Any] | None = None
+        self.size_class: Callable[..., Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""
         self.operands: tuple[Dims, ...] = ()

@@ -6,6 +6,7 @@ import ast
 import dis
 import linecache
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path as FilePath
@@ -185,6 +186,42 @@ def _is_call(code: CodeType, at: int, unless: frozenset[str]) -> bool:
     if not before or not before[-1].opname.startswith(("CALL", "PRECALL")):
         return False
     return unless.isdisjoint(i.argval for i in before[-_NEAR:] if i.opname.startswith("LOAD_"))
+
+
+def is_subscript(frame: FrameType) -> bool:
+    """Return whether a frame is getting, setting or deleting an item."""
+    return "SUBSCR" in dis.opname[frame.f_code.co_code[frame.f_lasti]]
+
+
+def numbers_at_hand(frame: FrameType) -> list[int]:
+    """Return the numbers that the local values of a frame hold, smallest first: in sequences, mappings and shapes.
+
+    A comprehension has only its iterator; then those of the frame around it count too.
+    """
+    found: set[int] = set()
+    inner: FrameType | None = frame
+    while inner is not None:
+        _collect(list(inner.f_locals.values()), found, MAX_DEPTH)
+        if inner.f_code.co_name[0] != "<" and not inner.f_code.co_name.startswith("__"):
+            break
+        inner = inner.f_back
+    return sorted(found)
+
+
+MAX_DEPTH = 4
+
+
+def _collect(values: Iterable[Any], found: set[int], depth: int) -> None:
+    for value in values:
+        kind = type(value)
+        if kind is int:
+            found.add(value)
+        elif depth and kind in (list, tuple):
+            _collect(value, found, depth - 1)
+        elif depth and kind is dict:
+            _collect([*value, *value.values()], found, depth - 1)
+        elif depth and type(getattr(value, "shape", None)) is tuple:
+            _collect(value.shape, found, depth - 1)
 
 
 _NEAR = 14
