@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
 from symbcast.errors import SymbcastError
+from symbcast.jax.caches import remove_entries
 from symbcast.jax.dimension import Dimension, register
 from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
@@ -62,9 +65,12 @@ def trace(
     home = home_of(function)
 
     register()
-    with standins().acting():
-        found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
-        found = confirmed(found, call, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+    try:
+        with standins().acting():
+            found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
+            found = confirmed(found, call, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+    finally:
+        remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return JaxReport(scope, found, name, given.texts(), function, given)
 

@@ -1,0 +1,67 @@
+"""JAX's caches after traces: entries that hold sizes of ours are removed before they add up.
+
+They are never found again, but JAX keeps what it traced for as long as the function lives, which for its own functions
+is forever. `jax.clear_caches` would remove them too, and with them all that the user has compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable
+from functools import partial
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from symbcast.jax.dimension import Dimension
+
+MAX_ENTRIES = 512
+"""How many entries a cache may gain before those with sizes are removed: looking through them takes time."""
+MAX_DEPTH = 8
+"""How deep keys are looked through; sizes were found at a depth of 6."""
+
+_kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""How many entries each cache had when it was last looked through."""
+
+
+def remove_entries() -> None:
+    """Remove what JAX traced for sizes of ours, from caches that gained many entries.
+
+    What was traced for numbers is removed too, if it is of the same functions; what was compiled stays. A JAX that
+    cannot remove single entries (before 0.9) loses the whole cache of traces, but nothing that was compiled.
+    """
+    from jax._src import util
+
+    for cache in list(util._caches):
+        if not hasattr(cache, "cache_keys") or cache.cache_info().currsize - _kept.get(cache, 0) <= MAX_ENTRIES:
+            continue
+        if hasattr(cache, "evict_weakref"):
+            _evict(cache)
+        else:
+            cache.cache_clear()
+        _kept[cache] = cache.cache_info().currsize
+
+
+def _evict(cache: Any) -> None:
+    functions = {}
+    for of, _, *arguments in cache.cache_keys():
+        function = of() if isinstance(of, ref) else None
+        if function is not None and id(function) not in functions and _has_size(arguments, MAX_DEPTH, set()):
+            functions[id(function)] = function
+    for function in functions.values():
+        cache.evict_weakref(function)
+
+
+_LEAVES = (str, bytes, int, float, type, FunctionType, CodeType, ModuleType, partial)
+
+
+def _has_size(values: Iterable[Any], depth: int, seen: set[int]) -> bool:
+    """Return whether values hold a size; keys are of many kinds, some of them compiled, so all they refer to counts."""
+    for value in values:
+        if type(value) is Dimension:
+            return True
+        if depth and id(value) not in seen and not isinstance(value, _LEAVES):
+            seen.add(id(value))
+            if _has_size(gc.get_referents(value), depth - 1, seen):
+                return True
+    return False
