@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path as FilePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -31,13 +34,18 @@ _UNHEEDED = frozenset({"broadcast_in_dim"})
 """Functions of JAX that compare shapes and use the answer only where arrays are sharded."""
 _DELEGATES = frozenset({"__eq__", "__ne__", "__hash__"})
 """Methods that compare or hash what they hold, for whoever called them."""
-_JAX = ("/jax/", "/jaxlib/", "\\jax\\", "\\jaxlib\\")
+_JAX = tuple(
+    str(FilePath(place)) + os.sep
+    for package in ("jax", "jaxlib")
+    if (found := find_spec(package)) is not None
+    for place in found.submodule_search_locations or ()
+)
 _ENDED = Path((), Alternative((), {}), 0, {})
 """Stands for every path that no longer exists; it never runs."""
 
 
 def _is_jax(frame: FrameType) -> bool:
-    return any(part in frame.f_code.co_filename for part in _JAX)
+    return frame.f_code.co_filename.startswith(_JAX)
 
 
 def _is_lookup(frame: FrameType) -> bool:
@@ -85,7 +93,7 @@ class Dimension(Size):
     def __hash__(self) -> int:
         asking = sys._getframe(1)
         if self.path.is_running() and not _is_lookup(asking):
-            for number in numbers_at_hand(asking):
+            for number in numbers_at_hand(asking, in_code=not _is_jax(asking)):
                 if self.path.ask(equal(self.dim, number)):
                     return hash(number)
         return _HASH + self._serial

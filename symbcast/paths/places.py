@@ -193,8 +193,8 @@ def is_subscript(frame: FrameType) -> bool:
     return "SUBSCR" in dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
 
-def numbers_at_hand(frame: FrameType) -> list[int]:
-    """Return the numbers that the local values of a frame hold, smallest first: in sequences, mappings and shapes.
+def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
+    """Return the numbers at hand in a frame, smallest first: in local sequences, mappings and shapes, or in code.
 
     A comprehension has only its iterator; then those of the frame around it count too.
     """
@@ -202,6 +202,8 @@ def numbers_at_hand(frame: FrameType) -> list[int]:
     inner: FrameType | None = frame
     while inner is not None:
         _collect(list(inner.f_locals.values()), found, MAX_DEPTH)
+        if in_code:
+            _collect(inner.f_code.co_consts, found, 0)
         if inner.f_code.co_name[0] != "<" and not inner.f_code.co_name.startswith("__"):
             break
         inner = inner.f_back

@@ -1,7 +1,8 @@
 """Functions of JAX traced in fresh processes: what is found is the same in each, and the functions work afterwards.
 
 Run as ``python tests/paths/jax_fresh.py [COUNT]`` to trace them in so many processes, 20 of them unless told, each with
-a hash seed of its own, and to compare what they print. ``--here`` traces them in this process.
+a hash seed of its own, and to compare what they print. ``--here`` traces them in this process, ``--found`` without
+running them before and after; names choose some of them.
 """
 
 import json
@@ -155,23 +156,23 @@ def interrupt(x):
     raise KeyboardInterrupt
 
 
-def answers(*, is_used=True):
+def answers(names, *, is_used=True):
     """What is found of each function, twice, and whether it does the same before and after."""
-    jitted = {name: jax.jit(FUNCTIONS[name][0]) for name in FUNCTIONS if is_used}
+    jitted = {name: jax.jit(FUNCTIONS[name][0]) for name in names if is_used}
     before = {name: uses(*FUNCTIONS[name], jitted[name]) for name in jitted}
-    first = {name: found(name) for name in FUNCTIONS}
+    first = {name: found(name) for name in names}
     try:
         sb.jax.trace(interrupted, "N", "M")
     except KeyboardInterrupt:
-        interrupts = 1
-    second = {name: found(name) for name in FUNCTIONS}
+        is_interrupted = True
+    second = {name: found(name) for name in names}
     after = {name: uses(*FUNCTIONS[name], jitted[name]) for name in jitted}
     changed = [name for name in before if after[name] != before[name]]
     return {
         "found": first,
         "unequal again": [name for name in first if first[name] != second[name]],
         "other afterwards": changed,
-        "interrupts": interrupts,
+        "interrupted": is_interrupted,
     }
 
 
@@ -189,7 +190,8 @@ def fresh(seed, *options):
 
 def main():
     if "--here" in sys.argv:
-        print(json.dumps(answers(is_used="--found" not in sys.argv)))
+        names = [name for name in FUNCTIONS if name in sys.argv] or list(FUNCTIONS)
+        print(json.dumps(answers(names, is_used="--found" not in sys.argv)))
         return
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     runs = [fresh(seed, *(["--found"] if seed else [])) for seed in range(count)]
