@@ -11,8 +11,7 @@ from weakref import WeakValueDictionary
 
 import sympy
 
-from symbcast.algebra.arithmetic import value_of
-from symbcast.algebra.operations import extremum_terms, floordiv_terms, join_terms, modulo_terms
+from symbcast.algebra.operations import extremum_terms, floordiv_terms, join_terms, mention, modulo_terms
 from symbcast.algebra.sequences import SequenceSymbol
 from symbcast.algebra.sizes import check_size
 from symbcast.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
@@ -164,8 +163,9 @@ def _divides(factor: Any) -> bool:
 
 
 def _read_mod(expr: Any) -> Term:
-    dividend, divisor = expr.args
-    return modulo_terms(_read(dividend), _read(divisor))
+    dividend, divisor = map(_read, expr.args)
+    # sympy makes a remainder by 1 into 0 itself; one that is still there was written from a mention.
+    return mention(dividend) if divisor is constant(1) else modulo_terms(dividend, divisor)
 
 
 def _read_join(expr: Any) -> Term:
@@ -203,7 +203,6 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
 
 def to_sympy(dim: Dim) -> SympyDim:
     """Return a dimension as an ``int`` or a sympy expression; sympy evaluates only what it evaluates rightly."""
-    dim = value_of(dim)
     if isinstance(dim, int):
         return dim
     return symbol_to_sympy(dim) if isinstance(dim, Symbol) else plain(_written(dim))
