@@ -54,9 +54,10 @@ class KnownSizes:
 
     def __init__(self, sizes: Iterable[Symbol], least: int) -> None:
         self._sets = {s: own_set(s, least) for s in sizes}
-        self._written: dict[Symbol, Term] = {}
-        for size in self._sets:
-            self._write(size)
+        self._written = {s: _written(s, members) for s, members in self._sets.items()}
+        self._substitution = Substitution(self._written, of_symbols=True)
+        self._known: dict[Term, Term] = {}
+        self._simple: dict[Operation, Term] = {}
 
     def learn(self, formula: Formula) -> Formula | None:
         """Take in a formula about one size; return what it says that was not known, in plain words.
@@ -77,7 +78,10 @@ class KnownSizes:
         if members.same(before):
             return TRUE
         self._sets[size] = members
-        self._write(size)
+        self._written[size] = _written(size, members)
+        self._substitution = Substitution(self._written, of_symbols=True)
+        self._known.clear()  # terms come out otherwise now
+        self._simple.clear()
         return formula if is_plain else describe(size, members)
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
@@ -100,18 +104,6 @@ class KnownSizes:
         first = max((n + 1 for n, holds in small.items() if holds != (n % period in residues)), default=0)
         exceptions = SizeSet.of(n for n, holds in small.items() if holds and n < first)
         return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))
-
-    def _write(self, size: Symbol) -> None:
-        """Write a size as the least of its set, and a multiple of the step of those after it."""
-        members = self._sets[size]
-        low, *others = islice(members, _LOOKED_AT)
-        step = gcd(*(n - low for n in others))
-        if step > 1 and not members <= SizeSet.residues(step, [low]):
-            step = 1
-        self._written[size] = term(size).scaled(step) + constant(low)
-        self._substitution = Substitution(self._written, of_symbols=True)
-        self._known: dict[Term, Term] = {}
-        self._simple: dict[Operation, Term] = {}
 
     def implies(self, formula: Formula) -> bool:
         """Return whether a formula is seen to follow from what is known of each size by itself."""
@@ -203,6 +195,15 @@ class KnownSizes:
         if value not in self._known:
             self._known[value] = cancelled(self._substitution.term(value))
         return self._known[value]
+
+
+def _written(size: Symbol, members: SizeSet) -> Term:
+    """Return a size as the least member of its set plus a multiple of the step between the members."""
+    low, *others = islice(members, _LOOKED_AT)
+    step = gcd(*(n - low for n in others))
+    if step > 1 and not members <= SizeSet.residues(step, [low]):
+        step = 1
+    return term(size).scaled(step) + constant(low)
 
 
 def _put_in(written: Substitution, dim: Dim) -> Dim:
