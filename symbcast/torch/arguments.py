@@ -47,8 +47,7 @@ class Arguments:
         for n, (i, shape) in enumerate(zip(self._inputs.inputs, shapes, strict=True)):
             example = examples[n] if n < len(examples) else None
             if shape is None:
-                integer = i.axes and i.axes[0].axis is None
-                leaves.append(_size(i.axes[0], sizes, {}) if integer else example)
+                leaves.append(_size(i.axes[0], sizes, {}) if i.is_integer else example)
             elif isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
                 leaves.append(example.clone())
             else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.terms import symbols_of
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.onnx.check_model import Walked, repeated, sized, walked_through
@@ -19,6 +20,7 @@ from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.requirements.condition import Conditions
 from symbcast.onnx.requirements.recorder import Asker
 from symbcast.onnx.validity.models import Examined
+from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.value import Value
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.torch.graph import Graph, Model
@@ -29,6 +31,7 @@ from symbcast.torch.walk import TorchWalk
 
 if TYPE_CHECKING:
     from symbcast.onnx.inputs.given import ContentsLike
+    from symbcast.onnx.inputs.names import Inputs as ModelInputs
     from symbcast.shapes import ShapeLike
 
 
@@ -122,6 +125,7 @@ def _walked(question: Question, given: Given, before: Asker | None) -> Walked:
     inputs = inputs_of(_values(question.inputs), env, given, {})
     walk = TorchWalk(Examined(question.model, {}, {}, inner=0), asker, question.inputs.symbols)
     sized(asker, inputs, question.min_size)
+    inputs = _with_integers(question.inputs, inputs, env)
     return walked_through(Walked(env, asker, walk, inputs, assumptions), graph, before)
 
 
@@ -129,13 +133,23 @@ def _values(inputs: Inputs) -> dict[str, Value]:
     """Return the inputs as values: tensors of their sizes, and integers that are held."""
     found = {}
     for i in inputs.inputs:
-        if i.axes and i.axes[0].axis is None:
+        if i.is_integer:
             found[i.name] = Value((), INT64)
         elif hasattr(i.value, "shape"):
             found[i.name] = Value(tuple(axis.size for axis in i.axes))
         else:
             found[i.name] = Value(None)
     return found
+
+
+def _with_integers(declared: Inputs, inputs: ModelInputs, env: ShapeEnv) -> ModelInputs:
+    """Return inputs with the integers among them as sizes: a caller knows them as it knows those of tensors."""
+    contents = [inputs.values[i.name].content for i in declared.inputs if i.is_integer]
+    integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
+    for size in integers:
+        env.met(size)
+    held = {s: text for s, text in inputs.held.items() if s not in integers}
+    return inputs._replace(symbols=tuple(dict.fromkeys((*inputs.symbols, *integers))), held=held)
 
 
 def names_in(path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:

@@ -76,6 +76,8 @@ class Guards:
         all: everything that the program asks, as torch has it.
         specialised: the axes that the program has a number for.
         ranges: from where to where torch lets each size be, None where there is no end.
+
+    ``integers`` are the sizes that are integer inputs: these are 0 or more, whatever ``min_size`` is.
     """
 
     def __init__(  # noqa: PLR0913 - all that a digest is made of
@@ -87,12 +89,13 @@ class Guards:
         nodes: Sequence[tuple[Node, Collection[Dim]]] = (),
         specialised: Iterable[Specialised] = (),
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        integers: Collection[str] = (),
     ) -> None:
         self.all = tuple(guards)
         self.specialised = tuple(specialised)
         self.ranges = dict(ranges or {})
         self._sizes = tuple(dict.fromkeys(sizes))
-        self._min_size = min_size
+        self._least = {name: 0 if name in integers else min_size for name in self._sizes}
         self._nodes = nodes
 
     def __len__(self) -> int:
@@ -107,9 +110,8 @@ class Guards:
     def env(self) -> ShapeEnv:
         """The sizes and what is asked of them."""
         env = ShapeEnv(on_conflict="record")
-        sizes = [env.named(name) for name in self._sizes]
-        for size in sizes:
-            env.assume(Assumption(at_most(self._min_size, size)))
+        for name, least in self._least.items():
+            env.assume(Assumption(at_most(least, env.named(name))))
         for n, formula in self._asked:
             env.require(Assumption(formula), origin=str(n))
         return env
@@ -117,7 +119,7 @@ class Guards:
     @cached_property
     def _asked(self) -> list[tuple[int, Formula]]:
         """The guards that are not seen to follow from others, plainly put, each with its place among all."""
-        return list(self._needed(KnownSizes(map(symbol, self._sizes), self._min_size)))
+        return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
 
     def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
         """Yield the guards that are not seen to follow from those before, each with its place.
@@ -170,7 +172,7 @@ class Guards:
             return []
         about = [(n, f) for n, f in self._asked if [*symbols_in(f)] == [size]]
         alike = [c for c in self.env.clauses if c is not formula and [*symbols_in(c)] == [size]]
-        members: SizeSet | None = own_set(size, self._min_size)
+        members: SizeSet | None = own_set(size, self._least[str(size.name)])
         for clause in (*alike, negate(formula)):
             members = None if members is None else narrow(members, clause)
         failing = None if members is None else members.least()

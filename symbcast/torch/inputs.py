@@ -57,6 +57,11 @@ class Input(NamedTuple):
     value: Any
     axes: tuple[Axis, ...]
 
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is an integer that torch left open: its one "axis" is the integer itself."""
+        return bool(self.axes) and self.axes[0].axis is None
+
 
 class Inputs(NamedTuple):
     """The inputs that the user gives, and what the symbols of torch's own `ShapeEnv` are in their sizes."""

@@ -7,7 +7,7 @@ the next, ``8 + 8*k``; most extremes, quotients and remainders are gone then, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice, takewhile
 from math import gcd, lcm
@@ -37,11 +37,11 @@ _SMALL = 16
 
 
 class KnownSizes:
-    """The set that each size lies in, as the guards about it alone say.
+    """The set that each size lies in, as the guards about it alone say; ``least`` is how large each is at least.
 
     >>> from symbcast.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
-    >>> known = KnownSizes([N, M], 1)
+    >>> known = KnownSizes({N: 1, M: 1})
     >>> known.learn(at_most(3, M)), known.learn(at_most(2, M))
     (Comparison('<=', 3, M), AllOf(()))
     >>> known.implies(at_most(2, N * M - N)), known.implies(Comparison("!=", N * M, 4))
@@ -52,8 +52,8 @@ class KnownSizes:
     Comparison('!=', N, 1)
     """
 
-    def __init__(self, sizes: Iterable[Symbol], least: int) -> None:
-        self._sets = {s: own_set(s, least) for s in sizes}
+    def __init__(self, least: Mapping[Symbol, int]) -> None:
+        self._sets = {s: own_set(s, number) for s, number in least.items()}
         self._written = {s: _written(s, members) for s, members in self._sets.items()}
         self._substitution = Substitution(self._written, of_symbols=True)
         self._known: dict[Term, Term] = {}

@@ -39,7 +39,8 @@ def guards_of(program: Any, inputs: Inputs, nodes: Sequence[tuple[Node, Collecti
         ranges[str(axis.size)] = max(low, least), most if high is None else high
     sizes = [str(a.size) for a in dynamic]
     read = _read(program, inputs)
-    return Guards(read, sizes, min_size, nodes=nodes, specialised=specialised, ranges=ranges)
+    integers = [str(a.size) for a in dynamic if a.axis is None]
+    return Guards(read, sizes, min_size, nodes=nodes, specialised=specialised, ranges=ranges, integers=integers)
 
 
 def _first(lines: Mapping[str, str], names: Iterable[str]) -> str:

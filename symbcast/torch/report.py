@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.symbols import Symbol
 from symbcast.api.guards import Guards as Sources
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ShownReport
+from symbcast.solver.normal_form import symbols_in
 from symbcast.torch.comparison import Comparer, Comparison
 from symbcast.torch.guards import Guards
 from symbcast.torch.recorded_guards import guards_of
@@ -83,12 +84,14 @@ class TorchReport(Sources, ShownReport):
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size is called, in order."""
-        return self._env.shown
+        """What each size of the inputs is called, in order; sizes that data decide are none of them."""
+        return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
 
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition of the graph; with the assumptions, all that holds where it runs."""
-        return self._env.guarded(with_assumptions)
+        own = self._checked.asker.origins
+        found = self._env.guarded(with_assumptions)
+        return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
 
     def assertions(self) -> str:
         """Return the graph's condition as lines of ``torch._check``, to paste at the beginning of ``forward``.
@@ -101,7 +104,7 @@ class TorchReport(Sources, ShownReport):
         for axis in self._question.inputs.axes:
             if isinstance(axis.size, Symbol):
                 texts.setdefault(axis.size, axis.text)
-        own = {s: texts[s] for s in self._env.shown if s in texts}
+        own = {s: texts[s] for s in self.shown if s in texts}
         lines = [f"torch._check({formula_source(spelled_out(c), own)})" for c in self._env.clauses]
         return "\n".join(lines)
 

@@ -75,7 +75,7 @@ class TorchWalk(Walk):
                 if held is not None and held.lower < 0:
                     raise DimensionError(s, "it may be negative, so it is no size")
                 least = 0 if held is None else int(held.lower)
-                self._symbols[s.name] = self.asker.symbol(s.name, f"{s.name}, which data decide", least)
+                self._symbols[s.name] = self.asker.symbol(s.name, "an integer that data decide", least)
             return term(self._symbols[s.name])
 
         return leaf
