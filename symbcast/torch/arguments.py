@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -41,19 +41,41 @@ class Arguments:
         shapes = self.shapes(sizes, others)
         if sum(prod(s) for s in shapes if s is not None) > LARGEST:
             return None
-        examples = pytree.tree_leaves(self._program.example_inputs) if self._program.example_inputs else []
         generator = torch.Generator().manual_seed(0)
-        leaves = []
+
+        def made(shape: tuple[int, ...], like: Any, example: Any) -> Any:
+            if isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
+                return example.clone()
+            return _filled(torch, shape, like.dtype, generator)
+
+        leaves = list(self._leaves(sizes, shapes, made))
+        args, kwargs = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)
+        return args, kwargs
+
+    def without_elements(self, sizes: Mapping[str, int]) -> list[Any]:
+        """Return all arguments in one list, tensors with whatever is in them."""
+        torch = load()
+
+        def made(shape: tuple[int, ...], like: Any, _: Any) -> Any:
+            return torch.empty(shape, dtype=like.dtype, device=like.device)
+
+        return list(self._leaves(sizes, self.shapes(sizes), made))
+
+    def _leaves(
+        self,
+        sizes: Mapping[str, int],
+        shapes: Iterable[tuple[int, ...] | None],
+        made: Callable[[tuple[int, ...], Any, Any], Any],
+    ) -> Iterator[Any]:
+        """Yield the arguments; ``made`` makes a tensor of a shape, like one, and of the example where there is one."""
+        leaves = load("torch.utils._pytree").tree_leaves
+        examples = leaves(self._program.example_inputs) if self._program.example_inputs else []
         for n, (i, shape) in enumerate(zip(self._inputs.inputs, shapes, strict=True)):
             example = examples[n] if n < len(examples) else None
             if shape is None:
-                leaves.append(_size(i.axes[0], sizes, {}) if i.is_integer else example)
-            elif isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
-                leaves.append(example.clone())
+                yield _size(i.axes[0], sizes, {}) if i.is_integer else example
             else:
-                leaves.append(_filled(torch, shape, i.value.dtype, generator))
-        args, kwargs = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)
-        return args, kwargs
+                yield made(shape, i.value, example)
 
 
 def _size(axis: Axis, sizes: Mapping[str, int], others: Mapping[str, int]) -> int:

@@ -116,6 +116,11 @@ class Guards:
             env.require(Assumption(formula), origin=str(n))
         return env
 
+    @property
+    def needed(self) -> Iterator[tuple[Guard, Formula]]:
+        """The guards that are not seen to follow from others, each as torch has it and plainly put."""
+        return ((self.all[n], formula) for n, formula in self._asked)
+
     @cached_property
     def _asked(self) -> list[tuple[int, Formula]]:
         """The guards that are not seen to follow from others, plainly put, each with its place among all."""

@@ -115,6 +115,15 @@ class TorchCall(NodeCall):
         found = self.given(name)
         return default if found is None else bool(found)
 
+    def dtype_of(self, name: str) -> str:
+        """Return the element type of a tensor as torch recorded it, such as ``float32``; empty where it is not known."""
+        found = _bound(self.node.fx).get(name)
+        return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
+
+    def axis_of(self, axis: int, rank: int) -> int:
+        """Return an axis counted from the front; torch takes a tensor without axes as one that has one."""
+        return self.axis(axis, max(rank, 1))
+
     # Outputs.
 
     def recorded(self) -> Sequence[Value]:

@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 from symbcast.algebra.symbols import Symbol
 from symbcast.api.guards import Guards as Sources
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
+from symbcast.onnx.inputs.given import NOTHING
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ShownReport
 from symbcast.solver.normal_form import symbols_in
+from symbcast.torch.arguments import Arguments
+from symbcast.torch.check_program import checked
 from symbcast.torch.comparison import Comparer, Comparison
 from symbcast.torch.guards import Guards
 from symbcast.torch.recorded_guards import guards_of
 from symbcast.torch.suggestions import Suggester, Suggestion
+from symbcast.torch.weak_rules import WeakRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symbcast.onnx.walk import Unanalysed
     from symbcast.show.document import Document, Room
     from symbcast.torch.check_program import Question
     from symbcast.torch.refusals import Refusal
@@ -32,9 +37,9 @@ class TorchReport(Sources, ShownReport):
     """
 
     def __init__(
-        self, checked: Checked, question: Question, module: Any = None, refusal: Refusal | None = None
+        self, answer: Checked, question: Question, module: Any = None, refusal: Refusal | None = None
     ) -> None:
-        super().__init__(checked)
+        super().__init__(answer)
         self._question = question
         self._module = module
         self.refusal = refusal
@@ -53,6 +58,23 @@ class TorchReport(Sources, ShownReport):
             for node in self._question.model.graph.node
         ]
         return guards_of(self.program, self._question.inputs, nodes, self.min_size)
+
+    @property
+    def unanalysed(self) -> tuple[Unanalysed, ...]:
+        """Nodes whose own conditions were not looked at, or not all of them, and why.
+
+        Among them are those that torch's own kernels refuse at sizes at which the graph is said to run.
+        """
+        return (*super().unanalysed, *self._weak)
+
+    @cached_property
+    def _weak(self) -> tuple[Unanalysed, ...]:
+        """Nodes whose rules require less than torch does, by its guards; whatever is given of the inputs."""
+        if self._checked.given != NOTHING:
+            question = self._question._replace(assume=())
+            return TorchReport(checked(question, NOTHING), question)._weak
+        arguments = Arguments(self.program, self._question.inputs)
+        return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
 
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for what it exported, as text to paste.

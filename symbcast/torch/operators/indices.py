@@ -119,7 +119,33 @@ def chosen(call: TorchCall) -> list[Value]:
     return list(call.recorded())
 
 
-@operator("searchsorted", "bucketize")
+@operator("searchsorted")
 def sought(call: TorchCall) -> Value:
-    """A place for each value."""
+    """A place for each value, in a sorted sequence for all of them or in one for each row of values."""
+    sequence, values = call.dims("sorted_sequence"), call.dims("self")
+    if not sequence:
+        call.refuse("the sorted sequence must have an axis")
+    if len(sequence) > 1:
+        if len(values) != len(sequence):
+            call.refuse("the values must have as many axes as the sorted sequences, unless there is one for all")
+        for found, size in zip(values[:-1], sequence[:-1], strict=True):
+            call.equal(found, size, "there must be a sorted sequence for each row of values")
+    _same_shape(call, call.maybe_dims("sorter"), sequence, "the sorter must have the shape of the sorted sequence")
+    return Value(values)
+
+
+def _same_shape(call: TorchCall, found: Dims | None, wanted: Dims, reason: str) -> None:
+    if found is None:
+        return
+    if len(found) != len(wanted):
+        call.refuse(reason)
+    for left, right in zip(found, wanted, strict=True):
+        call.equal(left, right, reason)
+
+
+@operator("bucketize")
+def bucketed(call: TorchCall) -> Value:
+    """A bucket for each value; the boundaries have one axis."""
+    if len(call.dims("boundaries")) != 1:
+        call.refuse("the boundaries must have one axis")
     return Value(call.dims("self"))

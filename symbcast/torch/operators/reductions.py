@@ -35,7 +35,7 @@ def reduced(call: TorchCall) -> list[Value]:
     return [Value(found)] * len(call.node.output)
 
 
-@operator("amax", "amin", "max", "min", "argmax", "argmin", "median", "mode", "aminmax", "kthvalue")
+@operator("amax", "amin", "max", "min", "argmax", "argmin", "median", "mode", "aminmax")
 def searched(call: TorchCall) -> list[Value]:
     """The axes that are searched must not be empty; with two tensors they are broadcast."""
     if call.given("other") is not None:
@@ -49,15 +49,32 @@ def searched(call: TorchCall) -> list[Value]:
     return [Value(found)] * len(call.node.output)
 
 
-@operator("topk")
-def largest(call: TorchCall) -> list[Value]:
-    """The ``k`` largest elements along an axis, which must have as many."""
+@operator("kthvalue")
+def kth(call: TorchCall) -> list[Value]:
+    """The ``k``-th smallest element along an axis, which must have one; a tensor without axes has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
-        return list(call.recorded())
-    place = call.axis(call.number("dim", -1), len(dims))
+        return _undecided(call)
+    place = call.axis_of(call.number("dim", -1), len(dims))
+    call.at_most(1, k, "k must be 1 or more")
+    call.at_most(k, dims[place] if dims else 1, "the axis must have k elements")
+    return [Value(reduce(call, dims, [place] if dims else (), keepdims=call.flag("keepdim")))] * 2
+
+
+def _undecided(call: TorchCall) -> list[Value]:
+    call.note("that the axis has k elements was not looked at", is_about_data=True)
+    return list(call.recorded())
+
+
+@operator("topk")
+def largest(call: TorchCall) -> list[Value]:
+    """The ``k`` largest elements along an axis, which must have as many; a tensor without axes has one element."""
+    dims, k = call.dims("self"), call.size("k")
+    if k is None:
+        return _undecided(call)
+    place = call.axis_of(call.number("dim", -1), len(dims))
     call.is_size(k, "k must not be negative")
-    call.at_most(k, dims[place], "the axis must have k elements")
+    call.at_most(k, dims[place] if dims else 1, "the axis must have k elements")
     return [Value(tuple(k if n == place else d for n, d in enumerate(dims)))] * 2
 
 

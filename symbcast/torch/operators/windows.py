@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import at_most, equal
+from symbcast.logic.formulas import TRUE, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.windows import (
     Window,
@@ -25,9 +25,12 @@ from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
+    from symbcast.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
+_MKLDNN_ELEMENTS = 20480
+"""How many elements an input must have more than, for a convolution of a batch of 1 to be left to MKLDNN."""
 _AXES = {"1d": 1, "2d": 2, "3d": 3}
 
 
@@ -48,20 +51,30 @@ def convolved(call: TorchCall) -> Value:
     weights, groups = call.dims("weight"), call.number("groups", 1)
     count = len(weights) - 2
     dims, is_single = _batched(call.dims("input"), count)
-    if len(dims) != count + 2:
+    if count < 1 or len(dims) != count + 2:
         call.refuse(f"the input must have {count + 1} or {count + 2} axes")
     groups_of(call, groups)
     is_transposed = call.flag("transposed") or "transpose" in call.node.op_type
     strides, dilations = (_spread(call.numbers_of(n), count, 1) for n in ("stride", "dilation"))
-    windows = [
-        Window(k, s, d, *ends)
-        for k, s, d, ends in zip(weights[2:], strides, dilations, _ends(call, weights, dilations), strict=True)
-    ]
+    _at_least(call, 1, *strides, *dilations, reason="strides and dilations must be 1 or more")
+    ends = _ends(call, weights, dilations)
+    _at_least(call, 0, *(n for pair in ends for n in pair), reason="the padding must not be negative")
+    windows = [Window(k, s, d, *e) for k, s, d, e in zip(weights[2:], strides, dilations, ends, strict=True)]
+    for size in weights:
+        call.at_most(1, size, "the weights must not be empty")
     found = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
     bias = call.maybe_dims("bias")
     if bias is not None:
+        if len(bias) != 1:
+            call.refuse("the bias must have one axis")
         call.equal(bias[0], found[1], "the bias must have one number for each output channel")
     return Value(found[1:] if is_single else found)
+
+
+def _at_least(call: TorchCall, least: int, *numbers: Dim, reason: str) -> None:
+    """Require of numbers that each be so large at least."""
+    for number in numbers:
+        call.at_most(least, number, reason)
 
 
 def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tuple[int, int]]:
@@ -81,12 +94,31 @@ def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window])
 
 
 def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
-    channels = transposed_channels(call, dims, weights, call.number("groups", 1))
+    groups = call.number("groups", 1)
+    channels = transposed_channels(call, dims, weights, groups)
     extra = _spread(call.numbers_of("output_padding"), len(windows), 0)
     sizes = [transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
+    no_batch = equal(dims[0], 0)
+    for size in dims[2:]:
+        call.require(any_of([no_batch, at_most(1, size)]), "the input must have elements, unless its batch is 0")
+    if any(e >= max(w.stride, w.dilation) for e, w in zip(extra, windows, strict=True)):
+        call.require(no_batch, "the padding of the output must be smaller than the stride or the dilation")
+    may_be_empty = any_of([no_batch, *_runs_in_mkldnn(call, dims, windows, groups)])
     for size in sizes:
-        call.at_most(1, size, "the output must not be empty")
+        call.at_most(0, size, "the output must not be smaller than nothing")
+        if not call.bounds.is_at_least(size, 1):
+            call.require(any_of([at_most(1, size), may_be_empty]), "the output must not be empty")
     return (dims[0], channels, *sizes)
+
+
+def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], groups: int) -> Iterator[Formula]:
+    """Yield when a transposed convolution is left to MKLDNN, which makes empty outputs: torch's own kernel refuses them.
+
+    This is ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, on several threads.
+    """
+    if call.dtype_of("input") == "float32" and len(windows) < 3:
+        yield TRUE if groups > 1 else at_most(2, dims[0])
+        yield at_most(_MKLDNN_ELEMENTS + 1, multiply(*dims))
 
 
 @operator(

@@ -1,0 +1,570 @@
+"""Calls of torch operators with open sizes, which `exported/record_operators.py` runs and records.
+
+An argument ``"T:a,3"`` is a tensor of a shape, in which letters are open sizes, ``"T:a:int"`` one of another element
+type; ``"S:n"`` is an open integer. Integer tensors hold zeros, so an index is valid wherever an axis has an element.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+AXES = "abcd"
+SHAPES = ("T:", "T:a", "T:a,b", "T:a,b,c", "T:a,b,c,d")
+DEFAULTS = {
+    "momentum": 0.1,
+    "eps": 1e-5,
+    "cudnn_enabled": False,
+    "cudnn_enable": False,
+    "has_biases": False,
+    "num_layers": 1,
+    "dropout": 0.0,
+    "train": False,
+    "batch_first": False,
+    "bidirectional": False,
+    "p": 0.5,
+    "half_to_float": False,
+    "align_corners": False,
+    "interpolation_mode": 0,
+    "padding_mode": 0,
+    "fill_value": 1.0,
+    "dtype": None,
+    "stable": True,
+    "compute_mode": None,
+    "unbiased": True,
+    "maxnorm": 1.0,
+    "start": 0,
+    "seed": 0,
+    "assert_msg": "",
+    "training": False,
+    "use_input_stats": True,
+    "value": 1,
+    "reduce": "add",
+}
+"""What an argument without a default of its own is, where a case does not say."""
+
+
+def tensor(letters, dtype=""):
+    """Return a tensor with these axes: letters and digits, each one axis."""
+    return "T:" + ",".join(letters) + (f":{dtype}" if dtype else "")
+
+
+def shape(rank, dtype=""):
+    """Return a tensor of a rank, all of its sizes open."""
+    return tensor(AXES[:rank], dtype)
+
+
+def dims(rank):
+    """Return the axes of a tensor of a rank, from both ends, and one beyond each end."""
+    return range(-rank - 1, rank + 1)
+
+
+CASES = []
+"""Pairs of an overload's name and the arguments that are not as they are by default."""
+
+
+def case(names, **args):
+    """Add a case for some operators, by their names with overloads."""
+    CASES.extend((name, dict(args)) for name in names.split())
+
+
+# Broadcasting
+
+PAIRS = (
+    ("", "a"), ("a", "b"), ("ab", "c"), ("ab", "cd"), ("a1", "b"), ("1b", "a"), ("abc", "d"), ("3a", "bc"),
+    ("ab", "ab"), ("a1", "1b"),
+)  # fmt: skip
+for left, right in PAIRS:
+    for dtype in ("", "int"):
+        case("logical_and.default logical_or.default logical_xor.default add.Tensor mul.Tensor maximum.default "
+             "eq.Tensor max.other min.other", self=tensor(left, dtype), other=tensor(right, dtype))  # fmt: skip
+    case("atan2.default fmod.Tensor copysign.Tensor hypot.default", self=tensor(left), other=tensor(right))
+    case("__and__.Tensor __or__.Tensor __xor__.Tensor __lshift__.Tensor __rshift__.Tensor bitwise_and.Tensor",
+         self=tensor(left, "int"), other=tensor(right, "int"))  # fmt: skip
+    case("add_.Tensor mul_.Tensor copy_.Tensor", self=tensor(left), other=tensor(right))
+    case("copy.default copy_.default", self=tensor(left), src=tensor(right))
+    case("masked_fill.Scalar masked_fill_.Scalar", self=tensor(left), mask=tensor(right, "bool"), value=1)
+    case("where.self", condition=tensor(left, "bool"), self=tensor(right), other="T:b")
+    case("where.self", condition=tensor(left, "bool"), self=tensor(right), other="T:")
+    case("where.ScalarOther", condition=tensor(left, "bool"), self=tensor(right), other=1.0)
+    case("where.ScalarSelf", condition=tensor(left, "bool"), self=1.0, other=tensor(right))
+    case("lerp.Tensor", self=tensor(left), end=tensor(right), weight="T:a")
+    case("addcmul.default addcdiv.default", self=tensor(left), tensor1=tensor(right), tensor2="T:a")
+    case("clamp.Tensor", self=tensor(left), min=tensor(right), max="T:b")
+    case("expand_as.default view_as.default reshape_as.default type_as.default",
+         self=tensor(left), other=tensor(right))  # fmt: skip
+    case("fill.Tensor fill_.Tensor", self=tensor(left), value=tensor(right))
+    case("masked_select.default", self=tensor(left), mask=tensor(right, "bool"))
+    case("bernoulli.Tensor", self=tensor(left), p=tensor(right))
+case("where.Scalar", condition="T:a,b:bool", self=1.0, other=2.0)
+case("masked_fill.Tensor", self="T:a,b", mask="T:b:bool", value="T:")
+case("masked_fill.Tensor", self="T:a,b", mask="T:b:bool", value="T:c")
+
+# What keeps a shape
+
+for n in range(4):
+    x = shape(n)
+    case("contiguous.default detach.default detach_.default alias.default lift_fresh.default lift_fresh_copy.default "
+         "clone.default zeros_like.default ones_like.default empty_like.default rand_like.default randn_like.default "
+         "zero_.default hardswish_.default relu_.default positive.default bernoulli.default gelu_.default "
+         "celu_.default selu_.default softplus.default log_sigmoid.default conj.default resolve_conj.default "
+         "resolve_neg.default real.default relu.default sigmoid.default neg.default abs.default bitwise_not.default "
+         "_to_copy.default sort.default argsort.default isnan.default log1p.default", self=x)  # fmt: skip
+    case("full_like.default", self=x, fill_value=1)
+    case("fill.Scalar fill_.Scalar", self=x, value=1)
+    case("bernoulli.p", self=x, p=0.5)
+    case("native_dropout.default", input=x, p=0.5, train=True)
+    for train in (False, True):
+        case("dropout_.default", self=x, p=0.5, train=train)
+        case("dropout.default alpha_dropout.default feature_dropout.default",
+             input=x, p=0.5, train=train)  # fmt: skip
+    case("tril.default triu.default", self=x)
+    case("tril.default", self=x, diagonal=-1)
+    case("t.default t_copy.default numpy_T.default mT.default adjoint.default matrix_H.default", self=x)
+    case("squeeze.default squeeze_copy.default", self=x)
+    case("view_as_complex.default", self=x)
+    case("view_as_real.default", self=shape(n, "complex"))
+    case("sum.default mean.default prod.default any.default all.default var.default std.default var_mean.default "
+         "std_mean.default max.default min.default median.default argmax.default argmin.default nansum.default "
+         "amax.default amin.default aminmax.default count_nonzero.default linalg_vector_norm.default norm.Scalar",
+         self=x)  # fmt: skip
+    case("argmax.default argmin.default amax.default amin.default aminmax.default", self=x, keepdim=True)
+    case("max.default min.default prod.default median.default", self=shape(n, "int"))
+    case("item.default _local_scalar_dense.default sym_numel.default", self=x)
+    case("flatten.using_ints", self=x)
+    case("cat.default", tensors=[x, x])
+    case("nonzero.default unique_consecutive.default _unique2.default", self=x)
+    for dim in dims(n):
+        case("softmax.int _softmax.default log_softmax.int _log_softmax.default cumsum.default cumprod.default "
+             "logcumsumexp.default", self=x, dim=dim)  # fmt: skip
+        case("cumsum.default cumprod.default", self=shape(n, "int"), dim=dim)
+        case("sort.default argsort.default sort.stable", self=x, dim=dim)
+        case("renorm.default", self=x, p=2, dim=dim, maxnorm=1.0)
+        case("flip.default", self=x, dims=[dim])
+        case("roll.default", self=x, shifts=[1], dims=[dim])
+        case("unsqueeze.default unsqueeze_copy.default squeeze.dim squeeze_copy.dim", self=x, dim=dim)
+        case("squeeze.dims", self=x, dim=[dim, 0])
+        case("unbind.int unbind_copy.int", self=x, dim=dim)
+        case("sym_size.int", self=x, dim=dim)
+        case("glu.default", self=x, dim=dim)
+        for keepdim in (False, True):
+            case("sum.dim_IntList mean.dim var.dim std.dim var_mean.dim std_mean.dim logsumexp.default any.dims "
+                 "all.dims amax.default amin.default nansum.default linalg_vector_norm.default var.correction",
+                 self=x, dim=[dim], keepdim=keepdim)  # fmt: skip
+            case("any.dim all.dim prod.dim_int max.dim min.dim median.dim argmax.default argmin.default mode.default "
+                 "aminmax.default", self=x, dim=dim, keepdim=keepdim)  # fmt: skip
+            for k in (0, 1, 2, 3):
+                case("kthvalue.default", self=x, k=k, dim=dim, keepdim=keepdim)
+            case("norm.ScalarOpt_dim", self=x, p=2, dim=[dim], keepdim=keepdim)
+        case("linalg_vector_norm.default", self=x, dim=[dim], ord=float("inf"))
+        case("norm.ScalarOpt_dim", self=x, p=float("inf"), dim=[dim])
+        case("linalg_vector_norm.default", self=x, dim=[dim], ord=-1.0)
+        case("count_nonzero.default", self=x, dim=dim)
+        case("count_nonzero.dim_IntList", self=x, dim=[dim])
+        for k in (0, 1, 3):
+            case("topk.default", self=x, k=k, dim=dim)
+        case("unique_dim.default unique_consecutive.default", self=x, dim=dim)
+        for index in (-3, -1, 0, 2):
+            case("select.int select_copy.int", self=x, dim=dim, index=index)
+        for other in dims(n):
+            case("transpose.int transpose_copy.int", self=x, dim0=dim, dim1=other)
+            case("flatten.using_ints", self=x, start_dim=dim, end_dim=other)
+            case("movedim.int moveaxis.int", self=x, source=dim, destination=other)
+            for offset in (0, 1, -2):
+                case("diagonal.default diagonal_copy.default", self=x, offset=offset, dim1=dim, dim2=other)
+            if n == 2:
+                case("swapaxes.default", self=x, axis0=dim, axis1=other)
+                case("swapdims.default", self=x, dim0=dim, dim1=other)
+        for size, step in ((0, 1), (1, 1), (2, 1), (3, 2), (2, 3)):
+            case("unfold.default", self=x, dimension=dim, size=size, step=step)
+        for chunks in (1, 2, 3, 5):
+            case("chunk.default unsafe_chunk.default", self=x, chunks=chunks, dim=dim)
+        for size in (0, 1, 2, 3):
+            case("split.Tensor unsafe_split.Tensor split_copy.Tensor", self=x, split_size=size, dim=dim)
+        case("split.sizes", self=x, split_size=[1, 2], dim=dim)
+        case("split_with_sizes.default split_with_sizes_copy.default", self=x, split_sizes=[2, 0, 1], dim=dim)
+        case("split_with_sizes.default", self=x, split_sizes=[-1, 3], dim=dim)
+        for start, end, step in ((None, None, 1), (1, 3, 1), (-2, -1, 1), (0, 9, 2), (1, -1, 2), (3, 1, 1), (2, None, 3),
+                                 (0, None, 0), (0, None, -1)):  # fmt: skip
+            case("slice.Tensor slice_copy.Tensor", self=x, dim=dim, start=start, end=end, step=step)
+        for start, length in ((0, 0), (0, 2), (1, 1), (-1, 1), (-2, 2), (2, 1), (-1, 2), (0, -1)):
+            case("narrow.default narrow_copy.default", self=x, dim=dim, start=start, length=length)
+        for repeats in (0, 1, 2, -1):
+            case("repeat_interleave.self_int", self=x, repeats=repeats, dim=dim)
+        for index in ("T::int", "T:d:int", "T:0:int", "T:2:int", "T:2,1:int"):
+            case("index_select.default", self=x, dim=dim, index=index)
+            case("index_fill.int_Scalar", self=x, dim=dim, index=index, value=1)
+    for both in ((0, 1), (0, 0), (-1, 0), (0, 2), ()):
+        for keepdim in (False, True):
+            case("sum.dim_IntList mean.dim var.correction std.correction amax.default amin.default logsumexp.default "
+                 "any.dims all.dims nansum.default linalg_vector_norm.default std_mean.dim", self=x, dim=list(both),
+                 keepdim=keepdim)  # fmt: skip
+        case("count_nonzero.dim_IntList", self=x, dim=list(both))
+        case("squeeze.dims squeeze_copy.dims", self=x, dim=list(both))
+        case("flip.default", self=x, dims=list(both))
+        case("roll.default", self=x, shifts=[1] * len(both), dims=list(both))
+        case("permute.default permute_copy.default", self=x, dims=list(both))
+        case("movedim.intlist moveaxis.intlist", self=x, source=list(both), destination=[1, 0])
+    case("roll.default", self=x, shifts=[1], dims=[])
+    case("roll.default", self=x, shifts=[1, 1], dims=[0])
+    for order in itertools.permutations(range(n)):
+        case("permute.default", self=x, dims=[d - n if d % 2 else d for d in order])
+    case("movedim.intlist", self=x, source=[0, -1], destination=[-1, 0])
+    case("movedim.intlist", self=x, source=[0, 1], destination=[0, 0])
+    case("repeat_interleave.self_int", self=x, repeats=2)
+    case("cat.default", tensors=[x])
+for k in ("S:k",):
+    case("kthvalue.default topk.default", self="T:a,b", k=k, dim=0)
+    case("select.int", self="T:a,b", dim=1, index=k)
+    case("narrow.default", self="T:a,b", dim=1, start=k, length="S:n")
+    case("slice.Tensor", self="T:a", dim=0, start=k, end="S:n", step=2)
+    case("slice.Tensor", self="T:a,b", dim=1, start=None, end=k)
+    case("split.Tensor", self="T:a,b", split_size=k, dim=0)
+    case("split_with_sizes.default", self="T:a,b", split_sizes=[k, "S:n"], dim=0)
+    case("repeat_interleave.self_int", self="T:a,b", repeats=k, dim=1)
+
+# Shapes given
+
+TARGETS = ([-1], [3, -1], [-1, 2], [2, 3], [0, -1], [0], [-1, -1], [6], [], [1], [1, -1, 1], [-2, 3], ["S:n", -1],
+           ["S:n", "S:m"], ["S:n", 2], [-1, 0])  # fmt: skip
+for n in range(4):
+    x = shape(n)
+    for target in TARGETS:
+        case("view.default reshape.default _unsafe_view.default view_copy.default", **{"self": x, "size": target})
+        for dim in (0, -1, n):
+            if n:
+                case("unflatten.int", self=x, dim=dim, sizes=target)
+        case("expand.default expand_copy.default broadcast_to.default", self=x, size=target)
+        case("expand.default", self=x, size=[*target, "S:p"])
+        case("repeat.default", self=x, repeats=target)
+        case("tile.default", self=x, dims=target)
+    for target in ([2, -1, -1], [-1, 3], [1, 2, 3], [3, 0, 1], [4, "S:n"]):
+        case("expand.default", self=x, size=target)
+        case("repeat.default", self=x, repeats=target)
+for target in ([], [0], [2, 3], ["S:n"], ["S:n", 0, "S:m"], [-1], ["S:n", -1]):
+    case("zeros.default ones.default empty.memory_format rand.default randn.default", size=target)
+    case("full.default", size=target, fill_value=1)
+    case("randint.default", high=3, size=target)
+    case("new_zeros.default new_ones.default new_empty.default", self="T:a", size=target)
+    case("new_full.default", self="T:a", size=target, fill_value=1)
+    case("empty_strided.default", size=target, stride=[1] * len(target))
+    case("new_empty_strided.default", self="T:a", size=target, stride=[1] * len(target))
+    case("empty_permuted.default", size=target, physical_layout=list(range(len(target))))
+case("scalar_tensor.default", s=3)
+for end in (0, 3, 5, -1, "S:n"):
+    case("arange.default", end=end)
+    for start in (0, 2, 4, "S:m"):
+        case("arange.start", start=start, end=end)
+        for step in (1, 2, 3, -1, -2, 0):
+            case("arange.start_step", start=start, end=end, step=step)
+for n in (0, 1, 4, -1, "S:n"):
+    case("linspace.default logspace.default", start=0, end=1, steps=n)
+    case("hann_window.default hamming_window.default blackman_window.default", window_length=n)
+    case("hann_window.periodic", window_length=n, periodic=False)
+    case("eye.default", n=n)
+    for m in (0, 2, -1, "S:m"):
+        case("eye.m", n=n, m=m)
+for n in range(4):
+    for classes in (0, 1, 3, -1, "S:n"):
+        case("one_hot.default", self=shape(n, "int"), num_classes=classes)
+for ts in (["T:a"], ["T:a", "T:b"], ["T:a", "T:b", "T:c"], ["T:", "T:b"], ["T:a,b", "T:c"], []):
+    case("meshgrid.default", tensors=ts)
+    for indexing in ("ij", "xy"):
+        case("meshgrid.indexing", tensors=ts, indexing=indexing)
+
+# Joins
+
+for ts in (["ab", "cd"], ["ab", "cb"], ["ab", "ac"], ["a", "b"], ["a", "b", "c"], ["ab", "c"], ["0", "ab"], ["ab", "0"],
+           ["a", "bc"], ["0", "a"], ["abc", "dbc"], ["", ""], ["", "a"], ["00", "ab"], [], ["0", "0", "ab"]):  # fmt: skip
+    for dim in (0, 1, -1, -2, 2):
+        case("cat.default concat.default concatenate.default", tensors=[tensor(t) for t in ts], dim=dim)
+        case("stack.default", tensors=[tensor(t) for t in ts], dim=dim)
+
+# Padding
+
+WIDTHS1 = ([1, 1], [2, 3], [0, 2], [3, 0], [-1, 0], [-1, 2], [1, -2], [0, 0], [-2, -1], [4, 1])
+for mode in ("constant", "reflect", "replicate", "circular"):
+    for n in range(5):
+        for widths in (*WIDTHS1, [1], [1, 1, 1]):
+            case("pad.default", self=shape(n), pad=widths, mode=mode)
+        for widths in ([1, 0, 2, 1], [0, 0, 0, 1], [-1, 1, 1, -1], [2, 2, 2, 2], [0, 1, 1, 0, 1, 1]):
+            case("pad.default", self=shape(n), pad=widths, mode=mode)
+            if mode == "constant":
+                case("constant_pad_nd.default", self=shape(n), pad=widths)
+    case("pad.default", self="T:2,1,a,b,c", pad=[1, 1, 0, 2, 1, 0], mode=mode)
+    case("pad.default", self="T:a,b,c", pad=["S:n", 1], mode=mode)
+for n in range(1, 5):
+    for widths in WIDTHS1:
+        case("constant_pad_nd.default", self=shape(n), pad=widths)
+        case("reflection_pad1d.default replication_pad1d.default", self=shape(n), padding=widths)
+    for widths in ([1, 0, 2, 1], [0, 0, 0, 1], [-1, 1, 1, -1], [0, -1, 0, 0]):
+        case("reflection_pad2d.default replication_pad2d.default", self=shape(n), padding=widths)
+for widths in ([1, 0, 1, 1, 0, 2], [0, 0, -1, 1, 1, 0]):
+    for x in ("T:a,b,c,d", "T:2,a,b,c,d", "T:a,1,b,c,2"):
+        case("reflection_pad3d.default replication_pad3d.default", self=x, padding=widths)
+
+# Indices
+
+for n in range(4):
+    x = shape(n)
+    for other in ("", "d", "de", "def", "2", "31", "123"):
+        i = tensor(other, "int")
+        for dim in dims(n):
+            case("gather.default", self=x, dim=dim, index=i)
+            if n <= 2:
+                case("scatter.value scatter_.value", self=x, dim=dim, index=i, value=1)
+                for src in ("T:", "T:2", "T:1,2", tensor(other)):
+                    case("scatter.src scatter_.src scatter_add.default scatter_add_.default",
+                         self=x, dim=dim, index=i, src=src)  # fmt: skip
+                    case("scatter_reduce.two", self=x, dim=dim, index=i, src=src, reduce="sum")
+            for source in ("T:", "T:d", "T:2", "T:2,b", "T:a,2", "T:d,b"):
+                case("index_add.default index_copy.default", self=x, dim=dim, index=i, source=source)
+for x in ("ab", "abc"):
+    for given in (["d"], [None, "d"], ["d", "e"], ["de"], ["d", "2"], ["d1", "2"], [""], ["", "d"], [None, "d", None],
+                  ["d", None, "d"], ["0"], ["d", "e", "2"], [None, None, "d"]):  # fmt: skip
+        indices = [None if g is None else tensor(g, "int") for g in given]
+        case("index.Tensor _unsafe_index.Tensor", self=tensor(x), indices=indices)
+        for values in ("T:", "T:1", "T:d", "T:2,b", "T:a,d"):
+            case("index_put.default index_put_.default _unsafe_index_put.default",
+                 self=tensor(x), indices=indices, values=values)  # fmt: skip
+case("index.Tensor", self="T:a,b", indices=["T:a:bool"])
+case("index.Tensor", self="T:a,b", indices=["T:c:bool"])
+case("index.Tensor", self="T:a,b", indices=["T:c,d:bool"])
+case("index.Tensor", self="T:a,b", indices=[None, "T:c:bool"])
+case("index_put.default", self="T:a,b", indices=["T:c:bool"], values="T:")
+case("index_put.default", self="T:a,b", indices=["T:c,b:bool"], values="T:")
+for weight in ("T:a,b", "T:a", "T:a,b,c"):
+    for indices in ("T::int", "T:d:int", "T:d,e:int", "T:0:int"):
+        case("embedding.default", weight=weight, indices=indices)
+for sequence in ("a", "ab", "abc", "2b", ""):
+    for values in ("", "d", "de", "abd", "1d", "2d", "ad"):
+        case("searchsorted.Tensor", sorted_sequence=tensor(sequence), self=tensor(values))
+        case("bucketize.Tensor", self=tensor(values), boundaries=tensor(sequence))
+    case("searchsorted.Scalar", sorted_sequence=tensor(sequence), self=1.0)
+    case("bucketize.Scalar", self=1.0, boundaries=tensor(sequence))
+    for sorter in ("T:a:int", "T:c:int", "T:a,b:int"):
+        case("searchsorted.Tensor", sorted_sequence=tensor(sequence), self=tensor(sequence), sorter=sorter)
+
+# Parts written
+
+for x in ("a", "ab", "abc"):
+    for src in ("", "d", "b", "ab", "1b", "de", "b1", "cb"):
+        for dim in (0, 1, -1, 3):
+            for index in (0, -2, 1):
+                case("select_scatter.default", self=tensor(x), src=tensor(src), dim=dim, index=index)
+            for start, end, step in ((None, None, 1), (1, 3, 1), (-2, None, 2)):
+                case("slice_scatter.default", self=tensor(x), src=tensor(src), dim=dim, start=start, end=end, step=step)
+
+# Matrices
+
+MATRICES = ("", "a", "ab", "abc", "1bc", "b", "bc", "cd", "dbc", "2b", "cb")
+for left in ("", "a", "ab", "2a", "abc", "1ab"):
+    for right in ("", "b", "bc", "cd", "dbc", "bcd", "2bc", "12bc", "1c"):
+        case("matmul.default linalg_matmul.default inner.default kron.default", self=tensor(left), other=tensor(right))
+        case("mm.default bmm.default", self=tensor(left), mat2=tensor(right))
+        case("dot.default", self=tensor(left), tensor=tensor(right))
+        case("vdot.default", self=tensor(left), other=tensor(right))
+        case("mv.default", self=tensor(left), vec=tensor(right))
+        case("outer.default ger.default", self=tensor(left), vec2=tensor(right))
+        for p in (2.0, 1.0):
+            case("cdist.default _cdist_forward.default", x1=tensor(left), x2=tensor(right), p=p)
+        for bias in (None, "", "d", "1", "c1", "ab", "23"):
+            case("linear.default", input=tensor(left), weight=tensor(right),
+                 bias=None if bias is None else tensor(bias))  # fmt: skip
+for own in ("", "a", "d", "ad", "1d", "a1", "abd", "dac", "1ac", "cad"):
+    for left, right in (("ab", "bd"), ("ab", "cd"), ("2b", "3d"), ("ab", "b"), ("ab", "c")):
+        case("addmm.default", self=tensor(own), mat1=tensor(left), mat2=tensor(right))
+        case("addmv.default", self=tensor(own), mat=tensor(left), vec=tensor(right))
+    for left, right in (("dab", "dbc"), ("2ab", "2bc"), ("dab", "2bc"), ("1ab", "1cd"), ("ab", "bd")):
+        case("baddbmm.default addbmm.default", self=tensor(own), batch1=tensor(left), batch2=tensor(right))
+for equation, ts in (("ij,jk->ik", ["ab", "cd"]), ("ii->i", ["ab"]), ("ij->j", ["ab"]), ("i,j->ij", ["a", "b"]),
+                     ("...i,...i->...", ["ab", "cd"]), ("...ij,jk->...ik", ["abc", "cd"]), ("ij,ij->", ["ab", "cd"]),
+                     ("bij,bjk->bik", ["abc", "dce"]), ("i,i->i", ["a", "b"]), ("ij,j", ["ab", "c"]), ("ij", ["abc"]),
+                     ("i...->...", ["abc"]), ("...,...->...", ["ab", "c"]), ("ij->ik", ["ab"]), ("iij->ij", ["abc"]),
+                     ("a,b,c->cab", ["a", "b", "c"]), ("...ab->...ba", ["ab"]), ("ij,jk", ["ab", "cd"])):  # fmt: skip
+    case("einsum.default", equation=equation, tensors=[tensor(t) for t in ts])
+
+# Attention and layers with a state
+
+for q, k, v in (("ab", "cb", "cd"), ("ab", "cd", "ce"), ("2ab", "2cb", "2cd"), ("2ab", "ecb", "ecd"), ("2ab", "cb", "cd"),
+                ("2eab", "2ecb", "2ecd"), ("2eab", "2fcb", "2fcd"), ("21ab", "1fcb", "1fcd"), ("a", "a", "a"),
+                ("2eab", "2ecb", "2dcb"), ("21ab", "21cb", "21cb")):  # fmt: skip
+    for mask in (None, "ac", "c", "1ac", "a1", "d", "2ac", "1c", ""):
+        args = {"query": tensor(q), "key": tensor(k), "value": tensor(v)}
+        names = "scaled_dot_product_attention.default _scaled_dot_product_attention_math.default"
+        if len(q) == len(k) == len(v) == 4:  # it reads beyond tensors of other ranks
+            names += " _scaled_dot_product_flash_attention_for_cpu.default"
+        case(names, **args, attn_mask=None if mask is None else tensor(mask))  # fmt: skip
+    case("scaled_dot_product_attention.default", **args, is_causal=True)
+for q, k in (("2eab", "2fcb"), ("24ab", "2ecb"), ("1e2b", "1fc2"), ("eab", "fcb"), ("ab", "cb"), ("2eab", "1fcb")):
+    for v in (k, k[:-1] + "3", k.replace("f", "d")):
+        case("scaled_dot_product_attention.default", query=tensor(q), key=tensor(k), value=tensor(v), enable_gqa=True)
+for gates, kind in ((4, "lstm"), (3, "gru"), (1, "rnn_tanh"), (1, "rnn_relu")):
+    for x, h, first in (("abc", "1b2", False), ("ab3", "1d2", False), ("ab3", "1d2", True), ("ab3", "cd2", False),
+                        ("ab3", "1de", False), ("ab", "1b", False), ("b3", "12", False), ("ab3", "c2", True)):  # fmt: skip
+        for hidden in (2,):
+            weights = [f"T:{gates * hidden},3", f"T:{gates * hidden},{hidden}"]
+            hx = [tensor(h), tensor(h)] if kind == "lstm" else tensor(h)
+            case(f"{kind}.input", input=tensor(x), hx=hx, params=weights, batch_first=first)
+            biases = [f"T:{gates * hidden}"] * 2
+            case(f"{kind}.input", input=tensor(x), hx=hx, params=[*weights, *biases], has_biases=True,
+                 batch_first=first)  # fmt: skip
+            twice = tensor("2" + h[1:]) if len(h) == 3 else tensor(h)
+            hx = [twice, twice] if kind == "lstm" else twice
+            case(f"{kind}.input", input=tensor(x), hx=hx, params=weights * 2, bidirectional=True, batch_first=first)
+            later = [f"T:{gates * hidden},2", f"T:{gates * hidden},{hidden}"]
+            case(f"{kind}.input", input=tensor(x), hx=hx, params=[*weights, *later], num_layers=2, batch_first=first)
+    case("lstm.input", input="T:a,b,3", hx=["T:1,b,2", "T:1,d,2"], params=["T:8,3", "T:8,2"])
+    case("lstm.input", input="T:a,b,3", hx=["T:1,b,c", "T:1,b,d"], params=["T:8,3", "T:8,2"])
+    case("lstm.input", input="T:a,b,3", hx=["T:1,b,1", "T:1,b,2"], params=["T:8,3", "T:8,1", "T:1,2"])
+
+# Norms
+
+for x in ("", "a", "ab", "abc", "2abc"):
+    for last in ([3], ["S:n"], [2, 3], ["S:m", "S:n"], [], [0]):
+        for weight in (None, "3", "d", "23", "1"):
+            w = None if weight is None else tensor(weight)
+            case("layer_norm.default native_layer_norm.default", input=tensor(x), normalized_shape=last, weight=w,
+                 bias=None)  # fmt: skip
+            case("rms_norm.default _fused_rms_norm.default", input=tensor(x), normalized_shape=last, weight=w, eps=1e-5)
+            if w:
+                case("layer_norm.default native_layer_norm.default", input=tensor(x), normalized_shape=last,
+                     weight=None, bias=w)  # fmt: skip
+    for groups in (0, 1, 2, 3, "S:n"):
+        for weight in (None, "d", "2", "b", "b1", ""):
+            w = None if weight is None else tensor(weight)
+            case("group_norm.default", input=tensor(x), num_groups=groups, weight=w)
+        case("group_norm.default", input=tensor(x), num_groups=groups, bias="T:d")
+    for given in (None, "d", "1", "b", "3"):
+        w = None if given is None else tensor(given)
+        for training in (False, True):
+            for name in ("weight", "bias"):
+                stats = {"running_mean": "T:b", "running_var": "T:b", "weight": None, "bias": None}
+                case("batch_norm.default native_batch_norm.default _native_batch_norm_legit.default "
+                     "_native_batch_norm_legit_functional.default", input=tensor(x), **{**stats, name: w},
+                     training=training)  # fmt: skip
+            for name in ("running_mean", "running_var"):
+                stats = {"running_mean": "T:b", "running_var": "T:b", "weight": None, "bias": None}
+                case("batch_norm.default native_batch_norm.default _native_batch_norm_legit.default "
+                     "_native_batch_norm_legit_functional.default", input=tensor(x), **{**stats, name: w},
+                     training=training)  # fmt: skip
+                case("instance_norm.default", input=tensor(x), **{**stats, name: w}, use_input_stats=training)
+            case("_native_batch_norm_legit.no_stats", input=tensor(x), weight=w, bias=None, training=training)
+            case("instance_norm.default", input=tensor(x), weight=w, bias=None, running_mean=None, running_var=None,
+                 use_input_stats=training)  # fmt: skip
+            case("batch_norm.default native_batch_norm.default", input=tensor(x), weight=w, bias=None,
+                 running_mean=None, running_var=None, training=training)  # fmt: skip
+        for name in ("running_mean", "running_var", "weight", "bias"):
+            stats = {"running_mean": "T:b", "running_var": "T:b", "weight": None, "bias": None}
+            case("_native_batch_norm_legit_no_training.default _batch_norm_with_update_functional.default",
+                 input=tensor(x), **{**stats, name: w})  # fmt: skip
+for c, w in ((4, None), (4, "T:4"), (3, "T:d")):
+    for group in (1, 2):
+        case("native_group_norm.default", input=f"T:a,{c},b", weight=w, bias=None, N="S:a", C=c, HxW="S:b", group=group)
+        case("native_group_norm.default", input=f"T:a,{c},b", weight=w, bias=None, N="S:n", C=c, HxW="S:b", group=group)
+
+# Windows
+
+STRIDES = ((1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (1, 0, 2), (3, 2, 2), (0, 0, 1), (2, 3, 1), (1, -1, 1))
+for stride, padding, dilation in STRIDES:
+    options = {"stride": [stride], "padding": [padding], "dilation": [dilation]}
+    for kernel in ("1", "2", "3"):
+        for x, w, groups in (("abc", "de" + kernel, 1), ("a2c", "d1" + kernel, 2), ("2bc", "de" + kernel, 2),
+                             ("bc", "de" + kernel, 1), ("12c", "11" + kernel, 3)):  # fmt: skip
+            case("conv1d.default", input=tensor(x), weight=tensor(w), groups=groups, **options)
+            for extra in (0, 1, 2):
+                case("conv_transpose1d.default", input=tensor(x), weight=tensor(w), groups=groups,
+                     output_padding=[extra], **options)  # fmt: skip
+    case("conv1d.default", input="T:2,b,c", weight="T:2,b,d", **options)
+    case("conv_transpose1d.default", input="T:2,b,c", weight="T:b,2,d", **options)
+    case("convolution.default", input="T:2,b,c", weight="T:2,b,3", bias=None, transposed=False, output_padding=[0],
+         groups=1, **options)  # fmt: skip
+    case("convolution.default", input="T:a,2,c", weight="T:2,d,2", bias=None, transposed=True, output_padding=[0],
+         groups=1, **options)  # fmt: skip
+    two = {k: [v[0], 1 if k != "padding" else 0] for k, v in options.items()}
+    case("conv2d.default", input="T:a,2,b,c", weight="T:3,2,2,3", **two)
+    case("conv_transpose2d.input", input="T:a,2,b,c", weight="T:2,3,2,3", output_padding=[1, 0], **two)
+    three = {k: [v[0], 1 if k != "padding" else 0, 1 if k != "padding" else 0] for k, v in options.items()}
+    case("conv3d.default", input="T:1,2,a,b,c", weight="T:3,2,2,1,2", **three)
+    case("conv_transpose3d.input", input="T:1,2,a,b,c", weight="T:2,3,2,1,2", **three)
+for bias in ("T:d", "T:3", "T:", "T:1", "T:3,1"):
+    case("conv1d.default", input="T:2,1,a", weight="T:3,1,2", bias=bias)
+    case("conv1d.default", input="T:2,1,a", weight="T:c,1,2", bias=bias)
+    case("conv_transpose1d.default", input="T:2,1,a", weight="T:1,3,2", bias=bias)
+    case("conv_transpose1d.default", input="T:2,2,a", weight="T:2,c,2", bias=bias, groups=2)
+for padding in ("same", "valid"):
+    for dilation in (1, 2):
+        for stride in (1, 2):
+            for k in ("1", "2", "3", "4"):
+                case("conv1d.padding", input="T:a,2,b", weight=f"T:3,2,{k}", padding=padding, dilation=[dilation],
+                     stride=[stride])  # fmt: skip
+    case("conv2d.padding", input="T:1,2,a,b", weight="T:3,2,2,3", padding=padding)
+    case("conv3d.padding", input="T:1,2,a,b,c", weight="T:3,2,2,3,1", padding=padding)
+case("conv2d.default", input="T:2,a,b", weight="T:3,2,2,2")
+case("conv2d.default", input="T:a,b", weight="T:3,2,2,2")
+case("conv1d.default", input="T:a,b,c", weight="T:d,b,0")
+case("conv1d.default", input="T:0,2,c", weight="T:0,2,1")
+case("conv_transpose2d.input", input="T:2,a,b", weight="T:2,3,2,2", stride=[2, 2])
+POOLS = ((2, [], 0, 1, False), (2, [], 0, 1, True), (3, 2, 1, 1, False), (3, 2, 1, 1, True), (2, 1, 1, 1, False),
+         (2, 3, 0, 1, True), (2, 3, 1, 1, True), (3, 1, 0, 2, False), (2, 2, 2, 1, False), (1, 2, 0, 1, True),
+         (3, 3, 1, 2, True), (0, 1, 0, 1, False), (2, 0, 0, 1, False), (4, 3, 2, 1, True), (2, 4, 1, 1, True),
+         (1, 3, 0, 1, True))  # fmt: skip
+for kernel, stride, padding, dilation, ceil in POOLS:
+    one = {"kernel_size": [kernel], "stride": [stride] if stride != [] else [], "padding": [padding], "ceil_mode": ceil}
+    for x in ("abc", "bc", "c", "2abc"):
+        case("max_pool1d.default", self=tensor(x), dilation=[dilation], **one)
+        case("avg_pool1d.default", self=tensor(x), **one)
+    for x in ("2abc", "abc", "1ac2", "ab"):
+        case("max_pool2d.default max_pool2d_with_indices.default", self=tensor(x), dilation=[dilation], **one)
+        case("avg_pool2d.default", self=tensor(x), **one)
+    for x in ("21abc", "2abc", "a2bc3", "abc"):
+        case("max_pool3d.default max_pool3d_with_indices.default", self=tensor(x), dilation=[dilation], **one)
+        case("avg_pool3d.default", self=tensor(x), **one)
+case("max_pool2d.default avg_pool2d.default", self="T:1,2,a,b", kernel_size=[2, 3], stride=[1, 2], padding=[1, 0])
+for count in (1, 2, 3):
+    for size in ([2], [1], [0], [2, 3][:count] if count > 1 else [3], [3, 1, 2][:count]):
+        for n in range(count, count + 4):
+            x = tensor("2abcde"[:n]) if n > 3 else tensor("abc"[:n])
+            for kind in ("avg", "max"):
+                case(f"adaptive_{kind}_pool{count}d.default", self=x, output_size=size)
+            if count > 1:
+                case(f"_adaptive_avg_pool{count}d.default", self=x, output_size=size)
+        x = tensor("abcd"[: count + 1])
+        case(f"adaptive_avg_pool{count}d.default", self=x, output_size=["S:n"] * count if count > 1 else [2])
+for kernel, dilation, padding, stride in (([2, 2], [1, 1], [0, 0], [1, 1]), ([2, 3], [1, 1], [1, 0], [2, 1]),
+                                          ([2, 1], [2, 1], [0, 1], [1, 3]), ([1, 1], [1, 1], [0, 0], [0, 1])):  # fmt: skip
+    options = {"kernel_size": kernel, "dilation": dilation, "padding": padding, "stride": stride}
+    for x in ("2abc", "abc", "bc", "a1bc", "21abc"):
+        case("im2col.default", self=tensor(x), **options)
+    for x in ("abc", "bc", "2bc", "a"):
+        for size in ([3, 3], [2, 4], ["S:n", 2], [0, 3]):
+            case("col2im.default", self=tensor(x), output_size=size, **options)
+UP = {1: "abc", 2: "1abc", 3: "11abc"}
+for names, count in (("upsample_nearest1d _upsample_nearest_exact1d upsample_linear1d", 1),
+                     ("upsample_nearest2d _upsample_nearest_exact2d upsample_bilinear2d upsample_bicubic2d "
+                      "_upsample_bilinear2d_aa _upsample_bicubic2d_aa", 2),
+                     ("upsample_nearest3d _upsample_nearest_exact3d upsample_trilinear3d", 3)):  # fmt: skip
+    for name in names.split():
+        shapes_of = [UP[count], UP[count][1:], UP[count] + "2", "ab" + "3" * count, "2b" + "a" * count]
+        for x in shapes_of:
+            for size in ([2] * count, [0] + [1] * (count - 1), ["S:n"] * count, [3]):
+                case(f"{name}.default", self=tensor(x), output_size=size)
+                case(f"{name}.vec", input=tensor(x), output_size=size, scale_factors=None)
+            for factor in (2.0, 0.5, 1.5, 0.3, 2.5, 1.0):
+                case(f"{name}.vec", input=tensor(x), output_size=None, scale_factors=[factor] * count)
+        case(f"{name}.vec", input=tensor(shapes_of[0]), output_size=None, scale_factors=[2.0])
+for x, grid in (("1abc", "1de2"), ("a1bc", "de22"), ("a1bc", "dbc2"), ("12ab", "1d23"), ("12abc", "1d223"),
+                ("1abc1", "11d13"), ("a211", "b1c2"), ("ab", "ab2")):  # fmt: skip
+    case("grid_sampler.default", input=tensor(x), grid=tensor(grid))
+    case("grid_sampler_2d.default grid_sampler_3d.default", input=tensor(x), grid=tensor(grid))
+    for mode in (1, 2):
+        case("grid_sampler.default", input=tensor(x), grid=tensor(grid), interpolation_mode=mode, padding_mode=2)
+for theta in ("a23", "a34", "abc", "123", "ab"):
+    for size in ([1, 2, "S:n", "S:m"], ["S:n", 1, 2, 3], ["S:n", 1, 2, 1, "S:m"], [1, 2, 3], [1, 0, 2, "S:n"]):
+        case("affine_grid_generator.default", theta=tensor(theta), size=size)
+for x in ("abcd", "2abc", "abc", "ab", "a", "2abcd"):
+    for block in (1, 2, 3, 0, -1):
+        case("pixel_shuffle.default", self=tensor(x), upscale_factor=block)
+        case("pixel_unshuffle.default", self=tensor(x), downscale_factor=block)
+        case("channel_shuffle.default native_channel_shuffle.default", self=tensor(x), groups=block)
+case("pixel_shuffle.default", self="T:1,a,b,c", upscale_factor=2)
+case("pixel_shuffle.default", self="T:1,8,b,c", upscale_factor=2)

@@ -1,0 +1,176 @@
+"""What the rules for torch's operators answer about calls that are data, and where runs of torch say otherwise."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from operator_calls import points, sizes_in, with_sizes
+
+from symbcast.algebra.bounds import Bounds
+from symbcast.algebra.symbols import symbol
+from symbcast.api.env import ShapeEnv
+from symbcast.logic.formulas import FALSE, all_of
+from symbcast.onnx.node_call import RefusedError, UnknownShapeError
+from symbcast.onnx.requirements.recorder import Asker, Place
+from symbcast.onnx.validity.models import Examined
+from symbcast.onnx.values.contents import Elements
+from symbcast.onnx.values.value import Value
+from symbcast.onnx.walker import GraphScope
+from symbcast.report.failures import dims_at
+from symbcast.solver.evaluation import holds_at
+from symbcast.torch.node_call import INT64, TorchCall
+from symbcast.torch.operators.elementwise import pointwise
+from symbcast.torch.operators.families import OPERATORS
+from symbcast.torch.walk import TorchWalk
+
+FAILED, CRASHED = "-", "!"
+DTYPES = {"": "torch.float32", "int": "torch.int64", "bool": "torch.bool", "complex": "torch.complex64"}
+
+
+class Answer(NamedTuple):
+    """When a call runs, by its rule, and the shapes of its outputs, if known; why something is left open, else empty."""
+
+    condition: object
+    outputs: list
+    left_open: str
+
+
+class Call(TorchCall):
+    """A call whose arguments are data; the shapes that torch recorded are not known."""
+
+    def __init__(self, place, walk, arguments):
+        super().__init__(place, walk, GraphScope({}), lambda sizes: None)
+        self._arguments = arguments
+
+    def recorded(self):
+        return [Value(None) for _ in self.node.output]
+
+
+def node_of(op, args, ranks):
+    """Return what a rule asks of a node: its outputs, of some ranks as they were exported, and its arguments' types."""
+    values = [SimpleNamespace(shape=(None,) * (0 if rank is None else rank)) for rank in ranks]
+    fx = SimpleNamespace(
+        args=[_typed(v) for v in args.values()],
+        kwargs={name: _typed(v) for name, v in args.items()},
+        meta={"val": values[0] if len(values) == 1 else values},
+        target=None,
+    )
+    output = [f"out.{n}" for n in range(len(ranks))]
+    return SimpleNamespace(name="out", op_type=op, output=output, input=[], fx=fx, names={}, domain="", attribute=())
+
+
+def _typed(value):
+    if isinstance(value, list):
+        return [_typed(v) for v in value]
+    if isinstance(value, str) and value.startswith("T:"):
+        dtype = value[2:].partition(":")[2]
+        return SimpleNamespace(meta={"val": SimpleNamespace(dtype=DTYPES[dtype])})
+    return value
+
+
+def answer(name, args, ranks):
+    """Return what the rule for an operator says of a call whose outputs had some ranks when it was exported."""
+    op = "aten." + name.partition(".")[0]
+    letters = {letter: symbol(letter) for letter in sizes_in(args)}
+    env = ShapeEnv(on_conflict="record")
+    for letter in letters:
+        env.named(letter)
+    asker = Asker(env, "torch", Bounds({}))
+    asker.start(tuple(letters.values()), {}, None)
+    walk = TorchWalk(Examined(None, {}, {}, inner=0), asker, {})
+    given = _values(with_sizes(args, lambda shape, dtype: Value(tuple(shape), INT64 if dtype == "int" else 0), letters))
+    call = Call(Place("out", op, node_of(op, args, ranks), []), walk, given)
+    left_open, outputs = "", [None] * len(ranks)
+    try:
+        found = OPERATORS.get(op, pointwise)(call)
+        outputs = [found] if isinstance(found, Value) else list(found)
+    except RefusedError:
+        return Answer(FALSE, outputs, "")
+    except UnknownShapeError as error:
+        left_open = str(error) or "unknown shape"
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        left_open = f"could not be followed: {type(error).__name__}: {error}"
+    notes = [u.reason for u in walk.unanalysed if not u.is_about_data]
+    return Answer(all_of(env.clauses), outputs, left_open or "; ".join(notes))
+
+
+def _values(value):
+    """Return arguments with open integers as values."""
+    if isinstance(value, dict):
+        return {name: _values(v) for name, v in value.items()}
+    if isinstance(value, list):
+        return [_values(v) for v in value]
+    return Value((), INT64, Elements((value,))) if hasattr(value, "is_Symbol") else value
+
+
+def unpacked(text):
+    """Return the outcomes of runs."""
+    found = []
+    for part in text.split("|"):
+        count, star, outcome = part.partition("*")
+        found += [outcome] * int(count) if star else [part]
+    return found
+
+
+def ranks_of(outcome):
+    """Return the ranks of the outputs of a run, None for what is no tensor."""
+    return tuple(None if o[:1] == "=" else len(o.split(",")) if o else 0 for o in outcome.split(";"))
+
+
+class Judged(NamedTuple):
+    """How many runs were compared, how many the rule leaves open, and those that are other than it says."""
+
+    runs: int
+    left_open: int
+    wrong: list[str]
+
+
+def judged(row):
+    """Hold the rule for an operator against the recorded runs of one call."""
+    letters, outcomes = sizes_in(row["args"]), unpacked(row["runs"])
+    at_points = [{symbol(k): n for k, n in zip(letters, p, strict=True)} for p in points(letters)]
+    exported = list(dict.fromkeys(ranks_of(o) for o in outcomes if o not in (FAILED, CRASHED))) or [(0,)]
+    wrong, count, left_open = [], 0, 0
+    for ranks in exported[:4]:
+        said = answer(row["op"], row["args"], ranks)
+        for at, outcome in zip(at_points, outcomes, strict=True):
+            count += 1
+            runs = outcome not in (FAILED, CRASHED) and ranks_of(outcome) == ranks
+            holds = _holds(said.condition, at)
+            if holds and not runs and said.left_open:
+                left_open += 1
+            elif holds is not runs:
+                wrong.append(f"{_told(at)}: said to {'run' if holds else 'fail'}, and it is {outcome}")
+            elif runs and (other := _other(said.outputs, outcome, at)):
+                wrong.append(f"{_told(at)}: {outcome} is said to be {other}")
+    return Judged(count, left_open, wrong)
+
+
+def _holds(condition, at):
+    try:
+        return holds_at(condition, at)
+    except ZeroDivisionError:
+        return False
+
+
+def _told(at):
+    return " ".join(f"{s.name}={n}" for s, n in at.items()) or "always"
+
+
+def _other(outputs, outcome, at):
+    """Return the outputs as they are said to be where one of them is otherwise; else nothing."""
+    real = outcome.split(";")
+    told = [_text(v, at) for v in outputs]
+    if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
+        return ";".join("?" if t is None else t for t in told) or "nothing"
+    return ""
+
+
+def _text(value, at):
+    if value is None or value.shape is None:
+        return None
+    if isinstance(value.content, Elements) and not value.shape:
+        (found,) = dims_at([value.content.items[0]], at)
+        return f"={found}"
+    return ",".join(map(str, dims_at(value.shape, at)))
