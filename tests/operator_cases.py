@@ -58,13 +58,17 @@ def dims(rank):
     return range(-rank - 1, rank + 1)
 
 
-CASES = []
-"""Pairs of an overload's name and the arguments that are not as they are by default."""
+MOST = 60
+"""How many calls of one operator are tried: of more, so many that lie evenly among them."""
+ALL: dict[str, list[dict]] = {}
+"""The arguments of calls that are not as they are by default, by the name of the overload."""
 
 
 def case(names, **args):
     """Add a case for some operators, by their names with overloads."""
-    CASES.extend((name, dict(args)) for name in names.split())
+    for name in names.split():
+        if args not in ALL.setdefault(name, []):
+            ALL[name].append(dict(args))
 
 
 # Broadcasting
@@ -107,9 +111,10 @@ for n in range(4):
          "clone.default zeros_like.default ones_like.default empty_like.default rand_like.default randn_like.default "
          "zero_.default hardswish_.default relu_.default positive.default bernoulli.default gelu_.default "
          "celu_.default selu_.default softplus.default log_sigmoid.default conj.default resolve_conj.default "
-         "resolve_neg.default real.default relu.default sigmoid.default neg.default abs.default bitwise_not.default "
+         "resolve_neg.default real.default relu.default sigmoid.default neg.default abs.default "
          "_to_copy.default sort.default argsort.default isnan.default log1p.default", self=x)  # fmt: skip
     case("full_like.default", self=x, fill_value=1)
+    case("bitwise_not.default", self=shape(n, "int"))
     case("fill.Scalar fill_.Scalar", self=x, value=1)
     case("bernoulli.p", self=x, p=0.5)
     case("native_dropout.default", input=x, p=0.5, train=True)
@@ -568,3 +573,6 @@ for x in ("abcd", "2abc", "abc", "ab", "a", "2abcd"):
         case("channel_shuffle.default native_channel_shuffle.default", self=tensor(x), groups=block)
 case("pixel_shuffle.default", self="T:1,a,b,c", upscale_factor=2)
 case("pixel_shuffle.default", self="T:1,8,b,c", upscale_factor=2)
+
+CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
+"""The calls that are tried, by the name of the overload."""

@@ -24,7 +24,7 @@ from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.families import OPERATORS
 from symbcast.torch.walk import TorchWalk
 
-FAILED, CRASHED = "-", "!"
+FAILED, CRASHED, NOTHING = "-", "!", "[]"
 DTYPES = {"": "torch.float32", "int": "torch.int64", "bool": "torch.bool", "complex": "torch.complex64"}
 
 
@@ -115,6 +115,8 @@ def unpacked(text):
 
 def ranks_of(outcome):
     """Return the ranks of the outputs of a run, None for what is no tensor."""
+    if outcome == NOTHING:
+        return ()
     return tuple(None if o[:1] == "=" else len(o.split(",")) if o else 0 for o in outcome.split(";"))
 
 
@@ -126,15 +128,22 @@ class Judged(NamedTuple):
     wrong: list[str]
 
 
+def is_garbage(outcome):
+    """Return whether an output has a size below 0: torch makes such of tensors without elements."""
+    return "-" in outcome and outcome != FAILED and "=" not in outcome
+
+
 def judged(row):
     """Hold the rule for an operator against the recorded runs of one call."""
     letters, outcomes = sizes_in(row["args"]), unpacked(row["runs"])
     at_points = [{symbol(k): n for k, n in zip(letters, p, strict=True)} for p in points(letters)]
-    exported = list(dict.fromkeys(ranks_of(o) for o in outcomes if o not in (FAILED, CRASHED))) or [(0,)]
+    exported = list(dict.fromkeys(ranks_of(o) for o in outcomes if o not in (FAILED, CRASHED) and not is_garbage(o))) or [(0,)]
     wrong, count, left_open = [], 0, 0
     for ranks in exported[:4]:
         said = answer(row["op"], row["args"], ranks)
         for at, outcome in zip(at_points, outcomes, strict=True):
+            if is_garbage(outcome):
+                continue
             count += 1
             runs = outcome not in (FAILED, CRASHED) and ranks_of(outcome) == ranks
             holds = _holds(said.condition, at)
@@ -160,7 +169,7 @@ def _told(at):
 
 def _other(outputs, outcome, at):
     """Return the outputs as they are said to be where one of them is otherwise; else nothing."""
-    real = outcome.split(";")
+    real = [] if outcome == NOTHING else outcome.split(";")
     told = [_text(v, at) for v in outputs]
     if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
         return ";".join("?" if t is None else t for t in told) or "nothing"

@@ -19,7 +19,7 @@ from operator_calls import points, sizes_in, with_sizes
 from operator_cases import CASES, DEFAULTS
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz"
-FAILED, CRASHED = "-", "!"
+FAILED, CRASHED, NOTHING = "-", "!", "[]"
 
 
 def operator_of(name):
@@ -59,6 +59,8 @@ def run(name, args):
     except Exception:
         return FAILED
     outputs = found if isinstance(found, (list, tuple)) else [found]
+    if not outputs:
+        return NOTHING
     return ";".join(",".join(map(str, o.shape)) if isinstance(o, torch.Tensor) else f"={o}" for o in outputs)
 
 
@@ -108,12 +110,11 @@ def main(names):
     torch.set_num_threads(2)  # with one thread, some convolutions run in another backend
     warnings.simplefilter("ignore")
     known = [json.loads(line) for line in gzip.open(TARGET, "rt")] if TARGET.exists() else []
-    order = list(dict.fromkeys(name for name, _ in CASES))
-    found = {name: [row for row in known if row["op"] == name] for name in order}
-    for name in order:
+    wanted = {name: [completed(name, args) for args in calls] for name, calls in CASES.items()}
+    found = {name: [row for row in known if row["op"] == name and row["args"] in calls] for name, calls in wanted.items()}
+    for name, calls in wanted.items():
         if names and name.partition(".")[0] not in names:
             continue
-        calls = list({json.dumps(args): completed(name, args) for other, args in CASES if other == name}.values())
         made = list(zip(calls, recorded(name, calls), strict=True))
         found[name] = [{"op": name, "args": args, "runs": packed(runs)} for args, runs in made]
         write(row for rows in found.values() for row in rows)

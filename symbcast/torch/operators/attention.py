@@ -29,6 +29,8 @@ def attended(call: TorchCall) -> list[Value]:
     stack = _stack(call, query, key, value)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
+        if len(mask) < 2 and len(query) == 4:
+            call.refuse("a mask must have two axes at least")
         call.broadcast(mask, (*stack, query[-2], key[-2]), rule="unidirectional")
     found = Value((*stack, query[-2], value[-1]))
     return [found, *call.recorded()[1:]] if len(call.node.output) > 1 else [found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import ceil_divide, subtract
+from symbcast.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.logic.formulas import at_most
 from symbcast.onnx.values.value import Value
 from symbcast.torch.node_call import size_of
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     "new_ones",
     "new_empty",
     "empty_permuted",
+    "empty_strided",
+    "new_empty_strided",
 )
 def made(call: TorchCall) -> Value:
     """A tensor of a shape."""
@@ -34,12 +36,6 @@ def made(call: TorchCall) -> Value:
     for size in sizes:
         call.is_size(size, "a size must not be negative")
     return Value(tuple(sizes))
-
-
-@operator("empty_strided", "new_empty_strided")
-def strided(call: TorchCall) -> Value:
-    """A tensor of a shape, laid out in memory in some way."""
-    return Value(tuple(call.known_sizes("size")))
 
 
 @operator("scalar_tensor")
@@ -52,7 +48,9 @@ def single(call: TorchCall) -> Value:
 def counted(call: TorchCall) -> Value:
     """The integers from a start to before an end, in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
-    if start is None or end is None or not isinstance(step, int) or step == 0:
+    if step == 0:
+        call.refuse("the step must not be 0")
+    if start is None or end is None or not isinstance(step, int):
         return next(iter(call.recorded()))
     distance = subtract(end, start) if step > 0 else subtract(start, end)
     call.require(at_most(0, distance), "the end must not lie before the start")
@@ -74,6 +72,9 @@ def unit(call: TorchCall) -> Value:
     """A matrix with ones where row and column are the same."""
     rows = call.size("n")
     columns = call.size("m", rows)
+    for size in (rows, columns):
+        if size is not None:
+            call.is_size(size, "a size must not be negative")
     return Value((rows, columns)) if rows is not None and columns is not None else next(iter(call.recorded()))
 
 
@@ -81,6 +82,10 @@ def unit(call: TorchCall) -> Value:
 def one_hot(call: TorchCall) -> Value:
     """Each class as a row with a one in its place."""
     classes = call.size("num_classes")
+    if classes == -1:
+        call.at_most(1, multiply(*call.dims("self")), "there must be an element to tell the number of classes by")
+    elif classes is not None:
+        call.at_most(1, classes, "there must be a class")
     if classes is None or classes == -1:
         return next(iter(call.recorded()))
     return Value((*call.dims("self"), classes))
@@ -89,6 +94,9 @@ def one_hot(call: TorchCall) -> Value:
 @operator("meshgrid")
 def mesh(call: TorchCall) -> list[Value]:
     """Vectors, each laid out along an axis of its own; with the indexing ``xy`` the first two change places."""
-    sizes = [s[0] if s else 1 for s in call.tensors("tensors")]
+    shapes = call.tensors("tensors")
+    if not shapes or any(len(s) > 1 for s in shapes):
+        call.refuse("there must be vectors, each with one axis or none")
+    sizes = [s[0] if s else 1 for s in shapes]
     found = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
     return [Value(tuple(found))] * len(sizes)

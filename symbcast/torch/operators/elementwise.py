@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx.values.value import Value
+from symbcast.operators.context import TWICE
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -20,7 +22,9 @@ def pointwise(call: TorchCall) -> Value:
     given = [s for s in shapes if s is not None]
     if len(given) < len(shapes) or not given:
         call.give_up("the shape of an operand is not known")
-    if _is_in_place(call) or call.node.op_type == "aten.masked_fill":
+    if call.node.op_type in ("aten.masked_fill", "aten.masked_fill_") and call.maybe_dims("value"):
+        call.refuse("the value to fill with must have no axes")
+    if _is_in_place(call):
         for other in given[1:]:
             call.broadcast(other, given[0], rule="unidirectional")
         return Value(given[0])
@@ -44,7 +48,6 @@ def _is_in_place(call: TorchCall) -> bool:
     "lift_fresh_copy",
     "dropout",
     "dropout_",
-    "feature_dropout",
     "alpha_dropout",
     "clone",
     "native_dropout",
@@ -55,24 +58,16 @@ def _is_in_place(call: TorchCall) -> bool:
     "cumsum",
     "cumprod",
     "logcumsumexp",
-    "tril",
-    "triu",
     "zeros_like",
     "ones_like",
     "full_like",
     "empty_like",
     "rand_like",
     "randn_like",
-    "fill",
-    "fill_",
     "zero_",
-    "flip",
-    "roll",
-    "renorm",
     "hardswish_",
     "relu_",
     "positive",
-    "bernoulli",
     "gelu_",
     "celu_",
     "selu_",
@@ -88,10 +83,78 @@ def _is_in_place(call: TorchCall) -> bool:
 def kept(call: TorchCall) -> list[Value]:
     """Each output has the shape of the first operand; an axis that is named must be there."""
     dims = call.dims("self", "input", "data", "a")
-    if call.given("dim") is not None and dims:
-        for axis in call.numbers_of("dim") or ():
-            call.axis(axis, len(dims))
+    for axis in call.numbers_of("dim") or ():
+        call.axis_of(axis, len(dims))
     return [Value(dims)] * len(call.node.output)
+
+
+@operator("fill", "fill_")
+def filled(call: TorchCall) -> Value:
+    """Each element is one value, which has no axes."""
+    if call.maybe_dims("value"):
+        call.refuse("the value to fill with must have no axes")
+    return Value(call.dims("self"))
+
+
+@operator("tril", "triu")
+def triangle(call: TorchCall) -> Value:
+    """One side of the diagonal of matrices."""
+    dims = call.dims("self")
+    if len(dims) < 2:
+        call.refuse("a matrix must have two axes at least")
+    return Value(dims)
+
+
+@operator("renorm")
+def renormed(call: TorchCall) -> Value:
+    """The parts along an axis, each scaled to a norm."""
+    dims = call.dims("self")
+    if len(dims) < 2:
+        call.refuse("the tensor must have two axes at least")
+    call.axis(call.number("dim"), len(dims))
+    return Value(dims)
+
+
+@operator("flip")
+def flipped(call: TorchCall) -> Value:
+    """Axes from the last element to the first."""
+    dims = call.dims("self")
+    call.distinct_axes(call.numbers_of("dims") or (), max(len(dims), 1), TWICE)
+    return Value(dims)
+
+
+@operator("roll")
+def rolled(call: TorchCall) -> Value:
+    """Elements moved along axes, those at the end to the front; nothing is looked at where there are no elements."""
+    dims, axes = call.dims("self"), call.numbers_of("dims") or []
+    shifts = len(call.given("shifts") or ()) if isinstance(call.given("shifts"), list) else 1
+    if shifts != max(len(axes), 1):
+        call.refuse("there must be one shift for each axis")
+    is_right = all(-len(dims) <= a < len(dims) for a in axes)
+    if not is_right:
+        call.require(call.empty(dims), "an axis that is named must be there")
+    return Value(dims)
+
+
+@operator("bernoulli")
+def drawn(call: TorchCall) -> Value:
+    """Ones and zeros; the probabilities, where they are a tensor, are broadcast to it, unless there are no elements."""
+    dims, given = call.dims("self"), call.maybe_dims("p") or ()
+    if len(given) > len(dims):
+        call.refuse("the probabilities must not have more axes than the tensor")
+    for p, size in zip(given, dims[len(dims) - len(given) :], strict=True):
+        fits = any_of([call.empty(dims), equal(p, 1), equal(p, size)])
+        call.require(fits, "the probabilities must broadcast to the tensor")
+    return Value(dims)
+
+
+@operator("feature_dropout")
+def without_features(call: TorchCall) -> Value:
+    """Whole channels left out."""
+    dims = call.dims("input")
+    if len(dims) < 2 and call.flag("train") and call.given("p"):
+        call.require(call.empty(dims), "there must be a batch and channels")
+    return Value(dims)
 
 
 @operator("copy", "copy_")

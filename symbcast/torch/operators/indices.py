@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.algebra.arithmetic import multiply
+from symbcast.logic.formulas import any_of, at_most
 from symbcast.onnx.values.value import Value
 from symbcast.operators.indexing import gather
 from symbcast.torch.intervals import indexed_by
@@ -11,6 +13,7 @@ from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 def embedded(call: TorchCall) -> Value:
     """A row of the weights for each index."""
     weights, indices = call.dims("weight"), call.dims("indices")
+    if len(weights) != 2:
+        call.refuse("the weights must be a matrix")
     indexed_by(call, call.value_of("indices"), weights[0], indices)
     return Value(gather(call, weights, indices, 0))
 
@@ -27,7 +32,12 @@ def embedded(call: TorchCall) -> Value:
 def picked(call: TorchCall) -> Value:
     """Places of an axis."""
     dims, indices = call.dims("self"), call.dims("index")
-    place = call.axis(call.number("dim"), len(dims))
+    place = call.axis_of(call.number("dim"), len(dims))
+    if len(indices) > 1:
+        call.refuse("the indices must be a vector, or one of them")
+    if not dims:
+        call.equal(multiply(*indices), 1, "a tensor without axes takes one index")
+        return Value(())
     indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value((*dims[:place], *(indices or (1,)), *dims[place + 1 :]))
 
@@ -35,18 +45,38 @@ def picked(call: TorchCall) -> Value:
 @operator("index", "_unsafe_index")
 def indexed(call: TorchCall) -> Value:
     """Indices are broadcast; their axes stand where those were that they index, or first where these lie apart."""
-    return Value(_indexed(call)) if not _has_masks(call) else next(iter(call.recorded()))
+    if not _has_masks(call):
+        return Value(_indexed(call))
+    _fit_masks(call)
+    return next(iter(call.recorded()))
+
+
+def _fit_masks(call: TorchCall) -> None:
+    """Require that each mask have the sizes of the axes that it stands for; another index stands for one axis."""
+    dims, at = call.dims("self"), 0
+    for given, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
+        shape = shape_of(given) if is_mask else ()
+        if at + max(len(shape), 1) > len(dims):
+            call.refuse("there must be an axis for each axis of a mask, and for each other index")
+        call.same_shape(shape, dims[at : at + len(shape)], "a mask must have the sizes of what it masks")
+        at += len(shape) if is_mask else 1
 
 
 def _has_masks(call: TorchCall) -> bool:
     """Return whether an index is of truth values: how many of them hold is data."""
+    return any(_are_masks(call))
+
+
+def _are_masks(call: TorchCall) -> list[bool]:
     nodes = call.node.fx.args[1] if len(call.node.fx.args) > 1 else call.node.fx.kwargs.get("indices", ())
-    types = {str(getattr(n.meta.get("val"), "dtype", "")) for n in nodes if n is not None}
-    return bool(types & {"torch.bool", "torch.uint8"})
+    types = [None if n is None else str(getattr(n.meta.get("val"), "dtype", "")) for n in nodes]
+    return [t in ("torch.bool", "torch.uint8") for t in types]
 
 
 def _indexed(call: TorchCall) -> Dims:
     dims, given = call.dims("self"), call.given("indices")
+    if len(given) > len(dims):
+        call.refuse(f"there must be an index for each of the {len(dims)} axes at most")
     places = [n for n, v in enumerate(given) if v is not None]
     shapes = [shape_of(given[n]) for n in places]
     joined = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
@@ -60,31 +90,41 @@ def _indexed(call: TorchCall) -> Dims:
 
 @operator("gather")
 def gathered(call: TorchCall) -> Value:
-    """Elements along an axis; off it, there must be as many as indices."""
+    """Elements along an axis; off it, there must be no more indices than elements. Where there are none all is well."""
     dims, indices = call.dims("self"), call.dims("index")
-    _fits(call, indices, dims, "the data")
+    place = call.axis_of(call.number("dim"), len(dims))
+    none = call.empty(indices)
+    _fits(call, indices, dims, none, place, "the data")
+    if dims and not call.bounds.is_at_least(dims[place], 1):
+        call.require(any_of([none, at_most(1, dims[place])]), "an index must be within the axis that it indexes")
     return Value(indices)
 
 
-def _fits(call: TorchCall, indices: Dims, dims: Dims, what: str, *, wholly: bool = False) -> None:
-    if not dims or not indices:
-        return
+def _fits(  # noqa: PLR0913, PLR0917 - two shapes, and how one lies within the other
+    call: TorchCall, indices: Dims, dims: Dims, unless: Formula, place: int | None, what: str
+) -> None:
+    """Require that indices be no more than elements off an axis, or on all of them; a number is a vector of one."""
+    indices, dims = indices or (1,), dims or (1,)
     if len(indices) != len(dims):
-        call.refuse(f"the indices must have as many axes as {what}")
-    place = call.axis(call.number("dim"), len(dims))
+        call.require(unless, f"the indices must have as many axes as {what}")
+        return
     for n, (index, size) in enumerate(zip(indices, dims, strict=True)):
-        if n != place or wholly:
-            call.at_most(index, size, f"off the axis there must be no more indices than {what} has")
+        if n != place and not call.bounds.is_at_most(index, size):
+            call.require(any_of([unless, at_most(index, size)]), f"there must be no more indices than {what} has")
 
 
 @operator("scatter", "scatter_", "scatter_add", "scatter_reduce", "scatter_add_")
 def scattered(call: TorchCall) -> Value:
-    """Elements written along an axis."""
+    """Elements written along an axis; where there are no indices nothing is."""
     dims, indices = call.dims("self"), call.dims("index")
-    _fits(call, indices, dims, "the data")
+    place = call.axis_of(call.number("dim"), len(dims))
+    none = call.empty(indices)
+    _fits(call, indices, dims, none, place, "the data")
+    if dims and not call.bounds.is_at_least(dims[place], 1):
+        call.require(any_of([none, at_most(1, dims[place])]), "an index must be within the axis that it indexes")
     source = call.maybe_dims("src")
-    if source:
-        _fits(call, indices, source, "the source", wholly=True)
+    if source is not None:
+        _fits(call, indices, source, none, None, "the source")
     return Value(dims)
 
 
@@ -93,29 +133,65 @@ def put(call: TorchCall) -> Value:
     """What is written is broadcast to what the indices select."""
     dims = call.dims("self")
     if _has_masks(call):
+        _fit_masks(call)
         call.note("what is written was not looked at: how much the mask selects is data", is_about_data=True)
         return Value(dims)
     call.broadcast(call.dims("values"), _indexed(call), rule="unidirectional")
     return Value(dims)
 
 
-@operator("index_add", "index_copy", "index_fill")
-def placed(call: TorchCall) -> Value:
-    """Places of an axis written."""
+@operator("index_fill")
+def overwritten(call: TorchCall) -> Value:
+    """Places of an axis written with one value."""
     dims = call.dims("self")
-    source = call.maybe_dims("source")
-    if source and dims:
-        place = call.axis(call.number("dim"), len(dims))
-        call.equal(source[place], (call.dims("index") or (1,))[0], "there must be an index for each place written")
-        for n, (found, size) in enumerate(zip(source, dims, strict=True)):
-            if n != place:
-                call.equal(found, size, "what is written must have the other sizes of the tensor")
+    _at_places(call, dims)
     return Value(dims)
 
 
-@operator("nonzero", "masked_select", "unique", "_unique2", "unique_consecutive", "unique_dim")
+@operator("index_add", "index_copy")
+def placed(call: TorchCall) -> Value:
+    """Places of an axis written with slices of a source, one for each index."""
+    dims, source = call.dims("self"), call.dims("source")
+    place, indices = _at_places(call, dims)
+    if len(source) != len(dims) and max(len(source), len(dims)) > 1:
+        call.refuse("what is written must have the axes of the tensor")
+    count = source[place] if source else 1
+    if not dims and call.node.op_type == "aten.index_add":
+        call.at_most(count, 1, "a tensor without axes has one place")
+    call.equal(multiply(*indices), count, "there must be an index for each place written")
+    for n, (found, size) in enumerate(zip(source, dims, strict=False)):
+        if n != place:
+            call.equal(found, size, "what is written must have the other sizes of the tensor")
+    return Value(dims)
+
+
+def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
+    """Return an axis and the shape of the indices into it, which are within it where something is written."""
+    indices = call.dims("index")
+    place = call.axis_of(call.number("dim"), len(dims))
+    if len(indices) > 1:
+        call.refuse("the indices must be a vector, or one of them")
+    if dims:
+        others = (*dims[:place], *dims[place + 1 :])
+        indexed_by(call, call.value_of("index"), dims[place], (*indices, *others))
+    return place, indices
+
+
+@operator("masked_select")
+def masked(call: TorchCall) -> Value:
+    """The elements where a mask holds, which is broadcast with them: how many data decide."""
+    call.broadcast(call.dims("self"), call.dims("mask"))
+    return next(iter(call.recorded()))
+
+
+@operator("nonzero", "unique", "_unique2", "unique_consecutive", "unique_dim")
 def chosen(call: TorchCall) -> list[Value]:
-    """As many as data decide."""
+    """As many as data decide; of the parts along an axis, each must have elements."""
+    dims = call.dims("self")
+    if call.given("dim") is not None:
+        place = call.axis(call.number("dim"), len(dims))
+        for size in (*dims[:place], *dims[place + 1 :]):
+            call.at_most(1, size, "the parts that are compared must have elements")
     return list(call.recorded())
 
 
@@ -130,17 +206,10 @@ def sought(call: TorchCall) -> Value:
             call.refuse("the values must have as many axes as the sorted sequences, unless there is one for all")
         for found, size in zip(values[:-1], sequence[:-1], strict=True):
             call.equal(found, size, "there must be a sorted sequence for each row of values")
-    _same_shape(call, call.maybe_dims("sorter"), sequence, "the sorter must have the shape of the sorted sequence")
+    sorter = call.maybe_dims("sorter")
+    if sorter is not None:
+        call.same_shape(sorter, sequence, "the sorter must have the shape of the sorted sequence")
     return Value(values)
-
-
-def _same_shape(call: TorchCall, found: Dims | None, wanted: Dims, reason: str) -> None:
-    if found is None:
-        return
-    if len(found) != len(wanted):
-        call.refuse(reason)
-    for left, right in zip(found, wanted, strict=True):
-        call.equal(left, right, reason)
 
 
 @operator("bucketize")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.logic.formulas import Comparison, equal
+from symbcast.logic.formulas import Comparison, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
-from symbcast.operators import joins, layout, padding
+from symbcast.operators import joins, layout
+from symbcast.operators.context import TWICE
 from symbcast.operators.reshape import flatten, reshape
 from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
@@ -46,8 +48,12 @@ def flattened(call: TorchCall) -> Value:
     """Several axes in one."""
     dims = call.dims("self")
     if not dims:
+        for name in ("start_dim", "end_dim"):
+            call.axis_of(call.number(name), 0)
         return Value((1,))
     first, last = (call.axis(call.number(n), len(dims)) for n in ("start_dim", "end_dim"))
+    if first > last:
+        call.refuse("the first axis to join must not come after the last one")
     return Value(flatten(dims, first, last + 1))
 
 
@@ -56,7 +62,10 @@ def unflattened(call: TorchCall) -> Value:
     """One axis in several."""
     dims = call.dims("self")
     place = call.axis(call.number("dim"), len(dims))
-    found = reshaped(call, (dims[place],), call.known_sizes("sizes"))
+    sizes = call.known_sizes("sizes")
+    if not sizes:
+        call.refuse("there must be a size to put in the place of the axis")
+    found = reshaped(call, (dims[place],), sizes)
     return Value((*dims[:place], *found, *dims[place + 1 :]))
 
 
@@ -82,8 +91,12 @@ def transposed(call: TorchCall) -> Value:
 @operator("t", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
 def turned(call: TorchCall) -> Value:
     """A matrix with its axes the other way round; of stacks the last two, but for ``numpy_T``."""
-    dims = call.dims("self")
-    if call.node.op_type == "aten.numpy_T" or len(dims) < 2:
+    dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
+    if (kind in ("mT", "adjoint") and len(dims) == 1) or (kind == "matrix_H" and len(dims) not in (0, 2)):
+        call.refuse("a matrix must have two axes")
+    if kind in ("t", "t_copy") and len(dims) > 2:
+        call.refuse("there must be two axes at most")
+    if kind == "numpy_T" or len(dims) < 2:
         return Value(dims[::-1])
     return Value((*dims[:-2], dims[-1], dims[-2]))
 
@@ -92,8 +105,13 @@ def turned(call: TorchCall) -> Value:
 def moved(call: TorchCall) -> Value:
     """Axes at other places, the others in the order that they have."""
     dims = call.dims("self")
-    sources = [call.axis(a, len(dims)) for a in call.numbers_of("source") or ()]
-    targets = [call.axis(a, len(dims)) for a in call.numbers_of("destination") or ()]
+    sources, targets = (
+        call.distinct_axes(call.numbers_of(n) or (), max(len(dims), 1), TWICE) for n in ("source", "destination")
+    )
+    if len(sources) != len(targets):
+        call.refuse("there must be a place for each axis that is moved")
+    if not dims:
+        return Value(())
     placed = dict(zip(targets, sources, strict=True))
     others = iter(n for n in range(len(dims)) if n not in sources)
     return Value(tuple(dims[placed[n] if n in placed else next(others)] for n in range(len(dims))))
@@ -110,7 +128,9 @@ def squeezed(call: TorchCall) -> Value:
     """Axes of size 1 taken out: those that torch saw to be 1, which must stay so, as the others must not be."""
     dims = call.dims("self")
     named = call.numbers_of("dim")
-    axes = {call.axis(a, len(dims)) for a in named} if named is not None and dims else set(range(len(dims)))
+    axes = set(range(len(dims)))
+    if named is not None:
+        axes &= set(call.distinct_axes(named, max(len(dims), 1), TWICE))
     kept = len(call.node.fx.meta["val"].shape) if "val" in call.node.fx.meta else None
     unsure = [n for n in sorted(axes) if not isinstance(dims[n], int)]
     sure = {n for n in axes if dims[n] == 1}
@@ -138,6 +158,8 @@ def expanded(call: TorchCall) -> Value:
     if new < 0:
         call.refuse(f"a tensor of {len(dims)} axes must not be expanded to {len(target)}")
     wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
+    for size in wanted:
+        call.is_size(size, "a size must not be negative, but for a -1 that leaves one as it is")
     return Value(layout.expand(call, dims, wanted))
 
 
@@ -147,7 +169,14 @@ def repeated(call: TorchCall) -> Value:
     dims, repeats = call.dims("self"), call.known_sizes("repeats")
     if len(repeats) < len(dims):
         call.refuse(f"there must be a number for each of the {len(dims)} axes")
-    return Value(layout.tile(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
+    return Value(_tiled(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
+
+
+def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
+    found = layout.tile(call, dims, repeats)
+    for size in found:
+        call.is_size(size, "an axis must not be repeated less than 0 times")
+    return found
 
 
 @operator("tile")
@@ -156,7 +185,7 @@ def tiled(call: TorchCall) -> Value:
     dims, repeats = call.dims("self"), call.known_sizes("dims")
     rank = max(len(dims), len(repeats))
     shape = (*((1,) * (rank - len(dims))), *dims)
-    return Value(layout.tile(call, shape, [*([1] * (rank - len(repeats))), *repeats]))
+    return Value(_tiled(call, shape, [*([1] * (rank - len(repeats))), *repeats]))
 
 
 @operator("repeat_interleave")
@@ -165,6 +194,7 @@ def interleaved(call: TorchCall) -> Value:
     dims, times = call.given("self"), call.size("repeats")
     if dims is None or times is None or call.given("dim") is None:
         return next(iter(call.recorded()))
+    call.is_size(times, "an element must not be repeated less than 0 times")
     shape = call.dims("self")
     place = call.axis(call.number("dim"), len(shape))
     return Value(tuple(multiply(d, times) if n == place else d for n, d in enumerate(shape)))
@@ -172,14 +202,23 @@ def interleaved(call: TorchCall) -> Value:
 
 @operator("cat", "concat", "concatenate")
 def concatenated(call: TorchCall) -> Value:
-    """Tensors one behind the other; those of the shape (0,) are passed over."""
-    shapes = call.tensors("tensors")
-    taken = [s for s in shapes if s != (0,)] or shapes[:1]
-    axis = call.number("dim", 0)
-    found = joins.concat(call, taken, axis)
-    if len(taken) < len(shapes) and len(taken[0]) == 1:
-        return Value(joins.concat(call, shapes, axis))
-    return Value(found)
+    """Tensors one behind the other; those of the shape (0,) are passed over, whatever the others are."""
+    shapes, axis = call.tensors("tensors"), call.number("dim", 0)
+    if not shapes:
+        call.refuse("there must be a tensor to put together")
+    if all(len(s) == 1 for s in shapes):
+        if axis in (0, -1):
+            return Value(joins.concat(call, shapes, axis))
+        _are_nothing(call, shapes)
+        return Value((0,))
+    taken = [s for s in shapes if len(s) != 1]
+    _are_nothing(call, [s for s in shapes if len(s) == 1])
+    return Value(joins.concat(call, taken, axis))
+
+
+def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
+    for (size,) in shapes:
+        call.equal(size, 0, "a tensor with one axis must have no elements to stand beside others of another rank")
 
 
 @operator("stack")
@@ -213,10 +252,14 @@ def chunked(call: TorchCall) -> list[Value]:
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     size, wanted, count = dims[place], call.number("chunks"), len(call.node.output)
+    call.at_most(1, wanted, "there must be a part or more")
     each = ceil_divide(size, wanted)
     last = subtract(size, multiply(each, count - 1))
-    call.at_most(1, last, f"the exported graph has it in {count} parts")
+    reason = f"the exported graph has it in {count} parts"
+    if count == wanted and not call.bounds.is_at_least(last, 1):  # of no elements it makes as many parts as wanted
+        call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
     if count < wanted:
+        call.at_most(1, last, reason)
         call.at_most(last, each, f"the exported graph has it in {count} parts")
     return _along(dims, place, [*[each] * (count - 1), last])
 
@@ -232,30 +275,6 @@ def unbound(call: TorchCall) -> list[Value]:
     place = call.axis(call.number("dim", 0), len(dims))
     call.equal(dims[place], count, f"the exported graph takes it apart into {count}")
     return [Value((*dims[:place], *dims[place + 1 :]))] * count
-
-
-@operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def padded(call: TorchCall) -> Value:
-    """Elements put at the ends of the last axes, the last one first."""
-    return _padded(call, str(call.given("mode") or ("reflect" if "reflection" in call.node.op_type else "constant")))
-
-
-@operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
-def replicated(call: TorchCall) -> Value:
-    """Elements at the edge repeated."""
-    return _padded(call, "edge")
-
-
-def _padded(call: TorchCall, mode: str) -> Value:
-    dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
-    count = len(widths) // 2
-    if count > len(dims):
-        call.refuse(f"a tensor of {len(dims)} axes must not be padded on {count}")
-    modes = {"replicate": "edge", "circular": "wrap"}
-    ends = [(widths[2 * n], widths[2 * n + 1]) for n in reversed(range(count))]
-    first = len(dims) - count
-    places = [padding.Padding(d, *e) for d, e in zip(dims[first:], ends, strict=True)]
-    return Value((*dims[:first], *padding.pad(call, places, modes.get(mode, mode))))
 
 
 @operator("pixel_shuffle")
@@ -282,11 +301,15 @@ def channels_shuffled(call: TorchCall) -> Value:
 
 @operator("unfold")
 def unfolded(call: TorchCall) -> Value:
-    """The windows along an axis, with their elements on a new one."""
+    """The windows along an axis, with their elements on a new one; a tensor without axes is one window."""
     dims = call.dims("self")
-    place = call.axis(call.number("dimension"), len(dims))
+    place = call.axis_of(call.number("dimension"), len(dims))
     size, step = call.number("size"), call.number("step")
-    call.at_most(size, dims[place], "the window must fit into the axis")
+    call.at_most(0, size, "the window must not be negative")
+    call.at_most(1, step, "the step must be 1 or more")
+    call.at_most(size, dims[place] if dims else 1, "the window must fit into the axis")
+    if not dims:
+        return Value((size,))
     count = add(floor_divide(subtract(dims[place], size), step), 1)
     return Value((*dims[:place], count, *dims[place + 1 :], size))
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import equal
+from symbcast.logic.formulas import FALSE, any_of, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -24,19 +26,35 @@ def multiplied(call: TorchCall) -> Value:
     return Value(matmul(call, call.dims("self"), call.dims("other")))
 
 
-@operator("mm", "bmm", "dot", "mv", "vdot", "inner")
+_RANKS = {"mm": (2, 2), "bmm": (3, 3), "dot": (1, 1), "vdot": (1, 1), "mv": (2, 1), "addmm": (2, 2), "addmv": (2, 1)}
+_RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3)}
+
+
+@operator("mm", "bmm", "dot", "mv", "vdot")
 def plain(call: TorchCall) -> Value:
     """A product of matrices or vectors, of stacks as high, whose ranks are what they must be."""
-    left, right = call.dims("self"), call.dims("mat2", "vec2", "vec", "tensor", "other")
-    return Value(_product(call, left, right))
+    return Value(_product(call, call.dims("self"), call.dims("mat2", "vec2", "vec", "tensor", "other")))
 
 
 def _product(call: TorchCall, left: Dims, right: Dims) -> Dims:
+    ranks = _RANKS[call.node.op_type.removeprefix("aten.")]
+    if (len(left), len(right)) != ranks:
+        call.refuse(f"the operands must have {ranks[0]} and {ranks[1]} axes")
     if len(left) == 3:
         call.equal(left[0], right[0], _SAME)
         inner_product(call, left[2], right[1])
         return left[0], left[1], right[2]
     return matmul(call, left, right)
+
+
+@operator("inner")
+def inner(call: TorchCall) -> Value:
+    """The products of the last axes, summed; a number scales the other tensor."""
+    left, right = call.dims("self"), call.dims("other")
+    if not left or not right:
+        return Value((*left, *right))
+    call.equal(left[-1], right[-1], "the last sizes must be equal")
+    return Value((*left[:-1], *right[:-1]))
 
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
@@ -52,15 +70,18 @@ def added(call: TorchCall) -> Value:
 @operator("outer", "ger")
 def outer(call: TorchCall) -> Value:
     """All products of the elements of two vectors."""
-    return Value((*call.dims("self"), *call.dims("vec2")))
+    left, right = call.dims("self"), call.dims("vec2")
+    if (len(left), len(right)) != (1, 1):
+        call.refuse("the operands must be vectors")
+    return Value((*left, *right))
 
 
 @operator("linear")
 def linear(call: TorchCall) -> Value:
     """The last axis times weights (out, in), and a bias (out,)."""
     dims, weights = call.dims("input"), call.dims("weight")
-    if not dims:
-        call.refuse("it must have an axis")
+    if not dims or len(weights) not in (1, 2):
+        call.refuse("there must be an axis, and weights with two")
     call.equal(dims[-1], weights[-1], "the last size must be that of the weights")
     found = (*dims[:-1], *weights[:-1])
     bias = call.maybe_dims("bias")
@@ -78,12 +99,15 @@ def summed(call: TorchCall) -> Value:
 @operator("layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm")
 def normalised(call: TorchCall) -> list[Value]:
     """The last axes must be those that are normalised; what is returned besides has size 1 in their stead."""
-    dims, last = call.dims("input"), call.known_sizes("normalized_shape")
+    dims, last = call.dims("input"), tuple(call.known_sizes("normalized_shape"))
     first = len(dims) - len(last)
-    if first < 0:
-        call.refuse(f"it must have {len(last)} axes at least")
-    for found, wanted in zip(dims[first:], last, strict=True):
-        call.equal(found, wanted, "the last sizes must be those that are normalised")
+    if first < 0 or not last:
+        call.refuse("there must be an axis to normalise, and no more than the tensor has")
+    call.same_shape(dims[first:], last, "the last sizes must be those that are normalised")
+    for name in ("weight", "bias"):
+        given = call.maybe_dims(name)
+        if given is not None:
+            call.same_shape(given, last, f"the {name} must have the shape that is normalised")
     kept = (*dims[:first], *((1,) * len(last)))
     return [Value(dims), Value(kept), Value(kept)][: len(call.node.output)]
 
@@ -95,13 +119,34 @@ def grouped(call: TorchCall) -> list[Value]:
     groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
     if len(dims) < 2:
         call.refuse("it must have a batch and channels")
+    call.at_most(1, groups, "there must be a group or more")
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
-    _one_for_each_channel(call, dims)
+    _one_for_each_channel(call, dims, ("weight", "bias"))
+    batch = call.size("N")
+    if batch is not None:
+        call.equal(batch, dims[0], "the batch must be that of the input")
     return [Value(dims), *[Value((dims[0], groups))] * 2][: len(call.node.output)]
 
 
+@operator("batch_norm")
+def batch_normalised(call: TorchCall) -> Value:
+    """Weights, bias, mean and variance have one number for each channel, where there are elements."""
+    dims = call.dims("input")
+    none = call.empty(dims)
+    for name in ("weight", "bias"):
+        given = call.maybe_dims(name)
+        if given:
+            call.at_most(1, given[0], f"the {name} must not be empty")
+    if len(dims) < 2:
+        call.require(none, "it must have a batch and channels")
+        return Value(dims)
+    if not call.flag("training") and (call.given("running_mean") is None or call.given("running_var") is None):
+        call.require(none, "without training there must be a mean and a variance")
+    _one_for_each_channel(call, dims, ("weight", "bias", "running_mean", "running_var"), none)
+    return Value(dims)
+
+
 @operator(
-    "batch_norm",
     "instance_norm",
     "native_batch_norm",
     "_native_batch_norm_legit",
@@ -109,22 +154,33 @@ def grouped(call: TorchCall) -> list[Value]:
     "_native_batch_norm_legit_functional",
     "_batch_norm_with_update_functional",
 )
-def batch_normalised(call: TorchCall) -> list[Value]:
-    """Weights, bias, mean and variance have one number for each channel."""
+def normalised_unchecked(call: TorchCall) -> list[Value]:
+    """As `batch_normalised`; torch itself reads beyond tensors of other lengths, which is refused here."""
     dims, count = call.dims("input"), len(call.node.output)
     if len(dims) < 2:
         call.refuse("it must have a batch and channels")
-    _one_for_each_channel(call, dims)
+    given = [call.given(n) is not None for n in ("running_mean", "running_var")]
+    own = call.flag("training") or call.flag("use_input_stats") or call.node.op_type.endswith("_functional")
+    if given[0] != given[1] or (not own and not all(given)):
+        call.refuse("there must be a mean and a variance")
+    if call.node.op_type != "aten.instance_norm":
+        call.at_most(1, dims[1], "there must be channels")
+    _one_for_each_channel(call, dims, ("weight", "bias", "running_mean", "running_var"))
     if call.flag("training") or call.flag("use_input_stats") or count > 3:
         return list(call.recorded())
     return [Value(dims), Value((0,)), Value((0,))][:count]
 
 
-def _one_for_each_channel(call: TorchCall, dims: Dims) -> None:
-    for name in ("weight", "bias", "running_mean", "running_var"):
+def _one_for_each_channel(call: TorchCall, dims: Dims, names: Sequence[str], unless: Formula = FALSE) -> None:
+    for name in names:
         given = call.maybe_dims(name)
-        if given:
-            call.equal(given[0], dims[1], f"the {name.replace('_', ' ')} must have one number for each channel")
+        if given is None:
+            continue
+        reason = f"the {name.replace('_', ' ')} must have one number for each channel"
+        if len(given) != 1:
+            call.require(unless, reason)
+        elif given[0] != dims[1]:
+            call.require(any_of([unless, equal(given[0], dims[1])]), reason)
 
 
 @operator("glu")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, maximum, minimum, multiply
 from symbcast.onnx.values.value import Value
+from symbcast.operators.context import TWICE
 from symbcast.operators.slices import cut, from_front
 from symbcast.torch.node_call import TO_THE_END
 from symbcast.torch.registry import operator
@@ -27,6 +28,7 @@ def sliced(call: TorchCall) -> Value:
 def _part(call: TorchCall, dims: Dims) -> Dims | None:
     place = call.axis(call.number("dim", 0), len(dims))
     size, step = dims[place], call.number("step", 1)
+    call.at_most(1, step, "the step must be 1 or more")
     start, end = call.size("start", 0), call.size("end", TO_THE_END)
     if start is None or end is None:
         return None
@@ -44,7 +46,9 @@ def narrowed(call: TorchCall) -> Value:
         return next(iter(call.recorded()))
     place = call.axis(call.number("dim"), len(dims))
     call.is_size(length, "a length must not be negative")
-    call.at_most(add(from_front(call, dims[place], start), length), dims[place], "the part must lie within the axis")
+    first = from_front(call, dims[place], start)
+    call.at_most(0, first, "the part must lie within the axis")
+    call.at_most(add(first, length), dims[place], "the part must lie within the axis")
     return Value((*dims[:place], length, *dims[place + 1 :]))
 
 
@@ -68,11 +72,11 @@ def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
 
 @operator("slice_scatter")
 def slice_written(call: TorchCall) -> Value:
-    """A part of an axis written; what is written is broadcast to it."""
+    """A part of an axis written by a tensor of its shape."""
     dims = call.dims("self")
     part = _part(call, dims)
     if part is not None:
-        call.broadcast(call.dims("src"), part, rule="unidirectional")
+        call.same_shape(call.dims("src"), part, "what is written must have the shape of the part")
     return Value(dims)
 
 
@@ -83,10 +87,7 @@ def place_written(call: TorchCall) -> Value:
     place = call.axis(call.number("dim"), len(dims))
     _within(call, call.size("index"), dims[place])
     part = (*dims[:place], *dims[place + 1 :])
-    if len(written) != len(part):
-        call.refuse("what is written must have the axes of the place")
-    for found, size in zip(written, part, strict=True):
-        call.equal(found, size, "what is written must have the shape of the place")
+    call.same_shape(written, part, "what is written must have the shape of the place")
     return Value(dims)
 
 
@@ -94,7 +95,7 @@ def place_written(call: TorchCall) -> Value:
 def diagonal(call: TorchCall) -> Value:
     """The diagonal of two axes, as the last axis."""
     dims, offset = call.dims("self"), call.number("offset", 0)
-    first, second = (call.axis(call.number(n), len(dims)) for n in ("dim1", "dim2"))
+    first, second = call.distinct_axes([call.number("dim1"), call.number("dim2")], len(dims), TWICE)
     rows, columns = add(dims[first], min(offset, 0)), add(dims[second], -max(offset, 0))
     length = minimum([rows, columns])
     if not call.asker.is_positive([rows, columns]):

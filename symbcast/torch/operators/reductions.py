@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
+from symbcast.logic.formulas import TRUE
 from symbcast.onnx.values.value import Value
+from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce, search
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 
@@ -29,23 +33,52 @@ if TYPE_CHECKING:
     "nansum",
 )
 def reduced(call: TorchCall) -> list[Value]:
-    """Nothing is asked of sizes: of no elements there is a sum, and a mean that is no number."""
-    dims, axes = call.dims("self"), call.numbers_of("dim")
-    found = reduce(call, dims, axes or None if dims else (), keepdims=call.flag("keepdim"))
+    """Nothing is required of most: of no elements there is a sum, and a mean that is no number."""
+    dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
+    axes = _axes(call, dims)
+    if axes == [] and kind == "logsumexp":
+        call.require(call.empty(dims) if dims else TRUE, "an axis must be named")
+    if axes == [] and kind not in ("any", "all"):
+        axes = None
+    if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.given("ord", "p")):
+        for axis in range(len(dims)) if axes is None else axes:
+            call.at_most(1, dims[axis], "the axis must not be empty: this norm of nothing is not defined")
+    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(found)] * len(call.node.output)
 
 
-@operator("amax", "amin", "max", "min", "argmax", "argmin", "median", "mode", "aminmax")
+def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
+    """Return the axes that are named, counted from the front; None where none are given."""
+    given = call.numbers_of("dim")
+    found = None if given is None else call.distinct_axes(given, max(len(dims), 1), TWICE)
+    return [] if found and not dims else found
+
+
+def _has_no_identity(order: object) -> bool:
+    return isinstance(order, (int, float)) and (order < 0 or order == inf)
+
+
+@operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
 def searched(call: TorchCall) -> list[Value]:
     """The axes that are searched must not be empty; with two tensors they are broadcast."""
     if call.given("other") is not None:
         return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
-    dims, axes = call.dims("self"), call.numbers_of("dim")
-    named = [call.axis(a, len(dims)) for a in axes or ()] if dims else []
-    for axis in named or range(len(dims)):
-        if named or len(dims) == 1 or call.node.op_type not in ("aten.amax", "aten.amin"):
-            search(call, dims, axis, keepdims=True)
-    found = reduce(call, dims, named or None if dims else (), keepdims=call.flag("keepdim"))
+    dims = call.dims("self")
+    axes = _axes(call, dims) or None
+    for axis in range(len(dims)) if axes is None else axes:
+        search(call, dims, axis, keepdims=True)
+    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
+    return [Value(found)] * len(call.node.output)
+
+
+@operator("median")
+def middle(call: TorchCall) -> list[Value]:
+    """The element in the middle; of all elements, of which there may be none, or along an axis, which has some."""
+    dims = call.dims("self")
+    axes = _axes(call, dims)
+    for axis in axes or ():
+        search(call, dims, axis, keepdims=True)
+    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(found)] * len(call.node.output)
 
 

@@ -200,7 +200,21 @@ def count(call: TorchCall) -> Value:
     return scalar(multiply(*call.dims("self")))
 
 
-@operator("item", "_local_scalar_dense", "sym_stride", "sym_storage_offset")
+@operator("item")
+def element(call: TorchCall) -> Value:
+    """The one element that a tensor has."""
+    call.equal(multiply(*call.dims("self")), 1, "there must be one element")
+    return next(iter(call.recorded()))
+
+
+@operator("_local_scalar_dense")
+def first_element(call: TorchCall) -> Value:
+    """The first element of a tensor."""
+    call.at_most(1, multiply(*call.dims("self")), "there must be an element")
+    return next(iter(call.recorded()))
+
+
+@operator("sym_stride", "sym_storage_offset")
 def of_data(call: TorchCall) -> Value:
     """An integer that data, or how a tensor lies in memory, decide."""
     return next(iter(call.recorded()))

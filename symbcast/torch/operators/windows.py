@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import TRUE, any_of, at_most, equal
+from symbcast.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.windows import (
     Window,
@@ -83,6 +83,8 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
     if given == "valid" or given is None:
         return [(0, 0)] * count
     if given == "same":
+        if any(s != 1 for s in call.numbers_of("stride") or ()):
+            call.refuse("padding that keeps the size needs strides of 1")
         totals = [d * (k - 1) for d, k in zip(dilations, weights[2:], strict=True) if isinstance(k, int)]
         return [(t // 2, t - t // 2) for t in totals]
     return [(p, p) for p in _spread(call.numbers_of("padding"), count, 0)]
@@ -90,7 +92,14 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
 
 def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
     convolved_channels(call, dims, weights, call.number("groups", 1))
+    for size in dims[2:]:
+        _not_empty(call, size, dims[0])
     return conv(call, dims, weights, windows)
+
+
+def _not_empty(call: TorchCall, size: Dim, batch: Dim) -> None:
+    if not call.bounds.is_at_least(size, 1):
+        call.require(any_of([equal(batch, 0), at_most(1, size)]), "the input must have elements, unless its batch is 0")
 
 
 def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
@@ -100,7 +109,7 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
     sizes = [transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
     no_batch = equal(dims[0], 0)
     for size in dims[2:]:
-        call.require(any_of([no_batch, at_most(1, size)]), "the input must have elements, unless its batch is 0")
+        _not_empty(call, size, dims[0])
     if any(e >= max(w.stride, w.dilation) for e, w in zip(extra, windows, strict=True)):
         call.require(no_batch, "the padding of the output must be smaller than the stride or the dilation")
     may_be_empty = any_of([no_batch, *_runs_in_mkldnn(call, dims, windows, groups)])
@@ -137,7 +146,15 @@ def pooled(call: TorchCall) -> list[Value]:
         _spread(call.numbers_of(n), count, d) if n in call.arguments else [d] * count
         for n, d in (("padding", 0), ("dilation", 1))
     )
+    _at_least(call, 1, *kernel, *strides, *dilations, reason="window, stride and dilation must be 1 or more")
+    _at_least(call, 0, *padding, reason="the padding must not be negative")
     windows = [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
+    if any(isinstance(w.span, int) and w.before > w.span // 2 for w in windows):
+        call.refuse("the padding must be half of the window at most")
+    _at_least(call, 1, *dims[1:], reason="the input must have elements, but for its batch")
+    if call.node.op_type == "aten.avg_pool3d":
+        for size, window in zip(dims[2:], kernel, strict=True):
+            call.at_most(window, size, "the input must not be smaller than the window")
     found = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
     return [Value(found[1:] if is_single else found)] * len(call.node.output)
 
@@ -147,13 +164,21 @@ def pooled(call: TorchCall) -> list[Value]:
 )
 def adapted(call: TorchCall) -> list[Value]:
     """As many positions as are asked for, whatever the sizes, none of which may be 0 but the batch."""
-    count = next(n for name, n in _AXES.items() if name in call.node.op_type)
+    kind = call.node.op_type.removeprefix("aten.")
+    count = next(n for name, n in _AXES.items() if name in kind)
     dims, wanted = call.dims("self"), call.sizes_of("output_size")
-    wanted = wanted * count if len(wanted) == 1 else wanted
+    if len(dims) not in (count + 1, count + 2) or len(wanted) != count:
+        call.refuse(f"the input must have {count + 1} or {count + 2} axes, and the output {count} sizes")
     kept = dims[len(dims) - count :]
-    for size in kept:
-        call.at_most(1, size, "the axis to pool must not be empty")
     found = tuple(k if w is None else w for k, w in zip(kept, wanted, strict=True))
+    for size in found:
+        call.is_size(size, "a size must not be negative")
+    # An average of all elements is a mean, which there is of none too.
+    is_mean = all_of(equal(size, 1) for size in found) if kind.startswith("adaptive_avg") else FALSE
+    looks_at_channels = "max" in kind or count == 3
+    for size in dims[len(dims) - count - 1 :] if looks_at_channels else kept:
+        if not call.bounds.is_at_least(size, 1):
+            call.require(any_of([is_mean, at_most(1, size)]), "the axes to pool must not be empty")
     return [Value((*dims[: len(dims) - count], *found))] * len(call.node.output)
 
 
@@ -171,6 +196,8 @@ def scaled(call: TorchCall) -> Value:
     """Axes made as long as is asked for, or so many times as long, rounded down; none may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
+    if len(dims) != count + 2:
+        call.refuse(f"the input must have {count + 2} axes")
     factors = call.given("scale_factors")
     if call.given("output_size") is not None:
         sizes: list[Dim] = call.known_sizes("output_size")
@@ -178,6 +205,8 @@ def scaled(call: TorchCall) -> Value:
         sizes = [_times(call, d, f) for d, f in zip(dims[2:], factors, strict=True)]
     else:
         return next(iter(call.recorded()))
+    if len(sizes) != count:
+        call.refuse(f"there must be {count} sizes")
     for size in (*dims[1:], *sizes):
         call.at_most(1, size, "neither the input nor the output may be empty")
     return Value((*dims[: len(dims) - count], *sizes))
@@ -200,7 +229,10 @@ def _times(call: TorchCall, size: Dim, factor: object) -> Dim:
 def columns(call: TorchCall) -> Value:
     """The elements under a window as columns, one for each of its positions."""
     dims, is_single = _batched(call.dims("self"), 2)
+    if len(dims) != 4:
+        call.refuse("the input must have 3 or 4 axes")
     windows = _plain_windows(call)
+    _at_least(call, 1, *dims[1:], reason="the input must have elements, but for its batch")
     positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
     found = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
     return Value(found[1:] if is_single else found)
@@ -212,6 +244,9 @@ def from_columns(call: TorchCall) -> Value:
     dims = call.dims("self")
     is_single = len(dims) == 2
     batch = (1, *dims) if is_single else dims
+    if len(batch) != 3:
+        call.refuse("the input must have 2 or 3 axes")
+    call.at_most(1, batch[1], "there must be channels")
     windows, sizes = _plain_windows(call), call.known_sizes("output_size")
     block = multiply(*(w.kernel for w in windows))
     call.require(equal(modulo(batch[1], block), 0), f"the channels must be a multiple of the {block} of the window")
@@ -231,6 +266,8 @@ def _plain_windows(call: TorchCall) -> list[Window]:
 def sampled(call: TorchCall) -> Value:
     """Elements at the places that a grid has; the image must not be empty."""
     dims, grid = call.dims("input"), call.dims("grid")
+    if len(dims) not in (4, 5) or len(grid) != len(dims):
+        call.refuse("the input must have 4 or 5 axes, and the grid as many")
     call.equal(dims[0], grid[0], "the grid must have the batch of the input")
     call.equal(grid[-1], len(dims) - 2, "the grid must have a coordinate for each axis of the input")
     for size in dims[2:]:
