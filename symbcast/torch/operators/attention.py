@@ -29,8 +29,8 @@ def attended(call: TorchCall) -> list[Value]:
     stack = _stack(call, query, key, value)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
-        if len(mask) < 2 and len(query) == 4:
-            call.refuse("a mask must have two axes at least")
+        if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
+            call.note("whether a mask of this rank is taken depends on the kernel that torch chooses")
         call.broadcast(mask, (*stack, query[-2], key[-2]), rule="unidirectional")
     found = Value((*stack, query[-2], value[-1]))
     return [found, *call.recorded()[1:]] if len(call.node.output) > 1 else [found]

@@ -281,6 +281,9 @@ def unbound(call: TorchCall) -> list[Value]:
 def shuffled(call: TorchCall) -> Value:
     """Blocks of the channels laid out in space."""
     dims, block = call.dims("self"), call.number("upscale_factor")
+    call.at_most(1, block, "the factor must be 1 or more")
+    if len(dims) < 3:
+        call.refuse("there must be channels and two axes of space")
     return Value((*dims[:-3], *layout.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
 
 
@@ -288,6 +291,9 @@ def shuffled(call: TorchCall) -> Value:
 def unshuffled(call: TorchCall) -> Value:
     """Blocks of space put into channels."""
     dims, block = call.dims("self"), call.number("downscale_factor")
+    call.at_most(1, block, "the factor must be 1 or more")
+    if len(dims) < 3:
+        call.refuse("there must be channels and two axes of space")
     return Value((*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:]))
 
 
@@ -295,6 +301,9 @@ def unshuffled(call: TorchCall) -> Value:
 def channels_shuffled(call: TorchCall) -> Value:
     """Channels in another order, in groups of one size."""
     dims, groups = call.dims("self"), call.number("groups")
+    call.at_most(1, groups, "there must be a group or more")
+    if len(dims) < 3:
+        call.refuse("there must be a batch, channels and an axis of space")
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
     return Value(dims)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MKLDNN_ELEMENTS = 20480
 """How many elements an input must have more than, for a convolution of a batch of 1 to be left to MKLDNN."""
+_BICUBIC = 2
 _AXES = {"1d": 1, "2d": 2, "3d": 3}
 
 
@@ -259,6 +260,7 @@ def from_columns(call: TorchCall) -> Value:
 def _plain_windows(call: TorchCall) -> list[Window]:
     names = (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0))
     kernel, strides, dilations, padding = (_spread(call.numbers_of(n), 2, d) for n, d in names)
+    _at_least(call, 1, *kernel, *stride, *dilation, reason="window, stride and dilation must be 1 or more")
     return [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
 
 
@@ -266,8 +268,11 @@ def _plain_windows(call: TorchCall) -> list[Window]:
 def sampled(call: TorchCall) -> Value:
     """Elements at the places that a grid has; the image must not be empty."""
     dims, grid = call.dims("input"), call.dims("grid")
-    if len(dims) not in (4, 5) or len(grid) != len(dims):
-        call.refuse("the input must have 4 or 5 axes, and the grid as many")
+    ranks = {"aten.grid_sampler_2d": (4,), "aten.grid_sampler_3d": (5,)}.get(call.node.op_type, (4, 5))
+    if call.given("interpolation_mode") == _BICUBIC:
+        ranks = (4,)
+    if len(dims) not in ranks or len(grid) != len(dims):
+        call.refuse("the input must have 4 axes, or 5 of volumes, and the grid as many")
     call.equal(dims[0], grid[0], "the grid must have the batch of the input")
     call.equal(grid[-1], len(dims) - 2, "the grid must have a coordinate for each axis of the input")
     for size in dims[2:]:
@@ -278,5 +283,10 @@ def sampled(call: TorchCall) -> Value:
 @operator("affine_grid_generator")
 def gridded(call: TorchCall) -> Value:
     """A grid of coordinates for an output."""
-    size = call.known_sizes("size")
+    size, theta = call.known_sizes("size"), call.dims("theta")
+    if len(size) not in (4, 5):
+        call.refuse("the output must have 4 axes, or 5 of volumes")
+    call.same_shape(theta, (size[0], len(size) - 2, len(size) - 1), "there must be a matrix for each output")
+    for number in (size[0], *size[2:]):
+        call.at_most(1, number, "the output must not be empty")
     return Value((size[0], *size[2:], len(size) - 2))

@@ -1,0 +1,54 @@
+"""The rules for torch's operators, held against recorded runs of them at small sizes; this needs no torch."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from operator_rules import judged
+
+ROWS = [
+    json.loads(line)
+    for line in gzip.open(Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz", "rt", encoding="utf-8")
+]
+NOT_HELD = {
+    "native_batch_norm": "reads beyond statistics of another length, and ends the process at times: the rule refuses them",
+    "_fused_rms_norm": "checks nothing; the rule is that of rms_norm, which it stands for",
+    "addmv": "keeps the shape of what is added where the matrix is empty",
+}
+"""Operators whose runs say nothing of a rule, and why."""
+EMPTY = (
+    "_scaled_dot_product_attention_math",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "affine_grid_generator",
+    "conv1d",
+    "convolution",
+    "im2col",
+    "instance_norm",
+    "native_group_norm",
+    "pixel_unshuffle",
+    "scaled_dot_product_attention",
+)
+"""Operators that leave early, or divide by 0, where a tensor is empty: they are held at sizes from 1 on."""
+
+
+def of(row):
+    return row["op"].partition(".")[0]
+
+
+@pytest.mark.parametrize("name", sorted({of(row) for row in ROWS} - NOT_HELD.keys()))
+def test_a_rule_says_when_an_operator_runs_and_what_comes_out(name):
+    for row in (r for r in ROWS if of(r) == name):
+        wrong = judged(row).wrong
+        if name in EMPTY:
+            wrong = [w for w in wrong if "=0" not in w.partition(":")[0]]
+        assert not wrong, (row["op"], row["args"], wrong[:3], len(wrong))
+
+
+def test_few_runs_are_left_open():
+    found = [judged(row) for row in ROWS[::7]]
+    assert sum(f.left_open for f in found) <= sum(f.runs for f in found) / 50
