@@ -361,7 +361,6 @@ for x in ("a", "ab", "abc"):
 
 # Matrices
 
-MATRICES = ("", "a", "ab", "abc", "1bc", "b", "bc", "cd", "dbc", "2b", "cb")
 for left in ("", "a", "ab", "2a", "abc", "1ab"):
     for right in ("", "b", "bc", "cd", "dbc", "bcd", "2bc", "12bc", "1c"):
         case("matmul.default linalg_matmul.default inner.default kron.default", self=tensor(left), other=tensor(right))

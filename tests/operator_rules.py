@@ -137,7 +137,8 @@ def judged(row):
     """Hold the rule for an operator against the recorded runs of one call."""
     letters, outcomes = sizes_in(row["args"]), unpacked(row["runs"])
     at_points = [{symbol(k): n for k, n in zip(letters, p, strict=True)} for p in points(letters)]
-    exported = list(dict.fromkeys(ranks_of(o) for o in outcomes if o not in (FAILED, CRASHED) and not is_garbage(o))) or [(0,)]
+    ran = [o for o in outcomes if o not in (FAILED, CRASHED) and not is_garbage(o)]
+    exported = list(dict.fromkeys(map(ranks_of, ran))) or [(0,)]
     wrong, count, left_open = [], 0, 0
     for ranks in exported[:4]:
         said = answer(row["op"], row["args"], ranks)

@@ -36,9 +36,7 @@ class TorchReport(Sources, ShownReport):
     ``refusal`` is what torch said where it refused to export a module as it was asked to, and left to itself did.
     """
 
-    def __init__(
-        self, answer: Checked, question: Question, module: Any = None, refusal: Refusal | None = None
-    ) -> None:
+    def __init__(self, answer: Checked, question: Question, module: Any = None, refusal: Refusal | None = None) -> None:
         super().__init__(answer)
         self._question = question
         self._module = module

@@ -111,7 +111,9 @@ def main(names):
     warnings.simplefilter("ignore")
     known = [json.loads(line) for line in gzip.open(TARGET, "rt")] if TARGET.exists() else []
     wanted = {name: [completed(name, args) for args in calls] for name, calls in CASES.items()}
-    found = {name: [row for row in known if row["op"] == name and row["args"] in calls] for name, calls in wanted.items()}
+    found = {
+        name: [row for row in known if row["op"] == name and row["args"] in calls] for name, calls in wanted.items()
+    }
     for name, calls in wanted.items():
         if names and name.partition(".")[0] not in names:
             continue

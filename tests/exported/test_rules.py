@@ -11,7 +11,9 @@ from operator_rules import judged
 
 ROWS = [
     json.loads(line)
-    for line in gzip.open(Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz", "rt", encoding="utf-8")
+    for line in gzip.open(
+        Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz", "rt", encoding="utf-8"
+    )
 ]
 NOT_HELD = {
     "native_batch_norm": "reads beyond statistics of another length, and ends the process at times: the rule refuses them",

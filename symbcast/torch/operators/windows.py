@@ -260,7 +260,7 @@ def from_columns(call: TorchCall) -> Value:
 def _plain_windows(call: TorchCall) -> list[Window]:
     names = (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0))
     kernel, strides, dilations, padding = (_spread(call.numbers_of(n), 2, d) for n, d in names)
-    _at_least(call, 1, *kernel, *stride, *dilation, reason="window, stride and dilation must be 1 or more")
+    _at_least(call, 1, *kernel, *strides, *dilations, reason="window, stride and dilation must be 1 or more")
     return [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
 
 
