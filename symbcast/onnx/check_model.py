@@ -18,6 +18,8 @@ from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import Inputs, read_inputs
+from symbcast.onnx.opening.session import Refusal, refusal
+from symbcast.onnx.opening.values import value_of
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.report.model_report import ModelReport
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 MAX_WALKS = 3
 """How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
+_NOT_OPENED = "ONNX Runtime does not open the model"
 _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
@@ -93,9 +96,9 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     source, loaded = load(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     known = tuple(read_assumptions(assume))
-    return ModelReport(
-        _checked(_Question(source, path, examined(source, loaded, runtime), known, min_size, runtime, budget), given)
-    )
+    found = examined(source, loaded, runtime)
+    refused = refusal(found) if runtime == "onnxruntime" else None
+    return ModelReport(_checked(_Question(source, path, found, known, min_size, runtime, budget, refused), given))
 
 
 class _Question(NamedTuple):
@@ -108,6 +111,8 @@ class _Question(NamedTuple):
     min_size: int
     runtime: Runtime
     budget: float | None
+    refusal: Refusal | None
+    """Why ONNX Runtime does not open it, where that is asked about."""
 
 
 def _checked(question: _Question, given: Given) -> Checked:
@@ -162,7 +167,11 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     walk = Walk(question.examined, asker)
     inputs = read_inputs(model.graph, env, given, are_open=question.min_size <= 1)
     sized(asker, inputs, question.min_size)
-    return walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
+    found = walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
+    if question.refusal is not None:
+        node, text, types = question.refusal
+        walk.refuse(node, f"{_NOT_OPENED}: {text}", [value_of(t) for t in types])
+    return found
 
 
 def environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 
@@ -60,3 +60,36 @@ def _put_in(node: Any, given: Mapping[str, Any]) -> None:
             name = attribute.name
             attribute.CopyFrom(found)
             attribute.name = name
+
+
+def definition_of(schema: Any, node: Any, version: int, types: Sequence[Any]) -> Any:
+    """Return the standard's definition of an operator by others, for a version and inputs of such types; None without.
+
+    ``types`` are those of all inputs of ``node``, empty where nothing is known.
+    """
+    from onnx import FunctionProto
+
+    versions = [v for v in schema.function_opset_versions if v <= version]
+    if versions:
+        return FunctionProto.FromString(schema.get_function_with_opset_version(max(versions)))
+    versions = [v for v in schema.context_dependent_function_opset_versions if v <= version]
+    if not versions:
+        return None
+    try:
+        found = schema.get_context_dependent_function_with_opset_version(
+            max(versions), node.SerializeToString(), [t.SerializeToString() for t in types]
+        )
+    except Exception:  # of whatever kind onnx's bindings make of it: what cannot be built is inferred
+        return None
+    return FunctionProto.FromString(found) if found else None
+
+
+def with_defaults(node: Any, schema: Any) -> Any:
+    """Return a node with the attributes that it leaves at their defaults written out."""
+    made = type(node)()
+    made.CopyFrom(node)
+    given = {a.name for a in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if name not in given and attribute.default_value.name:
+            made.attribute.add().CopyFrom(attribute.default_value)
+    return made

@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.algebra.bounds import numbers_of
+from symbcast.onnx.functions import definition_of, with_defaults
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import sizes_of
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
@@ -37,9 +38,9 @@ def infer(call: NodeCall) -> Sequence[Value]:
     schema = _schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
-    body = _body(call, schema)
+    body = definition_of(schema, call.node, call.version, [_type_of(v, {}) for v in call.inputs])
     if body is not None:
-        outputs = call.walk.function(body, _with_defaults(call.node, schema), call.inputs, call.scope)
+        outputs = call.walk.function(body, with_defaults(call.node, schema), call.inputs, call.scope)
         return _completed(call, schema, outputs)
     if call.node.op_type not in _ASK_NOTHING:
         call.note("the shape is as onnx infers it; what the operator asks was not looked at")
@@ -68,37 +69,6 @@ def _schema(op_type: str, version: int, domain: str) -> Any:
         return defs.get_schema(op_type, version, "" if domain == "ai.onnx" else domain)
     except defs.SchemaError:
         return None
-
-
-def _body(call: NodeCall, schema: Any) -> Any:
-    """Return the definition of an operator by others, for the version at hand, where it has one."""
-    from onnx import FunctionProto
-
-    versions = [v for v in schema.function_opset_versions if v <= call.version]
-    if versions:
-        return FunctionProto.FromString(schema.get_function_with_opset_version(max(versions)))
-    versions = [v for v in schema.context_dependent_function_opset_versions if v <= call.version]
-    if not versions:
-        return None
-    types = [_type_of(v, {}).SerializeToString() for v in call.inputs]
-    try:
-        found = schema.get_context_dependent_function_with_opset_version(
-            max(versions), call.node.SerializeToString(), types
-        )
-    except Exception:  # of whatever kind onnx's bindings make of it: what cannot be built is inferred
-        return None
-    return FunctionProto.FromString(found) if found else None
-
-
-def _with_defaults(node: Any, schema: Any) -> Any:
-    """Return a node with the attributes that it leaves at their defaults written out."""
-    made = type(node)()
-    made.CopyFrom(node)
-    given = {a.name for a in node.attribute}
-    for name, attribute in schema.attributes.items():
-        if name not in given and attribute.default_value.name:
-            made.attribute.add().CopyFrom(attribute.default_value)
-    return made
 
 
 def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import Formula, negate
+from symbcast.logic.formulas import FALSE, Formula, negate
 from symbcast.onnx.deciding import decider_of_content, decider_of_output, joined
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.functions import body_of
@@ -262,8 +262,7 @@ class Walk:
             self.mistyped.append(Mistyped(node, numbers, *found))
 
     def _place(self, node: Any, inputs: Sequence[Value | None]) -> Place:
-        name = node.name or (node.output[0] if node.output else "") or node.op_type
-        base = name
+        name = base = _title(node)
         while name in self._names:
             name = f"{base} ({self._names[base]})"
             self._names[base] += 1
@@ -307,9 +306,17 @@ class Walk:
         self._nodes(body_of(function, node, absent), 0, own)
         return [own.values.get(name, UNKNOWN) for name in function.output]
 
+    def refuse(self, node: Any, reason: str, inputs: Sequence[Value | None]) -> None:
+        """Refuse all sizes at a node, whether the walk came to it or not."""
+        self.asker.require(Place(_title(node), node.op_type, node, inputs), FALSE, reason)
+
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
+
+
+def _title(node: Any) -> str:
+    return str(node.name or (node.output[0] if node.output else "") or node.op_type)
 
 
 _OPERATORS = Operators(reaches_of, lambda call: OPERATORS[normal(call.node.domain), call.node.op_type](call))

@@ -7,10 +7,11 @@ from typing import Any
 
 from symbcast.errors import ModelError
 from symbcast.onnx.validity.bodies import check_bodies
+from symbcast.onnx.validity.declared import check_declared
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
 from symbcast.onnx.validity.functions import Key, key_of, title
 from symbcast.onnx.validity.nodes import FIELDS, check_held, check_node
-from symbcast.onnx.validity.tensors import problem_of
+from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64
 """How deep graphs in one another are examined; `symbcast.onnx.walk` follows fewer."""
@@ -29,12 +30,12 @@ class Graphs:
     What a node must be is looked up once for all nodes of one operator with the same attributes and as many inputs.
     """
 
-    def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, is_named_once: bool) -> None:
+    def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, of_runtime: bool) -> None:
         self._source = source
         self._model = model
         self._functions = functions
-        self._is_named_once = is_named_once
-        """Whether no two nodes of a graph may have one name."""
+        self._of_runtime = of_runtime
+        """Whether ONNX Runtime's own demands are made: names of nodes, and what is declared of values."""
         self.count = -len(model.graph.node)
         """How many nodes there are in functions, and in the graphs within graphs."""
         self._versions: Mapping[str, int] = {}
@@ -60,6 +61,8 @@ class Graphs:
         if len(around) > MAX_DEPTH:
             return
         known = self._held(graph)
+        if self._of_runtime:
+            check_declared(graph, self._source)
         self._nodes(graph.node, known, around)
         if bytes in set(map(type, known)):
             raise self._source.fault(*DAMAGED)
@@ -84,6 +87,10 @@ class Graphs:
             problem = problem_of(tensor)
             if problem is not None:
                 raise self._source.fault(f"the initializer {quoted(tensor.name)} {problem}")
+        for sparse in graph.sparse_initializer:
+            problem = sparse_problem_of(sparse)
+            if problem is not None:
+                raise self._source.fault(f"the sparse initializer {quoted(sparse.values.name)} {problem}")
         return {*given, *held} - {""}
 
     def _nodes(self, nodes: Any, known: set[str], around: Sequence[set[str]]) -> None:
@@ -115,14 +122,15 @@ class Graphs:
                 if name:
                     known.add(name)
             title = node.name
-            if title:
+            # ONNX Runtime makes initializers of constants before it looks at names.
+            if title and (node.op_type != "Constant" or not self._of_runtime):
                 self._titled(title, titles)
 
     def _titled(self, title: str | bytes, titles: set[str]) -> None:
         """Take in what a node is called."""
         if isinstance(title, bytes):
             raise self._source.fault(*DAMAGED)
-        if self._is_named_once:
+        if self._of_runtime:
             if title in titles:
                 raise self._source.fault(f"two nodes are called {quoted(title)}, which ONNX Runtime refuses")
             titles.add(title)

@@ -45,7 +45,7 @@ def examined(name: str, model: Any, runtime: Runtime) -> Examined:
     imported = versions(model.opset_import, source, runtime, model.ir_version)
     _check_inputs(model.graph, source)
     functions = functions_of(model, source)
-    graphs = Graphs(source, model, functions, is_named_once=runtime == "onnxruntime")
+    graphs = Graphs(source, model, functions, of_runtime=runtime == "onnxruntime")
     for function in model.functions:
         source.function = quoted(function.name)
         graphs.check_function(function, versions(function.opset_import, source, "spec"))

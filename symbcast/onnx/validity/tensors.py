@@ -77,6 +77,39 @@ def _of_data(tensor: Any, count: int) -> str | None:
     return None
 
 
+def sparse_problem_of(tensor: Any) -> str | None:
+    """Return what is wrong with a sparse tensor, as the end of a sentence; None where nothing is.
+
+    ONNX Runtime makes it dense as it opens a model: each value needs a place within the shape.
+    """
+    values, indices, dims = tensor.values, tensor.indices, tensor.dims
+    for part, what in ((values, "values"), (indices, "indices")):
+        problem = problem_of(part)
+        if problem is not None:
+            return f"has {what} that are wrong: the tensor {problem}"
+    if any(d < 0 for d in dims):
+        return f"has the shape {_shape(dims)}: no size can be negative"
+    count = _count(values.dims)
+    wanted = ([count], [count, len(dims)])
+    if list(indices.dims) not in wanted:
+        return f"has indices of the shape {_shape(indices.dims)}; for {count} values it must be {_shape(wanted[0])}"
+    return _of_places(tensor, count)
+
+
+def _of_places(tensor: Any, count: int) -> str | None:
+    """Return where the indices of a sparse tensor are out of its shape."""
+    from onnx import numpy_helper
+
+    if tensor.indices.data_location == _EXTERNAL or count > _MAX_READ:
+        return None
+    sizes = list(tensor.dims) if len(tensor.indices.dims) > 1 else [_count(tensor.dims)]
+    for place in numpy_helper.to_array(tensor.indices).reshape(-1, len(sizes)):
+        for index, size in zip(place.tolist(), sizes, strict=True):
+            if not 0 <= index < size:
+                return f"has the index {index}, which is not within 0 to {size - 1}"
+    return None
+
+
 def _count(dims: Any) -> int:
     """Return how many elements there are: not exactly where no model could hold them."""
     count = 0 if 0 in dims else 1

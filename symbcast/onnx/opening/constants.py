@@ -1,0 +1,117 @@
+"""Constants as ONNX Runtime knows them while it opens a model: those in the model, and what it folds.
+
+By default it computes each node whose inputs are all constants (``ConstantFolding``), and ``Shape`` where the sizes are
+numbers. A computation that fails is left as it was, without an error.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from symbcast.onnx.opening.types import sizes_in
+
+MAX_ELEMENTS = 1024
+"""How many elements a constant may have that is computed with, or handed to an inference; longer ones are weights."""
+_INT64 = 7
+_RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Dropout",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+_NOT_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "Constant"}
+
+
+def constant_of(node: Any) -> Any | None:
+    """Return the tensor that a ``Constant`` makes; None where it makes something else."""
+    from onnx import TensorProto, helper
+
+    for attribute in node.attribute:
+        match attribute.name:
+            case "value":
+                return attribute.t
+            case "value_int":
+                return helper.make_tensor("", _INT64, (), [attribute.i])
+            case "value_ints":
+                return helper.make_tensor("", _INT64, (len(attribute.ints),), list(attribute.ints))
+            case "value_float":
+                return helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f])
+            case "value_floats":
+                return helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), list(attribute.floats))
+            case "value_string":
+                return helper.make_tensor("", TensorProto.STRING, (), [attribute.s])
+            case "value_strings":
+                return helper.make_tensor("", TensorProto.STRING, (len(attribute.strings),), list(attribute.strings))
+    return None
+
+
+def is_short(tensor: Any) -> bool:
+    """Return whether a tensor is one to compute with: small, and with its data in the model."""
+    return bool(tensor.data_location != tensor.EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
+
+
+def folded(node: Any, version: int, types: Sequence[Any], held: Sequence[Any], made: Mapping[str, Any]) -> list[Any]:
+    """Return the constants that a node makes; none where it is not computed before the first run.
+
+    ``types`` and ``held`` are the types of its inputs and the constants among them, ``made`` what is inferred of its
+    outputs.
+    """
+    if node.domain not in ("", "ai.onnx"):
+        return []
+    if node.op_type == "Shape":
+        return _shape(node, types[0])
+    if node.op_type in _NOT_FOLDED or not held or any(a.HasField("g") for a in node.attribute):
+        return []
+    if any(name and tensor is None for name, tensor in zip(node.input, held, strict=True)):
+        return []
+    sizes = [sizes_in(made.get(name)) for name in node.output if name]
+    if any(s is None or None in s or prod(n or 0 for n in s) > MAX_ELEMENTS for s in sizes):
+        return []
+    given = [t.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
+    return _computed(node.SerializeToString(deterministic=True), version, tuple(given))
+
+
+def _shape(node: Any, of: Any) -> list[Any]:
+    from onnx import helper
+
+    sizes = sizes_in(of)
+    if sizes is None:
+        return []
+    bounds = {a.name: a.i for a in node.attribute}
+    part = sizes[bounds.get("start", 0) : bounds.get("end")]
+    numbers = [n for n in part if n is not None]
+    return [helper.make_tensor("", _INT64, (len(part),), numbers)] if len(numbers) == len(part) else []
+
+
+@lru_cache(maxsize=1024)
+def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
+    """Return what the reference implementation of onnx computes; nothing where it cannot."""
+    import numpy as np
+    from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+    from onnx.reference import ReferenceEvaluator
+
+    called = NodeProto.FromString(node)
+    feeds = {n: numpy_helper.to_array(TensorProto.FromString(t)) for n, t in zip(called.input, given, strict=True) if n}
+    graph = helper.make_graph(
+        [called],
+        "",
+        [ValueInfoProto(name=n) for n in feeds],
+        [ValueInfoProto(name=n) for n in called.output if n],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = ReferenceEvaluator(model).run(None, feeds)
+        return [numpy_helper.from_array(np.asarray(a)) for a in found]
+    except Exception:  # of whatever kind an implementation raises: what fails is not folded
+        return []

@@ -1,0 +1,86 @@
+"""The kernels of ONNX Runtime's CPU provider: which element types each operator is implemented for.
+
+`kernels.json` lists them as recorded from ONNX Runtime 1.32 by ``tests/onnx/record_kernels.py``: for each operator the
+ranges of versions, and for each of its type parameters one letter for each type.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any
+
+from symbcast.onnx.opening.types import text_of
+
+LETTERS: Mapping[str, str] = {
+    "tensor(float)": "f",
+    "tensor(double)": "d",
+    "tensor(float16)": "h",
+    "tensor(bfloat16)": "H",
+    "tensor(bool)": "?",
+    "tensor(string)": "s",
+    "tensor(int8)": "b",
+    "tensor(int16)": "i",
+    "tensor(int32)": "j",
+    "tensor(int64)": "k",
+    "tensor(uint8)": "B",
+    "tensor(uint16)": "I",
+    "tensor(uint32)": "J",
+    "tensor(uint64)": "K",
+}
+"""The letters of the types that most kernels take; all others are written out."""
+_HALF, _FLOAT = "tensor(float16)", "tensor(float)"
+_OPEN = 2**31 - 1
+"""The last version of a kernel that implements its first version alone."""
+
+
+@cache
+def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
+    found = json.loads(files(__package__).joinpath("kernels.json").read_text())
+    names = {letter: name for name, letter in LETTERS.items()}
+    return {
+        operator: [
+            (first, last, {parameter: [names.get(t, t) for t in types] for parameter, types in allowed.items()})
+            for first, last, allowed in rows
+        ]
+        for operator, rows in found.items()
+    }
+
+
+def is_implemented(node: Any, schema: Any, types: Mapping[str, Any]) -> bool:
+    """Return whether there is a kernel for a node whose values have such types.
+
+    ONNX Runtime puts casts around nodes of float16 that have a kernel for float32 only.
+    """
+    rows = [
+        allowed
+        for first, last, allowed in _kernels().get(f"{schema.domain}:{schema.name}", ())
+        if first == schema.since_version or first < schema.since_version <= last < _OPEN
+    ]
+    written = {parameter: text_of(types[name]) for parameter, name in _parameters(node, schema, types)}
+    return _fits(rows, written, str) or (_HALF in written.values() and _fits(rows, written, _widened))
+
+
+def _fits(rows: list[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:
+    return any(all(seen_as(types[p]) in allowed for p, allowed in row.items() if p in types) for row in rows)
+
+
+def _widened(name: str) -> str:
+    return _FLOAT if name == _HALF else name
+
+
+def _parameters(node: Any, schema: Any, types: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the type parameters of an operator, each with the first value of that type."""
+    met: set[str] = set()
+    for slots, names in ((schema.inputs, node.input), (schema.outputs, node.output)):
+        for position, name in enumerate(names):
+            slot = slots[min(position, len(slots) - 1)] if slots else None
+            if slot is None or not name or name not in types:
+                continue
+            for parameter in chain((slot.type_str,), (slot.name,)):
+                if parameter not in met:
+                    met.add(parameter)
+                    yield parameter, name

@@ -1,0 +1,67 @@
+"""What is known of the values of a graph while ONNX Runtime opens a model: their types, and which are constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symbcast.onnx.opening.types import declared_type, has_type, tensor_type
+
+
+class Types:
+    """The values of one graph, and of the graphs around it.
+
+    Attributes:
+        types: the types of values by name.
+        constants: the constants that a computation may use, by name.
+        declared: the types that the graph declares of what its nodes make.
+        versions: those of the operator sets.
+    """
+
+    def __init__(self, versions: Mapping[str, int], around: Types | None = None) -> None:
+        self.types: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {}
+        self.declared: dict[str, Any] = {}
+        self.versions = versions
+        self._around = around
+        self._folded: set[str] = set()
+
+    def declare(self, graph: Any) -> None:
+        """Take in what a graph declares of values that it makes; what it says of outputs goes before the rest."""
+        for value in (*graph.value_info, *graph.output):
+            found = declared_type(value.type)
+            if has_type(found):
+                self.declared[value.name] = found
+
+    def type_of(self, name: str) -> Any | None:
+        """Return the type of a value; None where nothing is known of it."""
+        scope: Types | None = self
+        while scope is not None:
+            if name in scope.types:
+                return scope.types[name]
+            scope = scope._around
+        return None
+
+    def constant(self, name: str) -> Any | None:
+        """Return the tensor of a constant; a value of an inner graph hides one of its name around it."""
+        scope: Types | None = self
+        while scope is not None:
+            if name in scope.types:
+                return scope.constants.get(name)
+            scope = scope._around
+        return None
+
+    def fold(self, name: str, tensor: Any) -> None:
+        """Take in a constant that is computed from others."""
+        self.types[name] = tensor_type(tensor.data_type, tensor.dims)
+        self.constants[name] = tensor
+        self._folded.add(name)
+
+    def is_folded(self, name: str) -> bool:
+        """Return whether a constant was computed from others."""
+        scope: Types | None = self
+        while scope is not None:
+            if name in scope.types:
+                return name in scope._folded
+            scope = scope._around
+        return False

@@ -1,0 +1,283 @@
+"""The opening of a model, as ONNX Runtime 1.32 does it with the options that a session has by default.
+
+1. Each node's own inference (onnx's, ``InferAndVerifyTypeMatch`` in graph.cc) sees the types of its inputs and the
+   constants among them. An error that it raises refuses the model, wherever the node is: in a branch that is never
+   taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; a declared element
+   type that does is an error.
+2. Constants are folded, and the inference runs again, with what they hold; in branches that are never taken too.
+3. Each node left must have a kernel for its types, or a definition by other operators that have. A branch of an ``If``
+   whose condition is a constant is removed before that.
+
+Operators of ONNX Runtime's own domains have schemas of its own; nothing is inferred of their outputs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from symbcast.onnx.functions import body_of, definition_of, with_defaults
+from symbcast.onnx.opening.bodies import BODIES, stub
+from symbcast.onnx.opening.constants import constant_of, folded, is_short
+from symbcast.onnx.opening.kernels import is_implemented
+from symbcast.onnx.opening.scope import Types
+from symbcast.onnx.opening.shape_values import ShapeValues
+from symbcast.onnx.opening.types import declared_type, has_type, merge, tensor_type, text_of
+from symbcast.onnx.validity.functions import Key, key_of
+from symbcast.onnx.validity.models import Examined
+from symbcast.onnx.validity.opsets import normal
+
+MAX_DEPTH = 32
+"""How deep graphs and functions are followed into one another."""
+MAX_NODES = 20_000
+"""How many nodes of functions and inner graphs are looked at: calls of calls double them with each level."""
+
+
+class Refusal(NamedTuple):
+    """Why ONNX Runtime does not open a model: at a node, in its words, with the types of the node's inputs."""
+
+    node: Any
+    text: str
+    types: Sequence[Any | None]
+
+
+class RefusedSessionError(Exception):
+    """ONNX Runtime does not open the model."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
+
+
+def refusal(examined: Examined) -> Refusal | None:
+    """Return why ONNX Runtime does not open a model; None where nothing speaks against it."""
+    model = examined.model
+    opening = _Opening(examined.functions, can_override=not 0 < model.ir_version < _OVERRIDABLE)
+    try:
+        opening.graph(model.graph, Types(examined.versions), [])
+    except RefusedSessionError as error:
+        return error.refusal
+    return opening.unimplemented
+
+
+_OVERRIDABLE = 4
+"""The version of the IR from which on an initializer that is an input too is only its default."""
+
+
+class _Opening:
+    def __init__(self, functions: Mapping[Key, Any], *, can_override: bool) -> None:
+        self._functions = functions
+        self._can_override = can_override
+        self._left = MAX_NODES
+        self._depth = 0
+        self._is_removed = False
+        """Whether the nodes at hand are in a branch that is removed before kernels are looked up."""
+        self.unimplemented: Refusal | None = None
+        """The first node without a kernel: looked up only once all else is well."""
+
+    def graph(self, graph: Any, scope: Types, given: Sequence[Any | None]) -> list[Any]:
+        """Look at a graph with inputs of the types ``given``; return the types of its outputs."""
+        scope.declare(graph)
+        for position, declared in enumerate(graph.input):
+            scope.types[declared.name] = self._input(declared, given[position] if position < len(given) else None)
+        overridable = {i.name for i in graph.input} if self._can_override else set()
+        for tensor in graph.initializer:
+            self._constant(tensor.name, tensor, scope, is_fixed=tensor.name not in overridable)
+        for sparse in graph.sparse_initializer:
+            scope.types.setdefault(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
+        self._nodes(graph.node, scope)
+        return [scope.type_of(o.name) for o in graph.output]
+
+    @staticmethod
+    def _input(declared: Any, given: Any | None) -> Any:
+        found = declared_type(declared.type)
+        if given is None or not has_type(given):
+            return found
+        if not has_type(found):
+            return given
+        if found.WhichOneof("value") == given.WhichOneof("value"):
+            merge(given, found)
+        return found
+
+    def _constant(self, name: str, tensor: Any, scope: Types, *, is_fixed: bool = True) -> None:
+        if not is_fixed:
+            return
+        scope.types[name] = tensor_type(tensor.data_type, tensor.dims)
+        if is_short(tensor):
+            scope.constants[name] = tensor
+
+    def _nodes(self, nodes: Iterable[Any], scope: Types) -> None:
+        shapes = ShapeValues(scope)
+        for node in nodes:
+            self._node(node, scope, shapes)
+
+    def _node(self, node: Any, scope: Types, shapes: ShapeValues) -> None:
+        domain = normal(node.domain)
+        function = self._functions.get(key_of(domain, node.op_type, node)) if self._functions else None
+        if function is not None:
+            made = self._within(lambda: self._call(function, node, scope), len(function.node)) or {}
+            self._keep(node, made, scope)
+            return
+        schema = _schema(node.op_type, scope.versions.get(domain, 1), domain)
+        if node.op_type == "Constant" and domain == "":
+            tensor = constant_of(node)
+            if tensor is not None:
+                self._constant(node.output[0], tensor, scope)
+                return
+        if schema is not None and schema.deprecated:
+            made = self._within(lambda: self._defined(node, schema, scope), 1) or {}
+            self._keep(node, made, scope)
+            return
+        called = self._with_bodies(node, scope)
+        if schema is None or any(name and not has_type(scope.type_of(name)) for name in node.input):
+            return
+        types = {name: scope.type_of(name) for name in node.input if name}
+        held = {name: t for name in types if (t := scope.constant(name)) is not None}
+        stored = {name: t for name, t in held.items() if not scope.is_folded(name)}
+        shapes.check(node, lambda sizes: self._inferred(called, schema, types, {**sizes, **stored}, scope), stored)
+        made = self._inferred(called, schema, types, held, scope)
+        self._keep(node, made, scope)
+        self._look_up(node, schema, scope)
+        inputs = [scope.type_of(name) for name in node.input]
+        constants = [held.get(name) for name in node.input]
+        found = folded(node, scope.versions.get(domain, 1), inputs, constants, scope.types)
+        for name, tensor in zip((o for o in node.output if o), found, strict=False):
+            scope.fold(name, tensor)
+
+    def _inferred(
+        self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
+    ) -> dict[str, Any]:
+        """Return what onnx infers of a node's outputs; raises `RefusedSessionError` where it raises an error."""
+        from onnx import checker, helper, shape_inference
+
+        imports = [helper.make_opsetid(domain, version) for domain, version in scope.versions.items()]
+        try:
+            return dict(
+                shape_inference.infer_node_outputs(schema, node, dict(types), dict(held), opset_imports=imports)
+            )
+        except (shape_inference.InferenceError, checker.ValidationError) as error:
+            raise _refused(node, _words(error), scope) from None
+        except (RuntimeError, ValueError, TypeError):  # nothing that the operator itself says
+            return {}
+
+    def _keep(self, node: Any, made: Mapping[str, Any], scope: Types) -> None:
+        """Merge what is inferred of the outputs of a node with what is declared of them."""
+        for name in node.output:
+            if not name:
+                continue
+            inferred, kept = made.get(name), scope.declared.get(name)
+            if inferred is None or not has_type(inferred):
+                if kept is not None:
+                    scope.types[name] = kept
+                continue
+            if kept is None:
+                scope.types[name] = inferred
+                continue
+            if text_of(kept) != text_of(inferred):
+                text = f"{name!r} is declared of type {text_of(kept)}, and is {text_of(inferred)}"
+                raise _refused(node, text, scope)
+            merge(inferred, kept)
+            scope.types[name] = kept
+
+    # Graphs and functions within.
+
+    def _within(self, follow: Callable[[], Any], count: int) -> Any:
+        """Follow what lies within a node; None where it lies too deep, or there is too much of it."""
+        if self._depth >= MAX_DEPTH or count > self._left:
+            return None
+        self._left -= count
+        self._depth += 1
+        try:
+            return follow()
+        finally:
+            self._depth -= 1
+
+    def _with_bodies(self, node: Any, scope: Types) -> Any:
+        """Follow the graphs of a node; return the node with graphs that only declare the types of their outputs."""
+        graphs = [a for a in node.attribute if a.HasField("g")]
+        if not graphs:
+            return node
+        given = BODIES.get(node.op_type, lambda _node, _scope: [])(node, scope)
+        removed = _removed(node, scope)
+        made = type(node)()
+        made.CopyFrom(node)
+        for attribute in graphs:
+            before, self._is_removed = self._is_removed, self._is_removed or attribute.name == removed
+            graph = attribute.g
+            follow = lambda graph=graph: self.graph(graph, Types(scope.versions, scope), given)  # noqa: E731
+            outputs = self._within(follow, len(graph.node))
+            self._is_removed = before
+            place = next(a for a in made.attribute if a.name == attribute.name)
+            place.g.CopyFrom(stub(graph, outputs))
+        return made
+
+    def _call(self, function: Any, node: Any, scope: Types) -> dict[str, Any]:
+        """Look at the body of a function as it is for a call; return the types of the outputs of the node."""
+        own = Types({**scope.versions, **{normal(o.domain): int(o.version) for o in function.opset_import}})
+        absent = set()
+        for position, name in enumerate(function.input):
+            given = node.input[position] if position < len(node.input) else ""
+            if not given:
+                absent.add(name)
+                continue
+            found = scope.type_of(given)
+            if found is not None:
+                own.types[name] = found
+            constant = scope.constant(given)
+            if constant is not None:
+                own.constants[name] = constant
+        self._nodes(body_of(function, node, absent), own)
+        pairs = zip(node.output, function.output, strict=False)
+        return {given: found for given, name in pairs if (found := own.type_of(name)) is not None}
+
+    def _defined(self, node: Any, schema: Any, scope: Types) -> dict[str, Any] | None:
+        """Look at the standard's definition of an operator by others, as `_call` does; None where it has none."""
+        from onnx import TypeProto
+
+        types = [scope.type_of(name) or TypeProto() for name in node.input]
+        body = definition_of(schema, node, scope.versions.get(normal(node.domain), 1), types)
+        return None if body is None else self._call(body, with_defaults(node, schema), scope)
+
+    def _look_up(self, node: Any, schema: Any, scope: Types) -> None:
+        """Note a node that has no kernel, nor a definition by other operators."""
+        if self.unimplemented is not None or self._is_removed:
+            return
+        types = {n: t for n in (*node.input, *node.output) if n and has_type(t := scope.type_of(n))}
+        if is_implemented(node, schema, types):
+            return
+        if self._within(lambda: self._defined(node, schema, scope), 1) is not None:
+            return
+        shown = ", ".join(text_of(types[n]) for n in node.input if n in types)
+        text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
+        self.unimplemented = _refused(node, text, scope).refusal
+
+
+def _refused(node: Any, text: str, scope: Types) -> RefusedSessionError:
+    return RefusedSessionError(Refusal(node, text, [scope.type_of(name) if name else None for name in node.input]))
+
+
+def _removed(node: Any, scope: Types) -> str:
+    """Return the attribute with the branch that is removed: the condition is a constant that never takes it."""
+    from onnx import numpy_helper
+
+    chosen = scope.constant(node.input[0]) if node.op_type == "If" else None
+    if chosen is None:
+        return ""
+    return "else_branch" if bool(numpy_helper.to_array(chosen).ravel()[:1].any()) else "then_branch"
+
+
+def _words(error: Exception) -> str:
+    """Return what an inference says, without its own prefix."""
+    text = str(error).strip().splitlines()[0]
+    return text.split("Error] ", 1)[-1].split("): ", 1)[-1].rstrip(".")
+
+
+@lru_cache(maxsize=1024)
+def _schema(op_type: str, version: int, domain: str) -> Any:
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op_type, version, domain)
+    except defs.SchemaError:
+        return None

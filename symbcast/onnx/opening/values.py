@@ -1,0 +1,18 @@
+"""Types as values of a walk, for findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbcast.onnx.opening.types import sizes_in
+from symbcast.onnx.values.value import Value
+
+
+def value_of(found: Any | None) -> Value | None:
+    """Return the value of a type, with its shape where all its sizes are numbers; None for an input left out."""
+    if found is None:
+        return None
+    sizes = sizes_in(found)
+    shape = None if sizes is None else tuple(n for n in sizes if n is not None)
+    is_known = sizes is not None and shape is not None and len(shape) == len(sizes)
+    return Value(shape if is_known else None, found.tensor_type.elem_type)

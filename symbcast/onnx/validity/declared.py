@@ -1,0 +1,38 @@
+"""What a graph declares of its values, as ONNX Runtime looks at it before it infers anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbcast.onnx.validity.faults import Source, quoted
+
+_TENSOR = "tensor_type"
+
+
+def check_declared(graph: Any, source: Source) -> None:
+    """Raise `ModelError` for a declared tensor without an element type, or a constant of another shape or type."""
+    declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
+    for name, kind in declared.items():
+        if not kind.elem_type:
+            raise source.fault(f"{quoted(name)} is declared as a tensor without an element type")
+    declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
+    for tensor in graph.initializer if declared else ():
+        kind = declared.get(tensor.name)
+        if kind is None:
+            continue
+        if kind.elem_type != tensor.data_type:
+            raise source.fault(f"the initializer {quoted(tensor.name)} is declared of another element type than it has")
+        if kind.HasField("shape") and not _fits(tensor.dims, kind.shape):
+            raise source.fault(f"the initializer {quoted(tensor.name)} is declared of another shape than it has")
+
+
+def _is_tensor(value: Any) -> bool:
+    return bool(value.type.WhichOneof("value") == _TENSOR)
+
+
+def _fits(dims: Any, shape: Any) -> bool:
+    """Return whether sizes are those that are declared; names and negative numbers stand for any."""
+    return len(dims) == len(shape.dim) and all(
+        d.WhichOneof("value") != "dim_value" or d.dim_value < 0 or d.dim_value == n
+        for n, d in zip(dims, shape.dim, strict=True)
+    )
