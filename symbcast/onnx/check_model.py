@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,7 +13,7 @@ from symbcast.algebra.sequences import sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.api.env import ShapeEnv
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.logic.formulas import Comparison, at_most
+from symbcast.logic.formulas import FALSE, Comparison, at_most
 from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
@@ -24,13 +24,16 @@ from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.report.model_report import ModelReport
 from symbcast.onnx.requirements.condition import Conditions
-from symbcast.onnx.requirements.recorder import Asker, Runtime
+from symbcast.onnx.requirements.recorder import Asker, Place, Runtime
 from symbcast.onnx.validity.models import Examined, examined
+from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.validity.schemas import KNOWN_DOMAINS
 from symbcast.onnx.validity.types import Found, check_types, other_outputs
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.sequences import OptionalValue
 from symbcast.onnx.values.value import UNKNOWN, Value
 from symbcast.onnx.walk import Walk
+from symbcast.operators.context import evaluated
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.solver.normal_form import symbols_in
 
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
 
 MAX_WALKS = 3
 """How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
-_NOT_OPENED = "ONNX Runtime does not open the model"
 _NAMED = 12
 """How many sizes of a model are named where another one is spoken of."""
 
@@ -168,10 +170,30 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
     inputs = read_inputs(model.graph, env, given, are_open=question.min_size <= 1)
     sized(asker, inputs, question.min_size)
     found = walked_through(Walked(env, asker, walk, inputs, assumptions), model.graph, before)
+    if question.runtime == "onnxruntime":
+        _open(question, walk)
+    return found
+
+
+def _open(question: _Question, walk: Walk) -> None:
+    """Refuse what ONNX Runtime does not open, and note where that is in doubt."""
     if question.refusal is not None:
         node, text, types = question.refusal
-        walk.refuse(node, f"{_NOT_OPENED}: {text}", [value_of(t) for t in types])
-    return found
+        walk.refuse(node, f"ONNX Runtime does not open the model: {text}", [value_of(t) for t in types])
+    elif any(normal(o.domain) not in KNOWN_DOMAINS for o in question.examined.model.opset_import):
+        doubt = refusal(question.examined, walk.found)
+        if doubt is not None:
+            walk.doubt(doubt.node, f"ONNX Runtime may not open the model: {doubt.text}")
+        for place in _impossible(walk.asker):
+            if normal(place.node.domain) not in KNOWN_DOMAINS:
+                walk.leave(place, "no sizes do for it: ONNX Runtime may not open the model")
+
+
+def _impossible(asker: Asker) -> Iterator[Place]:
+    """Yield the nodes whose own requirements no sizes meet, be it that they are not run."""
+    for (name, _), reason in asker.reasons.items():
+        if evaluated(reason.formula) == FALSE:
+            yield asker.places[name]
 
 
 def environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:

@@ -310,6 +310,14 @@ class Walk:
         """Refuse all sizes at a node, whether the walk came to it or not."""
         self.asker.require(Place(_title(node), node.op_type, node, inputs), FALSE, reason)
 
+    def doubt(self, node: Any, reason: str) -> None:
+        """Note a node that may refuse all sizes."""
+        self.leave(Place(_title(node), node.op_type, node, []), reason)
+
+    def found(self, name: str) -> Value | None:
+        """Return what was found of a value, in whichever graph; None where it was not come to."""
+        return self.top.values.get(name) or self.inner.get(name)
+
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None

@@ -1,4 +1,4 @@
-"""Record which kernels ONNX Runtime's CPU provider has, into the package.
+"""Record which kernels ONNX Runtime's CPU provider has, and the types of its own operators, into the package.
 
     python tests/onnx/record_kernels.py
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from symbcast.onnx.opening import kernels
+from symbcast.onnx.validity.schemas import OF_RUNTIME
 
 DOMAINS = ("", "ai.onnx.ml")
 """Those whose schemas onnx has: a constraint is about a type parameter of the schema."""
@@ -41,12 +42,41 @@ def _short(row: dict[str, list[str]]) -> dict:
     return {p: "".join(types) if all(len(t) == 1 for t in types) else types for p, types in sorted(row.items())}
 
 
-def main() -> None:
-    """Write the file."""
-    lines = [f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in recorded().items()]
-    path = Path(kernels.__file__).with_name("kernels.json")
+def signatures() -> dict[str, list]:
+    """Return the inputs and outputs of the operators whose schemas onnx does not have, in their newest version."""
+    found: dict[str, tuple] = {}
+    for schema in state.get_all_operator_schema():
+        name = f"{schema.domain}:{schema.name}"
+        is_known = not schema.domain and schema.name not in OF_RUNTIME
+        if is_known or schema.domain not in ("", "com.microsoft", "com.microsoft.nchwc"):
+            continue
+        if schema.since_version >= found.get(name, (0,))[0]:
+            found[name] = schema.since_version, [_slots(schema.inputs), _slots(schema.outputs)]
+    return {name: slots for name, (_, slots) in sorted(found.items())}
+
+
+def _slots(parameters) -> list:
+    return [
+        [p.typeStr, sorted(kernels.LETTERS.get(t, t) for t in p.types), int(p.isHomogeneous), _is_single(p)]
+        for p in parameters
+    ]
+
+
+def _is_single(parameter) -> int:
+    return int(parameter.option == state.schemadef.OpSchema.FormalParameterOption.Single)
+
+
+def _write(name: str, found: dict[str, list]) -> None:
+    lines = [f"{json.dumps(operator)}: {json.dumps(rows)}" for operator, rows in found.items()]
+    path = Path(kernels.__file__).with_name(name)
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(lines)} operators in {path}")
+
+
+def main() -> None:
+    """Write the files."""
+    _write("kernels.json", recorded())
+    _write("signatures.json", signatures())
 
 
 if __name__ == "__main__":

@@ -82,9 +82,7 @@ def _branched(random: Random, model: ModelProto) -> None:
     graph = model.graph
     output = graph.output[0].name
     dtype = graph.output[0].type.tensor_type.elem_type
-    inner = helper.make_graph(
-        list(graph.node), "inner", [], [helper.make_tensor_value_info(output + "_", dtype, None)]
-    )
+    inner = helper.make_graph(list(graph.node), "inner", [], [helper.make_tensor_value_info(output + "_", dtype, None)])
     inner.node.add(op_type="Identity", input=[output], output=[output + "_"])
     made = helper.make_tensor_value_info("other", dtype, None)
     leaf = helper.make_node("Constant", [], ["other"], value=numpy_helper.from_array(np.zeros(2, np.float32)))
@@ -95,9 +93,7 @@ def _branched(random: Random, model: ModelProto) -> None:
     else:
         graph.input.append(helper.make_tensor_value_info("chosen", BOOL, ()))
     del graph.node[:]
-    graph.node.append(
-        helper.make_node("If", ["chosen"], ["whole"], then_branch=branches[0], else_branch=branches[1])
-    )
+    graph.node.append(helper.make_node("If", ["chosen"], ["whole"], then_branch=branches[0], else_branch=branches[1]))
     graph.output[0].name = "whole"
 
 
@@ -144,6 +140,8 @@ def _attributed(random: Random, model: ModelProto) -> None:
                     del attribute.ints[0]
                 case _:
                     attribute.ints[random.randrange(len(attribute.ints))] = random.choice([-3, -1, 0, 5])
+        elif attribute.type == AttributeProto.STRING and random.random() < 0.4:
+            attribute.s = random.choice([b"none", b"", b"linear", b"SAME_UPPER", b"right"])
         elif random.random() < 0.5:
             node.attribute.remove(attribute)
     for tensor in model.graph.initializer:

@@ -8,7 +8,7 @@ from typing import Any
 from symbcast.onnx.opening.scope import Types
 from symbcast.onnx.opening.types import has_type, shape_of, tensor_type
 
-_INT64, _BOOL = 7, 9
+_INT64 = 7
 
 
 def stub(graph: Any, outputs: Sequence[Any] | None) -> Any:
@@ -28,8 +28,8 @@ def stub(graph: Any, outputs: Sequence[Any] | None) -> Any:
 def _loop(node: Any, scope: Types) -> list[Any]:
     """The turn, the condition, and what is carried: its shape may change from turn to turn."""
     return [
-        tensor_type(_INT64, ()),
-        tensor_type(_BOOL, ()),
+        _without_shape(tensor_type(_INT64, ())),
+        scope.type_of(node.input[1]) if len(node.input) > 1 and node.input[1] else None,
         *(_without_shape(scope.type_of(name)) for name in node.input[2:]),
     ]
 

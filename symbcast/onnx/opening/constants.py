@@ -84,12 +84,11 @@ def _shape(node: Any, of: Any) -> list[Any]:
     from onnx import helper
 
     sizes = sizes_in(of)
-    if sizes is None:
+    if sizes is None or None in sizes:  # the whole shape must be known, also where a part of it is taken
         return []
     bounds = {a.name: a.i for a in node.attribute}
-    part = sizes[bounds.get("start", 0) : bounds.get("end")]
-    numbers = [n for n in part if n is not None]
-    return [helper.make_tensor("", _INT64, (len(part),), numbers)] if len(numbers) == len(part) else []
+    part = [n for n in sizes[bounds.get("start", 0) : bounds.get("end")] if n is not None]
+    return [helper.make_tensor("", _INT64, (len(part),), part)]
 
 
 @lru_cache(maxsize=1024)

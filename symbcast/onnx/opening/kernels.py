@@ -50,10 +50,11 @@ def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
     }
 
 
-def is_implemented(node: Any, schema: Any, types: Mapping[str, Any]) -> bool:
+def is_implemented(node: Any, schema: Any, types: Mapping[str, Any], *, with_casts: bool = False) -> bool:
     """Return whether there is a kernel for a node whose values have such types.
 
-    ONNX Runtime puts casts around nodes of float16 that have a kernel for float32 only.
+    ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for float16
+    nor a definition by other operators.
     """
     rows = [
         allowed
@@ -61,7 +62,7 @@ def is_implemented(node: Any, schema: Any, types: Mapping[str, Any]) -> bool:
         if first == schema.since_version or first < schema.since_version <= last < _OPEN
     ]
     written = {parameter: text_of(types[name]) for parameter, name in _parameters(node, schema, types)}
-    return _fits(rows, written, str) or (_HALF in written.values() and _fits(rows, written, _widened))
+    return _fits(rows, written, _widened if with_casts else str)
 
 
 def _fits(rows: list[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:

@@ -16,6 +16,7 @@ class Types:
         constants: the constants that a computation may use, by name.
         declared: the types that the graph declares of what its nodes make.
         versions: those of the operator sets.
+        is_in_function: whether it is the body of a function of the model, or lies in one.
     """
 
     def __init__(self, versions: Mapping[str, int], around: Types | None = None) -> None:
@@ -23,6 +24,7 @@ class Types:
         self.constants: dict[str, Any] = {}
         self.declared: dict[str, Any] = {}
         self.versions = versions
+        self.is_in_function: bool = around is not None and around.is_in_function
         self._around = around
         self._folded: set[str] = set()
 

@@ -5,7 +5,7 @@
    taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; a declared element
    type that does is an error.
 2. Constants are folded, and the inference runs again, with what they hold; in branches that are never taken too.
-3. Each node left must have a kernel for its types, or a definition by other operators that have. A branch of an ``If``
+3. Each node left must have a kernel that takes its types and attributes, or a definition by other operators. A branch of an ``If``
    whose condition is a constant is removed before that.
 
 Operators of ONNX Runtime's own domains have schemas of its own; nothing is inferred of their outputs here.
@@ -15,23 +15,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.onnx.functions import body_of, definition_of, with_defaults
+from symbcast.onnx.opening.attributes import problem_of
 from symbcast.onnx.opening.bodies import BODIES, stub
 from symbcast.onnx.opening.constants import constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.scope import Types
 from symbcast.onnx.opening.shape_values import ShapeValues
-from symbcast.onnx.opening.types import declared_type, has_type, merge, tensor_type, text_of
+from symbcast.onnx.opening.signatures import MistypedError, outputs_of
+from symbcast.onnx.opening.types import declared_type, has_type, is_real, kept_type, merge, tensor_type, text_of
+from symbcast.onnx.opening.values import type_of
 from symbcast.onnx.validity.functions import Key, key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.values.value import NEVER, Value
 
 MAX_DEPTH = 32
 """How deep graphs and functions are followed into one another."""
 MAX_NODES = 20_000
 """How many nodes of functions and inner graphs are looked at: calls of calls double them with each level."""
+
+
+Known: TypeAlias = "Callable[[str], Value | None]"
 
 
 class Refusal(NamedTuple):
@@ -50,10 +57,14 @@ class RefusedSessionError(Exception):
         self.refusal = refusal
 
 
-def refusal(examined: Examined) -> Refusal | None:
-    """Return why ONNX Runtime does not open a model; None where nothing speaks against it."""
+def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
+    """Return why ONNX Runtime does not open a model; None where nothing speaks against it.
+
+    ``known`` returns what a walk found of a value by its name: taken for what operators of other domains make. A refusal
+    that rests on it is a doubt only, as ONNX Runtime may infer less.
+    """
     model = examined.model
-    opening = _Opening(examined.functions, can_override=not 0 < model.ir_version < _OVERRIDABLE)
+    opening = _Opening(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
     try:
         opening.graph(model.graph, Types(examined.versions), [])
     except RefusedSessionError as error:
@@ -61,13 +72,16 @@ def refusal(examined: Examined) -> Refusal | None:
     return opening.unimplemented
 
 
+_NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
+"""Operators of ONNX Runtime's own that it refuses in each function of a model: their inference contradicts the schema."""
 _OVERRIDABLE = 4
 """The version of the IR from which on an initializer that is an input too is only its default."""
 
 
 class _Opening:
-    def __init__(self, functions: Mapping[Key, Any], *, can_override: bool) -> None:
+    def __init__(self, functions: Mapping[Key, Any], known: Known | None, *, can_override: bool) -> None:
         self._functions = functions
+        self._known = known
         self._can_override = can_override
         self._left = MAX_NODES
         self._depth = 0
@@ -80,7 +94,12 @@ class _Opening:
         """Look at a graph with inputs of the types ``given``; return the types of its outputs."""
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
-            scope.types[declared.name] = self._input(declared, given[position] if position < len(given) else None)
+            found, handed = declared_type(declared.type), given[position] if position < len(given) else None
+            if handed is not None and has_type(handed):
+                if has_type(found) and (text_of(found) != text_of(handed) or not merge(handed, found)):
+                    raise _refused(graph.node[0], f"{declared.name!r} is declared of another type than it has", scope)
+                found = found if has_type(found) else handed
+            scope.types[declared.name] = found
         overridable = {i.name for i in graph.input} if self._can_override else set()
         for tensor in graph.initializer:
             self._constant(tensor.name, tensor, scope, is_fixed=tensor.name not in overridable)
@@ -88,17 +107,6 @@ class _Opening:
             scope.types.setdefault(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
         self._nodes(graph.node, scope)
         return [scope.type_of(o.name) for o in graph.output]
-
-    @staticmethod
-    def _input(declared: Any, given: Any | None) -> Any:
-        found = declared_type(declared.type)
-        if given is None or not has_type(given):
-            return found
-        if not has_type(found):
-            return given
-        if found.WhichOneof("value") == given.WhichOneof("value"):
-            merge(given, found)
-        return found
 
     def _constant(self, name: str, tensor: Any, scope: Types, *, is_fixed: bool = True) -> None:
         if not is_fixed:
@@ -116,7 +124,8 @@ class _Opening:
         domain = normal(node.domain)
         function = self._functions.get(key_of(domain, node.op_type, node)) if self._functions else None
         if function is not None:
-            made = self._within(lambda: self._call(function, node, scope), len(function.node)) or {}
+            call = lambda: self._call(function, node, scope, is_local=True)  # noqa: E731
+            made = self._within(call, len(function.node)) or {}
             self._keep(node, made, scope)
             return
         schema = _schema(node.op_type, scope.versions.get(domain, 1), domain)
@@ -130,7 +139,10 @@ class _Opening:
             self._keep(node, made, scope)
             return
         called = self._with_bodies(node, scope)
-        if schema is None or any(name and not has_type(scope.type_of(name)) for name in node.input):
+        if schema is None:
+            self._foreign(node, scope)
+            return
+        if any(name and not has_type(scope.type_of(name)) for name in node.input):
             return
         types = {name: scope.type_of(name) for name in node.input if name}
         held = {name: t for name in types if (t := scope.constant(name)) is not None}
@@ -145,6 +157,25 @@ class _Opening:
         for name, tensor in zip((o for o in node.output if o), found, strict=False):
             scope.fold(name, tensor)
 
+    def _foreign(self, node: Any, scope: Types) -> None:
+        """Take in what a walk found of the outputs of a node whose schema onnx does not have."""
+        if scope.is_in_function and node.op_type in _NOT_IN_FUNCTIONS:
+            raise _refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
+        if scope.is_in_function and not node.domain:
+            raise _refused(node, f"{node.op_type} in a function ends its process", scope)
+        types = {name: t for name in node.input if name and has_type(t := scope.type_of(name))}
+        try:
+            made = outputs_of(node, types)
+        except MistypedError as error:
+            raise _refused(node, str(error), scope) from None
+        for name in node.output if self._known is not None else ():
+            found = self._known(name)
+            if found is NEVER:
+                raise _refused(node, "no sizes do for a node in it", scope)
+            if found is not None and has_type(type_of(found)):
+                made[name] = type_of(found)
+        self._keep(node, made, scope)
+
     def _inferred(
         self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
     ) -> dict[str, Any]:
@@ -153,13 +184,12 @@ class _Opening:
 
         imports = [helper.make_opsetid(domain, version) for domain, version in scope.versions.items()]
         try:
-            return dict(
-                shape_inference.infer_node_outputs(schema, node, dict(types), dict(held), opset_imports=imports)
-            )
+            found = shape_inference.infer_node_outputs(schema, node, dict(types), dict(held), opset_imports=imports)
         except (shape_inference.InferenceError, checker.ValidationError) as error:
             raise _refused(node, _words(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # nothing that the operator itself says
             return {}
+        return {name: kept_type(made) for name, made in found.items()}
 
     def _keep(self, node: Any, made: Mapping[str, Any], scope: Types) -> None:
         """Merge what is inferred of the outputs of a node with what is declared of them."""
@@ -171,6 +201,8 @@ class _Opening:
                 if kept is not None:
                     scope.types[name] = kept
                 continue
+            if not is_real(inferred):
+                raise _refused(node, f"{name!r} is of an element type that there is not", scope)
             if kept is None:
                 scope.types[name] = inferred
                 continue
@@ -212,9 +244,13 @@ class _Opening:
             place.g.CopyFrom(stub(graph, outputs))
         return made
 
-    def _call(self, function: Any, node: Any, scope: Types) -> dict[str, Any]:
-        """Look at the body of a function as it is for a call; return the types of the outputs of the node."""
+    def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, Any]:
+        """Look at the body of a function as it is for a call; return the types of the outputs of the node.
+
+        ``is_local`` says that it is a function of the model.
+        """
         own = Types({**scope.versions, **{normal(o.domain): int(o.version) for o in function.opset_import}})
+        own.is_in_function = is_local
         absent = set()
         for position, name in enumerate(function.input):
             given = node.input[position] if position < len(node.input) else ""
@@ -237,16 +273,24 @@ class _Opening:
 
         types = [scope.type_of(name) or TypeProto() for name in node.input]
         body = definition_of(schema, node, scope.versions.get(normal(node.domain), 1), types)
-        return None if body is None else self._call(body, with_defaults(node, schema), scope)
+        if body is None or (schema.has_function and not _is_unchanged(body, scope.versions)):
+            return None
+        return self._call(body, with_defaults(node, schema), scope)
 
     def _look_up(self, node: Any, schema: Any, scope: Types) -> None:
         """Note a node that has no kernel, nor a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
         types = {n: t for n in (*node.input, *node.output) if n and has_type(t := scope.type_of(n))}
+        problem = problem_of(node, schema.domain)
+        if problem is not None:
+            self.unimplemented = _refused(node, problem, scope).refusal
+            return
         if is_implemented(node, schema, types):
             return
         if self._within(lambda: self._defined(node, schema, scope), 1) is not None:
+            return
+        if is_implemented(node, schema, types, with_casts=True):
             return
         shown = ", ".join(text_of(types[n]) for n in node.input if n in types)
         text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
@@ -265,6 +309,20 @@ def _removed(node: Any, scope: Types) -> str:
     if chosen is None:
         return ""
     return "else_branch" if bool(numpy_helper.to_array(chosen).ravel()[:1].any()) else "then_branch"
+
+
+def _is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
+    """Return whether the operators in a definition are the same in the versions that a model imports.
+
+    Otherwise ONNX Runtime does not use it (``OpSchema::ValidateReferencedOpsInFunction``).
+    """
+    written = {normal(o.domain): int(o.version) for o in function.opset_import}
+    for node in function.node:
+        domain = normal(node.domain)
+        then, now = (_schema(node.op_type, v.get(domain, 1), domain) for v in (written, versions))
+        if then is not None and now is not None and then.since_version != now.since_version:
+            return False
+    return True
 
 
 def _words(error: Exception) -> str:

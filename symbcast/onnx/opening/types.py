@@ -40,6 +40,14 @@ def has_type(found: Any) -> bool:
     return kind is not None and (kind not in (TENSOR, SPARSE) or bool(getattr(found, kind).elem_type))
 
 
+def is_real(found: Any) -> bool:
+    """Return whether the element type of a tensor is one that there is; an attribute can name any number."""
+    from onnx import TensorProto
+
+    kind = found.WhichOneof("value")
+    return kind not in (TENSOR, SPARSE) or getattr(found, kind).elem_type in TensorProto.DataType.values()
+
+
 def shape_of(found: Any) -> Any | None:
     """Return the shape in a type; None where it has none."""
     kind = found.WhichOneof("value")
@@ -55,6 +63,20 @@ def sizes_in(found: Any) -> list[int | None] | None:
     if shape is None:
         return None
     return [d.dim_value if d.WhichOneof("value") == "dim_value" else None for d in shape.dim]
+
+
+def kept_type(inferred: Any) -> Any:
+    """Return an inferred type as ONNX Runtime keeps it: without the shapes of elements of sequences."""
+    if inferred.WhichOneof("value") != "sequence_type":
+        return inferred
+    made = type(inferred)()
+    made.CopyFrom(inferred)
+    element = made
+    while element.WhichOneof("value") == "sequence_type":
+        element = element.sequence_type.elem_type
+    if element.WhichOneof("value") == TENSOR:
+        element.tensor_type.ClearField("shape")
+    return made
 
 
 def text_of(found: Any) -> str:

@@ -1,4 +1,4 @@
-"""Types as values of a walk, for findings."""
+"""Types as values of a walk, for findings, and values as types."""
 
 from __future__ import annotations
 
@@ -16,3 +16,20 @@ def value_of(found: Any | None) -> Value | None:
     shape = None if sizes is None else tuple(n for n in sizes if n is not None)
     is_known = sizes is not None and shape is not None and len(shape) == len(sizes)
     return Value(shape if is_known else None, found.tensor_type.elem_type)
+
+
+def type_of(value: Value) -> Any:
+    """Return the type of a value, its sizes where they are numbers; an empty one where it is no tensor."""
+    from onnx import TypeProto
+
+    made = TypeProto()
+    if type(value) is not Value or not value.dtype:
+        return made
+    made.tensor_type.elem_type = value.dtype
+    if value.shape is not None:
+        made.tensor_type.shape.SetInParent()
+        for size in value.shape:
+            dim = made.tensor_type.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+    return made

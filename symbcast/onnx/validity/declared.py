@@ -9,11 +9,22 @@ from symbcast.onnx.validity.faults import Source, quoted
 _TENSOR = "tensor_type"
 
 
+def check_unused(graph: Any, source: Source) -> None:
+    """Raise `ModelError` for a constant that is no input, and that no node uses: before version 4 of the IR."""
+    known = {v.name for v in (*graph.input, *graph.output)} | {name for node in graph.node for name in node.input}
+    for tensor in graph.initializer:
+        if tensor.name not in known:
+            raise source.fault(
+                f"the initializer {quoted(tensor.name)} is no input, which the version of the IR asks for"
+            )
+
+
 def check_declared(graph: Any, source: Source) -> None:
     """Raise `ModelError` for a declared tensor without an element type, or a constant of another shape or type."""
     declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
+    given = {v.name for v in graph.input}
     for name, kind in declared.items():
-        if not kind.elem_type:
+        if not kind.elem_type and name not in given:
             raise source.fault(f"{quoted(name)} is declared as a tensor without an element type")
     declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
     for tensor in graph.initializer if declared else ():

@@ -7,7 +7,7 @@ from typing import Any
 
 from symbcast.errors import ModelError
 from symbcast.onnx.validity.bodies import check_bodies
-from symbcast.onnx.validity.declared import check_declared
+from symbcast.onnx.validity.declared import check_declared, check_unused
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
 from symbcast.onnx.validity.functions import Key, key_of, title
 from symbcast.onnx.validity.nodes import FIELDS, check_held, check_node
@@ -15,6 +15,8 @@ from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64
 """How deep graphs in one another are examined; `symbcast.onnx.walk` follows fewer."""
+_OVERRIDABLE = 4
+"""The version of the IR from which on constants need not be inputs."""
 _TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
 _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
 """The types of attributes that are numbers or texts, by how many they hold."""
@@ -63,6 +65,8 @@ class Graphs:
         known = self._held(graph)
         if self._of_runtime:
             check_declared(graph, self._source)
+            if 0 < self._model.ir_version < _OVERRIDABLE:
+                check_unused(graph, self._source)
         self._nodes(graph.node, known, around)
         if bytes in set(map(type, known)):
             raise self._source.fault(*DAMAGED)

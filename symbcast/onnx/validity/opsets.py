@@ -17,6 +17,20 @@ _IMPORTED_BY_RUNTIME = frozenset({"com.microsoft", "com.microsoft.nchwc", "com.m
 """Domains of ONNX Runtime's own, of which it knows one version: it takes them for imported (seen with 1.31)."""
 
 
+_NEWEST_OF_RUNTIME = {
+    "": 28,
+    "ai.onnx.ml": 5,
+    "ai.onnx.preview": 1,
+    "ai.onnx.preview.training": 1,
+    "ai.onnx.training": 1,
+    "com.microsoft": 1,
+    "com.microsoft.experimental": 1,
+    "com.microsoft.nchwc": 1,
+    "com.ms.internal.nhwc": 28,
+}
+"""The newest versions that ONNX Runtime 1.32 takes of the domains it knows; of others it takes any."""
+
+
 def normal(domain: str) -> str:
     """Return a domain; the one of ONNX has two names."""
     return "" if domain == "ai.onnx" else domain
@@ -38,7 +52,12 @@ def versions(imports: Any, source: Source, runtime: Runtime, ir_version: int = _
     found = {normal(o.domain): int(o.version) for o in imports}
     for domain, version in found.items():
         name = quoted(domain or "ai.onnx")
-        if version < 1:
+        if runtime == "onnxruntime" and version > _NEWEST_OF_RUNTIME.get(domain, version):
+            raise source.fault(
+                f"version {version} of the operators of {name} is imported, "
+                f"and ONNX Runtime knows {_NEWEST_OF_RUNTIME[domain]}"
+            )
+        if version < 1 and (runtime != "onnxruntime" or not domain):
             raise source.fault(f"version {version} of the operators of {name} is imported; versions are 1 or more")
         known = newest().get(domain, version)
         if version > known:

@@ -1,0 +1,44 @@
+"""Attributes that the kernels of ONNX Runtime demand as a session creates them, where the schemas do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    ":RegexFullMatch": (("pattern",),),
+    "ai.onnx.ml:FeatureVectorizer": (("inputdimensions",),),
+    "ai.onnx.ml:Imputer": (("imputed_value_floats", "imputed_value_int64s"),),
+    "ai.onnx.ml:LinearClassifier": (("coefficients",), ("intercepts",)),
+    "ai.onnx.ml:LinearRegressor": (("coefficients",),),
+    "ai.onnx.ml:Scaler": (("scale",), ("offset",)),
+    "ai.onnx.ml:SVMClassifier": (("coefficients",),),
+    "ai.onnx.ml:SVMRegressor": (("coefficients",),),
+    "ai.onnx.ml:ZipMap": (("classlabels_int64s", "classlabels_strings"),),
+}
+"""By operator, groups of attributes: exactly one of each group must be there, and not empty."""
+
+CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
+    ":BitShift": ("direction", (b"LEFT", b"RIGHT")),
+    ":TfIdfVectorizer": ("mode", (b"TF", b"IDF", b"TFIDF")),
+}
+"""By operator, an attribute and the texts that it may be."""
+
+
+def problem_of(node: Any, domain: str) -> str | None:
+    """Return what a kernel says of the attributes of a node; None where it takes them."""
+    name = f"{domain}:{node.op_type}"
+    held = {a.name: a for a in node.attribute}
+    for group in NEEDED.get(name, ()):
+        if sum(_is_full(held.get(n)) for n in group) != 1:
+            return f"{node.op_type} needs {'one of ' if len(group) > 1 else ''}{', '.join(group)}"
+    attribute, texts = CHOICES.get(name, ("", ()))
+    if attribute in held and held[attribute].s not in texts:
+        return f"{attribute} of {node.op_type} must be one of {', '.join(t.decode() for t in texts)}"
+    if name == ":LRN" and not (held["size"].i > 0 and held["size"].i % 2):
+        return "the size of LRN must be an odd number above 0"
+    return None
+
+
+def _is_full(attribute: Any | None) -> bool:
+    return attribute is not None and bool(attribute.s or attribute.floats or attribute.ints or attribute.strings)
