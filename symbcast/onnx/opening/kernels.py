@@ -53,8 +53,8 @@ def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
 def is_implemented(node: Any, schema: Any, types: Mapping[str, Any], *, with_casts: bool = False) -> bool:
     """Return whether there is a kernel for a node whose values have such types.
 
-    ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for float16
-    nor a definition by other operators.
+    ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for
+    float16 nor a definition by other operators.
     """
     rows = [
         allowed

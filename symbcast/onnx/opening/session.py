@@ -5,8 +5,8 @@
    taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; a declared element
    type that does is an error.
 2. Constants are folded, and the inference runs again, with what they hold; in branches that are never taken too.
-3. Each node left must have a kernel that takes its types and attributes, or a definition by other operators. A branch of an ``If``
-   whose condition is a constant is removed before that.
+3. Each node left must have a kernel that takes its types and attributes, or a definition by other operators. A branch
+   of an ``If`` whose condition is a constant is removed before that.
 
 Operators of ONNX Runtime's own domains have schemas of its own; nothing is inferred of their outputs here.
 """
@@ -14,7 +14,7 @@ Operators of ONNX Runtime's own domains have schemas of its own; nothing is infe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.onnx.functions import body_of, definition_of, with_defaults
@@ -60,8 +60,8 @@ class RefusedSessionError(Exception):
 def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
     """Return why ONNX Runtime does not open a model; None where nothing speaks against it.
 
-    ``known`` returns what a walk found of a value by its name: taken for what operators of other domains make. A refusal
-    that rests on it is a doubt only, as ONNX Runtime may infer less.
+    ``known`` returns what a walk found of a value by its name: taken for what operators of other domains make. A
+    refusal that rests on it is a doubt only, as ONNX Runtime may infer less.
     """
     model = examined.model
     opening = _Opening(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
@@ -73,7 +73,7 @@ def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
 
 
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
-"""Operators of ONNX Runtime's own that it refuses in each function of a model: their inference contradicts the schema."""
+"""Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
 _OVERRIDABLE = 4
 """The version of the IR from which on an initializer that is an input too is only its default."""
 
@@ -124,8 +124,7 @@ class _Opening:
         domain = normal(node.domain)
         function = self._functions.get(key_of(domain, node.op_type, node)) if self._functions else None
         if function is not None:
-            call = lambda: self._call(function, node, scope, is_local=True)  # noqa: E731
-            made = self._within(call, len(function.node)) or {}
+            made = self._within(partial(self._call, function, node, scope, is_local=True), len(function.node)) or {}
             self._keep(node, made, scope)
             return
         schema = _schema(node.op_type, scope.versions.get(domain, 1), domain)
@@ -135,7 +134,7 @@ class _Opening:
                 self._constant(node.output[0], tensor, scope)
                 return
         if schema is not None and schema.deprecated:
-            made = self._within(lambda: self._defined(node, schema, scope), 1) or {}
+            made = self._within(partial(self._defined, node, schema, scope), 1) or {}
             self._keep(node, made, scope)
             return
         called = self._with_bodies(node, scope)
@@ -149,6 +148,9 @@ class _Opening:
         stored = {name: t for name, t in held.items() if not scope.is_folded(name)}
         shapes.check(node, lambda sizes: self._inferred(called, schema, types, {**sizes, **stored}, scope), stored)
         made = self._inferred(called, schema, types, held, scope)
+        for position, name in enumerate(node.output):
+            if name and not has_type(made.get(name)) and not _is_typed(schema, position) and name not in scope.declared:
+                raise _refused(node, f"the type of {name!r} is not known", scope)
         self._keep(node, made, scope)
         self._look_up(node, schema, scope)
         inputs = [scope.type_of(name) for name in node.input]
@@ -168,8 +170,9 @@ class _Opening:
             made = outputs_of(node, types)
         except MistypedError as error:
             raise _refused(node, str(error), scope) from None
-        for name in node.output if self._known is not None else ():
-            found = self._known(name)
+        known = self._known
+        for name in node.output if known is not None else ():
+            found = known(name) if known is not None else None
             if found is NEVER:
                 raise _refused(node, "no sizes do for a node in it", scope)
             if found is not None and has_type(type_of(found)):
@@ -236,12 +239,11 @@ class _Opening:
         made.CopyFrom(node)
         for attribute in graphs:
             before, self._is_removed = self._is_removed, self._is_removed or attribute.name == removed
-            graph = attribute.g
-            follow = lambda graph=graph: self.graph(graph, Types(scope.versions, scope), given)  # noqa: E731
-            outputs = self._within(follow, len(graph.node))
+            follow = partial(self.graph, attribute.g, Types(scope.versions, scope), given)
+            outputs = self._within(follow, len(attribute.g.node))
             self._is_removed = before
             place = next(a for a in made.attribute if a.name == attribute.name)
-            place.g.CopyFrom(stub(graph, outputs))
+            place.g.CopyFrom(stub(attribute.g, outputs))
         return made
 
     def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, Any]:
@@ -288,13 +290,19 @@ class _Opening:
             return
         if is_implemented(node, schema, types):
             return
-        if self._within(lambda: self._defined(node, schema, scope), 1) is not None:
+        if self._within(partial(self._defined, node, schema, scope), 1) is not None:
             return
         if is_implemented(node, schema, types, with_casts=True):
             return
         shown = ", ".join(text_of(types[n]) for n in node.input if n in types)
         text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
         self.unimplemented = _refused(node, text, scope).refusal
+
+
+def _is_typed(schema: Any, position: int) -> bool:
+    """Return whether the inputs of an operator decide the element type of an output, or there is only one."""
+    slot = schema.outputs[min(position, len(schema.outputs) - 1)]
+    return len(slot.types) == 1 or any(slot.type_str == given.type_str for given in schema.inputs)
 
 
 def _refused(node: Any, text: str, scope: Types) -> RefusedSessionError:

@@ -1,7 +1,7 @@
 """The element types of operators of ONNX Runtime's own domains, whose schemas onnx does not have.
 
-`signatures.json` lists them as recorded from ONNX Runtime 1.32 by ``tests/onnx/record_kernels.py``. What these operators
-infer of shapes is not recorded.
+`signatures.json` lists them as recorded from ONNX Runtime 1.32 by ``tests/onnx/record_kernels.py``. What these
+operators infer of shapes is not recorded.
 """
 
 from __future__ import annotations

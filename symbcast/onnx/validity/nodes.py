@@ -72,6 +72,8 @@ def check_node(node: Any, versions: Mapping[str, int], source: Source) -> None:
             f"{label(node)} is of the domain {quoted(domain or 'ai.onnx')}, of which no version is imported",
             "add it to the model's opset_import",
         )
+    if version < 1:
+        raise source.fault(f"{label(node)} is of the domain {quoted(domain)}, of which version {version} is imported")
     found = schema(node.op_type, version, domain) if domain in KNOWN_DOMAINS else None
     _check_attributes(node, found, version, source)
     if found is not None:
