@@ -48,7 +48,9 @@ def foreseen(model: Any) -> tuple[str, str]:
     except ModelError as error:
         return REFUSED, str(error)
     refused = refusal(found)
-    return (OPENED, "") if refused is None else (REFUSED, f"{refused.node.op_type}: {refused.text}")
+    if refused is None:
+        return OPENED, ""
+    return REFUSED if refused.is_certain else LEFT, f"{refused.node.op_type}: {refused.text}"
 
 
 def answered(model: Any) -> str:

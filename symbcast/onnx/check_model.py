@@ -177,9 +177,12 @@ def _walked(question: _Question, given: Given, before: Asker | None) -> Walked:
 
 def _open(question: _Question, walk: Walk) -> None:
     """Refuse what ONNX Runtime does not open, and note where that is in doubt."""
-    if question.refusal is not None:
-        node, text, types = question.refusal
-        walk.refuse(node, f"ONNX Runtime does not open the model: {text}", [value_of(t) for t in types])
+    found = question.refusal
+    if found is not None and found.is_certain:
+        reason = f"ONNX Runtime does not open the model: {found.text}"
+        walk.refuse(found.node, reason, [value_of(t) for t in found.types])
+    elif found is not None:
+        walk.doubt(found.node, f"ONNX Runtime may not open the model: {found.text}")
     elif any(normal(o.domain) not in KNOWN_DOMAINS for o in question.examined.model.opset_import):
         doubt = refusal(question.examined, walk.found)
         if doubt is not None:

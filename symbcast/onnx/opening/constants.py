@@ -16,6 +16,8 @@ from symbcast.onnx.opening.types import sizes_in
 
 MAX_ELEMENTS = 1024
 """How many elements a constant may have that is computed with, or handed to an inference; longer ones are weights."""
+MAX_FOLDED = 64
+"""How many elements a constant may have that is computed: longer ones are no shapes, scales or bounds."""
 _INT64 = 7
 _RANDOM = frozenset(
     {
@@ -74,7 +76,7 @@ def folded(node: Any, version: int, types: Sequence[Any], held: Sequence[Any], m
     if any(name and tensor is None for name, tensor in zip(node.input, held, strict=True)):
         return []
     sizes = [sizes_in(made.get(name)) for name in node.output if name]
-    if any(s is None or None in s or prod(n or 0 for n in s) > MAX_ELEMENTS for s in sizes):
+    if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
     given = [t.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
     return _computed(node.SerializeToString(deterministic=True), version, tuple(given))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -56,13 +56,18 @@ def is_implemented(node: Any, schema: Any, types: Mapping[str, Any], *, with_cas
     ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for
     float16 nor a definition by other operators.
     """
+    written = tuple((parameter, text_of(types[name])) for parameter, name in _parameters(node, schema, types))
+    return _is_listed(f"{schema.domain}:{schema.name}", schema.since_version, written, with_casts)
+
+
+@lru_cache(maxsize=4096)
+def _is_listed(operator: str, version: int, written: tuple[tuple[str, str], ...], with_casts: bool) -> bool:
     rows = [
         allowed
-        for first, last, allowed in _kernels().get(f"{schema.domain}:{schema.name}", ())
-        if first == schema.since_version or first < schema.since_version <= last < _OPEN
+        for first, last, allowed in _kernels().get(operator, ())
+        if first == version or first < version <= last < _OPEN
     ]
-    written = {parameter: text_of(types[name]) for parameter, name in _parameters(node, schema, types)}
-    return _fits(rows, written, _widened if with_casts else str)
+    return _fits(rows, dict(written), _widened if with_casts else str)
 
 
 def _fits(rows: list[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:

@@ -8,6 +8,13 @@ from typing import Any
 from symbcast.onnx.opening.types import declared_type, has_type, tensor_type
 
 
+def _imports(versions: Mapping[str, int]) -> list[Any]:
+    """Return versions of operator sets as onnx writes them."""
+    from onnx import helper
+
+    return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+
+
 class Types:
     """The values of one graph, and of the graphs around it.
 
@@ -15,7 +22,8 @@ class Types:
         types: the types of values by name.
         constants: the constants that a computation may use, by name.
         declared: the types that the graph declares of what its nodes make.
-        versions: those of the operator sets.
+        outputs: the names of the outputs of the graph.
+        versions, imports: those of the operator sets, and as onnx writes them.
         is_in_function: whether it is the body of a function of the model, or lies in one.
     """
 
@@ -23,7 +31,9 @@ class Types:
         self.types: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
         self.declared: dict[str, Any] = {}
+        self.outputs: frozenset[str] = frozenset()
         self.versions = versions
+        self.imports: list[Any] = around.imports if around is not None else _imports(versions)
         self.is_in_function: bool = around is not None and around.is_in_function
         self._around = around
         self._folded: set[str] = set()
@@ -34,6 +44,7 @@ class Types:
             found = declared_type(value.type)
             if has_type(found):
                 self.declared[value.name] = found
+        self.outputs = frozenset(o.name for o in graph.output)
 
     def type_of(self, name: str) -> Any | None:
         """Return the type of a value; None where nothing is known of it."""

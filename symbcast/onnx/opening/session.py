@@ -2,8 +2,8 @@
 
 1. Each node's own inference (onnx's, ``InferAndVerifyTypeMatch`` in graph.cc) sees the types of its inputs and the
    constants among them. An error that it raises refuses the model, wherever the node is: in a branch that is never
-   taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; a declared element
-   type that does is an error.
+   taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; the element type of
+   an output that does is an error, and that of an inner value a doubt here.
 2. Constants are folded, and the inference runs again, with what they hold; in branches that are never taken too.
 3. Each node left must have a kernel that takes its types and attributes, or a definition by other operators. A branch
    of an ``If`` whose condition is a constant is removed before that.
@@ -42,11 +42,15 @@ Known: TypeAlias = "Callable[[str], Value | None]"
 
 
 class Refusal(NamedTuple):
-    """Why ONNX Runtime does not open a model: at a node, in its words, with the types of the node's inputs."""
+    """Why ONNX Runtime does not open a model: at a node, in its words, with the types of the node's inputs.
+
+    ``is_certain`` is false where it may open it all the same.
+    """
 
     node: Any
     text: str
     types: Sequence[Any | None]
+    is_certain: bool = True
 
 
 class RefusedSessionError(Exception):
@@ -69,7 +73,7 @@ def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
         opening.graph(model.graph, Types(examined.versions), [])
     except RefusedSessionError as error:
         return error.refusal
-    return opening.unimplemented
+    return opening.unimplemented or opening.mislabelled
 
 
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
@@ -89,6 +93,11 @@ class _Opening:
         """Whether the nodes at hand are in a branch that is removed before kernels are looked up."""
         self.unimplemented: Refusal | None = None
         """The first node without a kernel: looked up only once all else is well."""
+        self.mislabelled: Refusal | None = None
+        """The first node that makes an inner value of another type than the graph notes down.
+
+        Tools that look at inner values drop these notes, and then the model opens: no more than a doubt.
+        """
 
     def graph(self, graph: Any, scope: Types, given: Sequence[Any | None]) -> list[Any]:
         """Look at a graph with inputs of the types ``given``; return the types of its outputs."""
@@ -183,11 +192,12 @@ class _Opening:
         self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
     ) -> dict[str, Any]:
         """Return what onnx infers of a node's outputs; raises `RefusedSessionError` where it raises an error."""
-        from onnx import checker, helper, shape_inference
+        from onnx import checker, shape_inference
 
-        imports = [helper.make_opsetid(domain, version) for domain, version in scope.versions.items()]
         try:
-            found = shape_inference.infer_node_outputs(schema, node, dict(types), dict(held), opset_imports=imports)
+            found = shape_inference.infer_node_outputs(
+                schema, node, dict(types), dict(held), opset_imports=scope.imports
+            )
         except (shape_inference.InferenceError, checker.ValidationError) as error:
             raise _refused(node, _words(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # nothing that the operator itself says
@@ -211,7 +221,12 @@ class _Opening:
                 continue
             if text_of(kept) != text_of(inferred):
                 text = f"{name!r} is declared of type {text_of(kept)}, and is {text_of(inferred)}"
-                raise _refused(node, text, scope)
+                found = _refused(node, text, scope)
+                if name in scope.outputs:
+                    raise found
+                self.mislabelled = self.mislabelled or found.refusal._replace(is_certain=False)
+                scope.types[name] = inferred
+                continue
             merge(inferred, kept)
             scope.types[name] = kept
 
@@ -233,7 +248,8 @@ class _Opening:
         graphs = [a for a in node.attribute if a.HasField("g")]
         if not graphs:
             return node
-        given = BODIES.get(node.op_type, lambda _node, _scope: [])(node, scope)
+        inputs = BODIES.get(node.op_type)
+        given = inputs(node, scope) if inputs is not None else []
         removed = _removed(node, scope)
         made = type(node)()
         made.CopyFrom(node)
