@@ -184,6 +184,8 @@ class _Opening:
             found = known(name) if known is not None else None
             if found is NEVER:
                 raise _refused(node, "no sizes do for a node in it", scope)
+            if found is None and self._is_removed:
+                raise _refused(node, f"what it infers of {name!r} is not known", scope)
             if found is not None and has_type(type_of(found)):
                 made[name] = type_of(found)
         self._keep(node, made, scope)

@@ -55,6 +55,8 @@ class Graphs:
         known = set(function.input)
         self._nodes(function.node, known, ())
         for name in function.output:
+            if self._of_runtime and name in function.input:
+                raise self._source.fault(f"the output {quoted(name)} is an input too, which ONNX Runtime refuses")
             if name not in known:
                 raise self._source.fault(f"the output {quoted(name)} is made nowhere")
 
