@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import join, join_members, maximum, minimum, multiply, subtract
 from symbcast.algebra.lower_bounds import lower_bound
-from symbcast.algebra.operations import substitute
+from symbcast.algebra.operations import monomial_quotient, substitute
 from symbcast.algebra.terms import Atom, Monomial, Term, constant, term
+from symbcast.effort import remembered
 
 if TYPE_CHECKING:
     from symbcast.algebra.terms import Dim
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim | None:
     """Return what the one product is of the other where it is a polynomial, at all sizes at which no divisor is 0.
 
@@ -39,7 +39,7 @@ def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim |
     return _quotient_by_monomial(numerator, denominator)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tuple[Dim, Dim]:
     """Return two products without what divides both: a number, and factors of every summand; no divisor may be 0.
 
@@ -64,7 +64,7 @@ def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tup
 
 def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
     """Return a polynomial divided by atoms and a number, of which all its summands are multiples."""
-    return Term({_without(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
+    return Term({monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
 
 
 def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
@@ -75,7 +75,7 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
     ((atoms, number),) = denominator.coefficients.items()
     found: dict[Monomial, int] = {}
     for monomial, coefficient in numerator.coefficients.items():
-        rest = _without(monomial, atoms)
+        rest = monomial_quotient(monomial, atoms)
         if rest is None or coefficient % number:
             return None
         found[rest] = coefficient // number
@@ -90,15 +90,6 @@ def _scale(numerator: Term, denominator: Term) -> int | None:
     number = next(iter(denominator.coefficients))
     scale, rest = divmod(numerator.coefficients[number], denominator.coefficients[number])
     return scale if by and not rest and denominator.scaled(scale) == numerator else None
-
-
-def _without(monomial: Monomial, atoms: Sequence[Atom]) -> Monomial | None:
-    left = list(monomial)
-    for atom in atoms:
-        if atom not in left:
-            return None
-        left.remove(atom)
-    return tuple(left)
 
 
 class Bounds:

@@ -7,11 +7,11 @@ a multiple of the divisor, is gone with what it required.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 from typing import Any, Literal
 
-from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, collect, constant, term
+from symbcast.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Term, collect, constant, term
 
 _COMPARED_UP_TO = 8
 """Members of a min or max are compared with each other up to so many."""
@@ -37,7 +37,39 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         carried = shrunk.constant // (by // common)
         shrunk = shrunk - constant(carried * (by // common))
         return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
+    quotient, rest = divided(dividend, divisor)
+    if quotient.coefficients and rest.coefficients:
+        return quotient + floordiv_terms(rest, divisor)
     return Operation("//", (dividend, divisor))
+
+
+def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
+    """Return q and r of which ``dividend == divisor*q + r``, q as large as makes r shorter.
+
+    So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0.
+    """
+    quotient, rest = constant(0), dividend
+    if divisor.is_constant:
+        return quotient, rest
+    *_, (leading, number) = divisor.coefficients.items()
+    for monomial, coefficient in dividend.coefficients.items():
+        factor = monomial_quotient(monomial, leading) if coefficient % number == 0 else None
+        if factor is not None and monomial in rest.coefficients:
+            times = Term({factor: coefficient // number})
+            shorter = rest - divisor * times
+            if len(shorter.coefficients) < len(rest.coefficients):
+                quotient, rest = quotient + times, shorter
+    return quotient, rest
+
+
+def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial | None:
+    """Return what is left of a product of atoms without those of another one, None where one of these is missing."""
+    left = list(dividend)
+    for atom in divisor:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
 
 
 def _without_remainders(dividend: Term, by: int) -> Term:
@@ -89,7 +121,8 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
             low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
             return low - floordiv_terms(low, divisor).scaled(by)
         return Operation("%", (rest, divisor))
-    return Operation("%", (dividend, divisor))
+    rest = divided(dividend, divisor)[1]
+    return Operation("%", (rest if rest.coefficients else dividend, divisor))
 
 
 def mention(value: Term) -> Term:

@@ -15,6 +15,7 @@ from threading import RLock
 from typing import Any, ClassVar, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+from symbcast import effort
 from symbcast.errors import DimensionError
 
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
@@ -28,6 +29,8 @@ MAX_DEGREE = 4096
 MAX_BITS = 1 << 13
 """How many bits a number may have: 2,466 digits, which Python still writes down."""
 _GREATEST = 1 << MAX_BITS
+_FEW_PAIRS = 16
+"""Products of so many pairs of monomials cost too little to be counted."""
 
 _interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
 _interning = RLock()
@@ -92,6 +95,9 @@ class Term:
         if isinstance(other, int):
             return self.scaled(other)
         product: dict[Monomial, int] = {}
+        pairs = len(self.coefficients) * len(other.coefficients)
+        if pairs > _FEW_PAIRS:
+            effort.charge(2 * pairs)
         for left, a in self.coefficients.items():
             for right, b in other.coefficients.items():
                 monomial = _product(left, right)

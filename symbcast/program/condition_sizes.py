@@ -117,12 +117,12 @@ class Refutation:
     @property
     def is_impossible(self) -> bool:
         """Whether there are none; raises `UndecidedError` where that is beyond the limits."""
-        verdict = self._decision.verdict
-        if verdict is Verdict.UNKNOWN:
+        can_hold = self._decision.satisfiable
+        if can_hold is None:
             raise UndecidedError(self._decision.reason)
-        if verdict is Verdict.NEVER and self._sizes.bound:
+        if not can_hold and self._sizes.bound:
             raise UndecidedError(self._sizes.bound)
-        return verdict is Verdict.NEVER
+        return not can_hold
 
     def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
         """Return the smallest of them by what they are called; None where there are none. Raises as `is_impossible`."""

@@ -7,10 +7,13 @@ are in a conjunction that grows, of which sizes are known at which it holds: wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula
 from symbcast.program.premises import own_set
+from symbcast.solver.budget import DECIDED, share
 from symbcast.solver.normal_form import as_relation, symbols_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
@@ -123,7 +126,10 @@ class Groups:
                 done.update(also)
         from symbcast.solver.z3_solver import Satisfiability  # z3 is loaded with it, and most programs ask it nothing
 
-        if growing.can_hold() is Satisfiability.UNSATISFIABLE:
+        answer = Satisfiability.UNKNOWN
+        with suppress(EffortSpentError), share(DECIDED):
+            answer = growing.can_hold()
+        if answer is Satisfiability.UNSATISFIABLE:
             growing.shrink(length)
             return False
         self._tied.update(symbols)

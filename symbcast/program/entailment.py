@@ -19,7 +19,6 @@ from symbcast.program.statement import ConditionLike, Statement, named_sizes
 from symbcast.solver.budget import asked
 from symbcast.solver.decision import Decision
 from symbcast.solver.normal_form import put_in
-from symbcast.verdicts import Verdict
 
 T = TypeVar("T")
 
@@ -111,9 +110,9 @@ def _least_size(answer: Answer) -> int:
 
 def _never(decision: Decision) -> bool:
     """Return whether nothing satisfies a decision; raise `UndecidedError` where it does not say."""
-    if decision.verdict is Verdict.UNKNOWN:
+    if decision.satisfiable is None:
         raise UndecidedError(decision.reason)
-    return decision.verdict is Verdict.NEVER
+    return not decision.satisfiable
 
 
 def _beside(theirs: Names, ours: Names) -> Names:

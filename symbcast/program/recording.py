@@ -12,6 +12,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from symbcast import effort
 from symbcast.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.algebra.symbols import LABEL, symbol
 from symbcast.algebra.terms import symbols_of
@@ -148,13 +149,13 @@ class Recording:
         """Return what the answers say; those that the caller's clock stopped are made anew for the next question."""
         with self._lock:
             self._stopped = ""
-            return asked(self.budget, lambda: question(self.short_answers), self._forget)
+            return asked(self.budget, lambda: question(self.short_answers), self._forget, len(self.ops))
 
     def ask_all(self, question: Callable[[Answers], T]) -> T:
         """Return what the answers say, those about operations too."""
         with self._lock:
             self._stopped = ""
-            return asked(self.budget, lambda: question(self.answers), self._forget)
+            return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
 
     @property
     def reason(self) -> str:
@@ -260,7 +261,7 @@ class Recording:
         trace = self.trace
         mark, length = trace.names.mark(), len(trace.ops)
         try:
-            with nullcontext() if self.budget is None else within(self.budget):
+            with effort.call(), nullcontext() if self.budget is None else within(self.budget):
                 yield trace
         except BaseException as error:
             trace.names.undo(mark)

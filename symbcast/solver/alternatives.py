@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.effort import Stage
 from symbcast.logic.formulas import FALSE, TRUE, Formula, any_of
-from symbcast.solver import budget
+from symbcast.solver.budget import DECIDED, stage
 from symbcast.solver.connectivity import Group, groups
 from symbcast.solver.decision import Decision
 from symbcast.solver.knowledge import Knowledge
@@ -139,8 +140,7 @@ class _Question:
         """What is decided of the same question about standard names, and these names."""
         names = standard_names(self._group.symbols)
         others, asked = (tuple(put_in(f, names) for f in given) for given in (self._group.others, self._asked))
-        find = _remembered if budget.current() is None else _decided  # what a clock stops is not remembered
-        return find(tuple(names.values()), self._sets, others, asked), names
+        return _stage(tuple(names.values()), self._sets, others, asked)(), names
 
 
 def _decided(
@@ -149,4 +149,11 @@ def _decided(
     return Decision(Knowledge(symbols, dict(zip(symbols, sets, strict=True)), others), asked)
 
 
-_remembered = lru_cache(maxsize=1024)(_decided)
+@lru_cache(maxsize=1024)
+def _stage(
+    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], asked: tuple[Formula, ...]
+) -> Stage[Decision]:
+    def decided() -> Decision:
+        return _decided(symbols, sets, others, asked)
+
+    return stage(2 * DECIDED, decided, decided)

@@ -16,9 +16,9 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from symbcast import effort
 from symbcast.algebra.terms import Operation, term
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
-from symbcast.solver import budget
 from symbcast.solver.all_different import cliques
 from symbcast.solver.compiler import predicate
 from symbcast.solver.normal_form import symbols_in
@@ -33,6 +33,8 @@ STEPS = 40_000
 """How many choices and bounds are looked at for one answer, about 0.05 s, before it is left to z3."""
 FEW_STEPS = 1_500
 """The same where z3 is asked next: about what it takes to ask."""
+_STEP = 2
+"""Units of effort for a step."""
 _PAIRWISE_UP_TO = 4
 _ROWS_AT_MOST = 200_000
 
@@ -181,8 +183,9 @@ class Smallest:
 
     def _count(self, steps: int) -> None:
         self.steps -= steps
-        if self.steps < 0 or budget.is_over():
+        if self.steps < 0:
             raise OutOfStepsError
+        effort.charge(_STEP * steps)
 
     def _move(self, place: int, by: int, sign: int) -> None:
         if by:

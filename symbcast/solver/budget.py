@@ -1,6 +1,7 @@
-"""A caller's limit on time. Nothing else here looks at a clock.
+"""The effort of one question, and a caller's limit on time. Nothing else here looks at a clock.
 
-Answers are limited by counted steps, which are the same on every run. A caller who would rather have no answer than
+Answers are limited by counted steps (`symbcast.effort`), which are the same on every run: `asked` opens the counter of
+a call, and `share` and `stage` give parts of the answer their shares. A caller who would rather have no answer than
 wait may say ``with within(0.5):`` around a question. What the clock stops is UNKNOWN with that reason, and must not
 be remembered: ask `Budget.spent` before keeping an answer.
 """
@@ -9,13 +10,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from symbcast import effort
 from symbcast.errors import ShapeTypeError
 
 T = TypeVar("T")
+
+DECIDED = 700_000
+"""Units for whether something can hold; those below are for other parts of an answer."""
+REDUCED = 400_000
+EVIDENCE = 200_000
+SHORTENED = 500_000
+CONFLICT = 400_000
+REFUTED = 200_000
 
 
 class Budget:
@@ -83,10 +93,20 @@ def was_stopped() -> bool:
     return budget is not None and budget.spent
 
 
-def is_over() -> bool:
-    """Return whether a budget is in force and over."""
+def reason() -> str:
+    """Return why something was stopped: the caller's clock, or the effort for one question."""
     budget = _current.get()
-    return budget is not None and budget.over()
+    return budget.reason if budget is not None and budget.spent else effort.REASON
+
+
+def share(units: int) -> AbstractContextManager[effort.Effort]:
+    """Open a stage of so many units, which the caller's clock stops too: see `symbcast.effort.share`."""
+    return effort.share(units, _current.get())
+
+
+def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> effort.Stage[T]:
+    """Return part of an answer that is worked out once, with a share of its own: see `symbcast.effort.Stage`."""
+    return effort.Stage(units, work, otherwise, _current.get)
 
 
 def check_budget(seconds: Any) -> float | None:
@@ -98,15 +118,19 @@ def check_budget(seconds: Any) -> float | None:
     return float(seconds)
 
 
-def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None]) -> T:
-    """Return the answer to one question of a caller who may have given a budget for each.
+def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0) -> T:
+    """Return the answer to one question, within the effort for one call, of a caller who may have given a budget.
 
-    What the clock stopped is not kept: ``forget`` is called with the reason.
+    ``operations`` is how many operations the question is about. What the clock stopped, or what lacked effort that
+    other questions of the same call took, is not kept: ``forget`` is called with the reason.
     """
-    if seconds is None:
-        return question()
-    with within(seconds) as budget:
-        found = question()
-    if budget.spent:
-        forget(budget.reason)
+    with effort.call(operations) as counter:
+        was_cut, counter.is_cut = counter.is_cut, False
+        with nullcontext() if seconds is None else within(seconds) as budget:
+            found = question()
+            why = reason()
+        is_cut = counter.is_cut or (budget is not None and budget.spent)
+        counter.is_cut = was_cut or is_cut
+    if is_cut:
+        forget(why)
     return found

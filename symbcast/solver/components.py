@@ -6,7 +6,7 @@ Each group answers the same questions as `symbcast.solver.linear_groups.Compound
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from symbcast.logic.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
@@ -233,6 +233,39 @@ class Plain:
         if not target.is_Symbol:
             return False
         return self.system.covers(data, target)
+
+
+class Undecided:
+    """Symbols of which nothing was decided, for the effort did not suffice: all that was asked may be redundant."""
+
+    satisfiable: bool | None = None
+    violable: bool | None = None
+
+    def __init__(self, symbols: Iterable[Symbol], clauses: list[Formula], reason: str) -> None:
+        self.symbols = tuple(symbols)
+        self.clauses = clauses
+        self.unproven = set(clauses)
+        self.reason = reason
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def constant(self, _dim: Dim) -> int | None:
+        """Return None: it is not known."""
+        return None
+
+    def covers(self, _data: Dim, _target: Dim) -> bool:
+        """Return False: it is not known."""
+        return False
 
 
 def _ends(relation: Onto | Same | EitherOne) -> tuple[Node, Node]:

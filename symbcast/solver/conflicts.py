@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula
+from symbcast.solver.budget import CONFLICT, share
 from symbcast.solver.decision import Decision
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -29,12 +30,26 @@ def smallest_conflict(
 
     Of equally few, those first in order are returned. ``required`` are positions known to be in every conflict, and
     ``sizes`` some at which most groups hold, where these are known: both only save time. Subsets are tried by size
-    first, which for a few groups is quick, and for plain sizes needs no solver; `smallest_clash` goes on.
+    first, which for a few groups is quick, and for plain sizes needs no solver; `smallest_clash` goes on. Where the
+    effort does not suffice, all groups are returned: that they cannot hold together is known to who asks.
     """
+    try:
+        with share(CONFLICT):
+            return _smallest(groups, knowledge, required, sizes)
+    except EffortSpentError:
+        return tuple(range(len(groups)))
+
+
+def _smallest(
+    groups: Sequence[Sequence[Formula]],
+    knowledge: Knowledge,
+    required: Collection[int],
+    sizes: Mapping[Symbol, int] | None,
+) -> tuple[int, ...]:
     if len(groups) <= _FEW:
         subsets = _subsets(len(groups), frozenset(required))
         for chosen in islice(subsets, _SUBSETS_TRIED):
-            if Decision(knowledge, [f for n in chosen for f in groups[n]]).verdict is Verdict.NEVER:
+            if Decision(knowledge, [f for n in chosen for f in groups[n]]).impossible:
                 return chosen
         if next(subsets, None) is None:
             return ()

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.terms import symbols_of
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import FALSE, Formula
-from symbcast.solver.components import Alone, Part, Plain, cost
+from symbcast.solver.budget import DECIDED, reason, share
+from symbcast.solver.components import Alone, Part, Plain, Undecided, cost
 from symbcast.solver.connectivity import Ties
 from symbcast.solver.knowledge import Knowledge
 from symbcast.solver.normal_form import as_relation, flattened, put_in, symbols_in
@@ -45,15 +47,26 @@ class Decision:
         self.parts: list[Part] = []
         self._groups: Likenesses | None = None
         self.part_of: dict[Symbol, Part] = {}
-        tied = self._take(constraints)
-        if tied is None:
-            # Nothing can hold; what is assumed still says which sizes there are to fail.
-            self.wanted = dict(knowledge.domains)
-        self._divide(tied or [])
         self._evidence: dict[str, dict[Symbol, int] | None] = {}
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
-        self.impossible = tied is None or any(part.satisfiable is False for part in self.parts)
+        given = list(constraints)
+        try:
+            with share(DECIDED):
+                self.impossible = self._decide(given)
+        except EffortSpentError:
+            self.impossible = False
+            self.parts = [Undecided(knowledge.domains, flattened([*knowledge.others, *given]), reason())]
+            self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
+
+    def _decide(self, constraints: Iterable[Formula]) -> bool:
+        """Make the parts; return whether nothing can satisfy the constraints."""
+        tied = self._take(constraints)
+        if tied is None:
+            # Nothing can hold; what is assumed still says which sizes there are to fail.
+            self.wanted = dict(self.knowledge.domains)
+        self._divide(tied or [])
+        return tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
     def satisfiable(self) -> bool | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast import effort
 from symbcast.algebra.terms import term
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import (
@@ -56,6 +57,10 @@ _NOT_GIVEN = 1
 _NAME = 2
 """What it costs more for each side that is no integer: of forms as short, the one is read more easily."""
 _MOST_QUESTIONS = 600
+_TEST = 150
+"""Units of effort for what tests an atom at points."""
+_REGION = 20
+"""The same for each literal of a region from which points are drawn."""
 
 
 class Tree(NamedTuple):
@@ -241,6 +246,7 @@ class Cases:
         return Table(everywhere, found, self._costs())
 
     def _grid_masks(self, grid: Grid, literal: Formula, everywhere: int) -> tuple[int, int]:
+        effort.charge(_REGION + grid.count // 64)
         mask = grid.mask(self.differences.bounds(literal) or ()) & everywhere
         return mask, everywhere & ~mask
 
@@ -295,6 +301,7 @@ class Cases:
     def _learn(self, points: Iterable[tuple[int, ...]]) -> None:
         """Take the truth of the atoms at some points."""
         points = list(points)
+        effort.charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
         atoms = self.atoms.literals[::2]
         partial = [n for n, atom in enumerate(atoms) if may_be_undefined(atom)]
         total = [TRUE if n in partial else atom for n, atom in enumerate(atoms)]
@@ -344,6 +351,7 @@ class Cases:
                 kept = rest
 
     def _sampled(self, cube: Sequence[int], count: int) -> list[tuple[int, ...]]:
+        effort.charge(_REGION * (1 + len(cube)))
         region = self.differences.region([*self._linear, *(self.atoms.literals[n] for n in cube)])
         if region is None:
             return []

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast import effort
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.algebra.operations import Substitution
 from symbcast.algebra.terms import Operation, Term, term
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 BRANCHES_TRIED = 64
 MODULI = (2, 3, 4, 5, 7, 8, 9)
 _RESIDUES_TRIED = 800
+_BRANCH = 50
+"""Units of effort for a look at a branch; the size of its terms comes on top."""
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:
@@ -57,6 +60,7 @@ Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
 def _impossible(branch: list[Formula], shared: Shared) -> bool:
     """Return whether a conjunction of literals is proved to have no solution."""
     while True:
+        effort.charge(_BRANCH + sum(_size(literal) for literal in branch))
         if FALSE in branch:
             return True
         solved = next(filter(None, map(_solved_for, branch)), None)
@@ -67,6 +71,10 @@ def _impossible(branch: list[Formula], shared: Shared) -> bool:
             shared[solved] = Substitution({symbol: value}, of_symbols=True)
         branch = _without(branch, *solved, shared[solved])
     return _empty_alone(branch) or _leaves_nothing_over(branch) or _impossible_modulo(branch)
+
+
+def _size(literal: Formula) -> int:
+    return sum(term(d).size for d in dims_of(literal) if not isinstance(d, int))
 
 
 def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
@@ -144,6 +152,7 @@ def _impossible_modulo(branch: Iterable[Formula]) -> bool:
     if not equations:
         return False
     values = [value_function(e.dim(), symbols) for e in equations]
+    effort.charge(len(values) * (_BRANCH + _RESIDUES_TRIED))
     return any(
         modulus ** len(symbols) <= _RESIDUES_TRIED
         and not any(all(v(*point) % modulus == 0 for v in values) for point in _residues(modulus, len(symbols)))

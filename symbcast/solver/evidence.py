@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.solver import elimination
 from symbcast.solver import smallest as search
 from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
+from symbcast.solver.budget import EVIDENCE, reason, share
 from symbcast.solver.compiler import may_be_undefined
 from symbcast.solver.components import cost, least_size
 from symbcast.solver.evaluation import holds_at
@@ -81,6 +83,15 @@ class Evidence:
 
     def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which formulas hold; where that cannot be told, the smallest known ones."""
+        try:
+            with share(EVIDENCE):
+                return self._searched(symbols, wanted)
+        except EffortSpentError:
+            self.reason = self.reason or reason()
+        known = self._sampled(symbols, wanted)
+        return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
+
+    def _searched(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
         try:
             return Smallest(symbols, self.domains, wanted, self.weights).least()
         except OutOfStepsError:

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula, equal
 from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, some_sizes
@@ -134,7 +135,12 @@ class Growing:
             for symbol in self._network.symbols[position]:
                 sizes.setdefault(symbol, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
-        if self._repair(broken) is Satisfiability.UNSATISFIABLE:
+        try:
+            repaired = self._repair(broken)
+        except EffortSpentError:
+            repaired = Satisfiability.UNKNOWN
+            self._open.update(broken)
+        if repaired is Satisfiability.UNSATISFIABLE:
             self._clashing = len(self)
             return Satisfiability.UNSATISFIABLE
         self._holding = len(self)

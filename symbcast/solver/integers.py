@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.algebra.terms import Operation, term
 from symbcast.logic.formulas import Comparison, Formula, at_most, equal, literals
-from symbcast.solver import budget
 from symbcast.solver import smallest as search
 from symbcast.solver.branch_and_bound import OutOfStepsError
 from symbcast.solver.lattice_reduction import reduce_lattice
@@ -122,7 +121,7 @@ class _Search:
             ahead.append((tableau.point(), order, tableau))
         while ahead:
             self.nodes -= 1
-            if self.nodes < 0 or budget.is_over():
+            if self.nodes < 0:
                 raise OutOfStepsError
             point, _, tableau = heappop(ahead)
             branches = system.branches(tableau)

@@ -8,10 +8,12 @@ leave out too; that pass is made over what is left.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from functools import cached_property
+from contextlib import suppress
 from typing import NamedTuple
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
+from symbcast.solver.budget import REDUCED, stage
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.local_search import Near
 from symbcast.solver.satisfiability import Questions
@@ -102,7 +104,9 @@ class Reduction:
     def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
         self._near, self._clauses = filtered(questions, given, needed)
+        self._given = list(self._clauses)
         self._tally = (-1, 0, 0)
+        self._result = stage(REDUCED, self._reduced, self._unreduced)
         self.satisfiable = self._can_hold()
 
     @property
@@ -110,17 +114,29 @@ class Reduction:
         """Whether the clauses can fail; None if undecided. Often a sample shows it, and they need not be reduced."""
         return True if self._is_shown_to_fail() else self.result.violable
 
-    @cached_property
+    @property
     def result(self) -> Reduced:
         """What is left of the clauses, and what is known of these."""
+        return self._result()
+
+    def _unreduced(self) -> Reduced:
+        """Return the clauses as they are, each of which may be redundant: the effort did not suffice."""
+        self.questions.stopped()
+        return Reduced(self._given, set(self._given), True if self._is_shown_to_fail() else None)
+
+    def _reduced(self) -> Reduced:
         unproven: set[Formula] = set()
         violable: bool | None = None if self._clauses else False
-        if self.satisfiable:
-            self._sharpen()
-            unproven, is_needed = self._thin_out()
-            violable = True if is_needed else violable
-        if violable is None:
-            violable = self._can_fail()
+        try:
+            if self.satisfiable:
+                self._sharpen()
+                unproven, is_needed = self._thin_out()
+                violable = True if is_needed else violable
+            if violable is None:
+                violable = self._can_fail()
+        except EffortSpentError:  # what was left out until then was redundant
+            self.questions.stopped()
+            unproven, violable = set(self._clauses), True if self._is_shown_to_fail() else None
         return Reduced(list(self._clauses), unproven, violable)
 
     def _can_hold(self) -> bool | None:
@@ -143,7 +159,9 @@ class Reduction:
             return True
         if self.questions.samples.complete:
             return False
-        answer = self._near.possible(extra, without) if self._near is not None else None
+        answer = None
+        with suppress(EffortSpentError):
+            answer = self._near.possible(extra, without) if self._near is not None else None
         if answer is None:
             return self.questions.ask([*(c for c in self._clauses if c is not without), *extra])
         return answer

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import FALSE, Comparison, Formula
+from symbcast.solver.budget import DECIDED, share
 from symbcast.solver.normal_form import flattened, put_in, symbols_in
 from symbcast.solver.set_products import split
 from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
@@ -59,7 +61,12 @@ class Knowledge:
         from symbcast.solver.linear_groups import Compound
 
         tied = dict.fromkeys(s for f in self.others for s in symbols_in(f))
-        if Compound(list(tied), self.domains, self.others, [], self.weights).satisfiable is False:
+        try:
+            with share(DECIDED):
+                can_hold = Compound(list(tied), self.domains, self.others, [], self.weights).satisfiable
+        except EffortSpentError:
+            return
+        if can_hold is False:
             raise ContradictionError
 
     def _take(self, clause: Formula) -> None:

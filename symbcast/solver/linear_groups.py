@@ -11,7 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.sizes import MAX_SIZE
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula, equal, negate, one_or_equal
+from symbcast.solver.budget import EVIDENCE, share
 from symbcast.solver.compiler import value_function
 from symbcast.solver.definitions import Definition, completed, set_aside
 from symbcast.solver.evidence import Evidence
@@ -94,8 +96,12 @@ class Compound:
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the formula is proved to hold wherever assumptions and formulas do."""
-        shown = self._valid() & ~self.samples.mask(formula)
-        return self.questions.possible([*self.clauses, negate(formula)], shown) is False
+        try:
+            with share(EVIDENCE):
+                shown = self._valid() & ~self.samples.mask(formula)
+                return self.questions.possible([*self.clauses, negate(formula)], shown) is False
+        except EffortSpentError:
+            return False
 
     def constant(self, dim: Dim) -> int | None:
         """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from symbcast.algebra.symbols import Symbol
 from symbcast.algebra.terms import Term, constant, term
+from symbcast.effort import charge, remembered
 from symbcast.logic.formulas import (
     FALSE,
     TRUE,
@@ -28,6 +29,8 @@ PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
 MOST_CLAUSES = 64
 _SOLUTIONS_UP_TO = 3
+_FACTORING = 10_000
+"""Units of effort for sympy to factor a polynomial."""
 
 
 @lru_cache(maxsize=8192)
@@ -106,7 +109,7 @@ def simplified(formula: Formula) -> Formula:
             return any_of(map(simplified, parts))
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def _in_lowest_terms(literal: Formula) -> Formula:
     """Return a comparison over one symbol solved where that is short, an equation factored where it factors."""
     if not isinstance(literal, Comparison):
@@ -142,6 +145,7 @@ def _factored(literal: Comparison, difference: Term) -> Formula:
 
     from symbcast.algebra.door import from_sympy, to_sympy
 
+    charge(_FACTORING)
     _, factors = sympy.factor_list(to_sympy(difference))
     if len(factors) == 1 and factors[0][1] == 1:
         return literal

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula, all_of
 from symbcast.solver.components import least_size
 from symbcast.solver.decision import Decision
@@ -21,7 +22,6 @@ from symbcast.solver.normal_form import put_in
 from symbcast.solver.set_formulas import describe
 from symbcast.solver.size_sets import ALL
 from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -122,7 +122,7 @@ class _Groups:
         """Return whether groups are proved to clash by all the means there are."""
         self.questions += 1
         formulas = [f for n in sorted(chosen) for f in self.groups[n]]
-        return Decision(self.knowledge, formulas).verdict is Verdict.NEVER
+        return Decision(self.knowledge, formulas).impossible
 
     def others(self, chosen: frozenset[int], sizes: dict[Symbol, int], connected: set[int]) -> frozenset[int]:
         """Return the connected groups that are left when all that can is made to hold beside some chosen ones.
@@ -195,6 +195,14 @@ class _Search:
         groups = self.groups
         if not any(clash <= self.connected for clash in groups.clashes) and not groups.refuted(self.connected):
             return best
+        try:
+            return self._fewest(best)
+        except EffortSpentError:
+            known = [tuple(sorted(c)) for c in groups.clashes if c <= self.connected]
+            return min([*known, *([best] if best else []), tuple(sorted(self.connected))], key=lambda c: (len(c), c))
+
+    def _fewest(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        groups = self.groups
         tried = 0
         while groups.questions < QUESTIONS:
             chosen = smallest_hitting_set(self.to_meet, tried)

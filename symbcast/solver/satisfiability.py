@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.terms import term
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import AllOf, Formula, dims_of
 from symbcast.solver import budget, elimination
 from symbcast.solver.branch_and_bound import OutOfStepsError, some_sizes
@@ -56,6 +57,13 @@ class Questions:
         """Return the same without a look at the samples."""
         if self._undecided > _UNDECIDED_AT_MOST:
             return None
+        try:
+            return self._asked(formulas)
+        except EffortSpentError:
+            self.reason = self.reason or budget.reason()
+            return None
+
+    def _asked(self, formulas: Sequence[Formula]) -> bool | None:
         if elimination.refuted([*self.known, *formulas]):
             return False
         together = [*self.known, *formulas]
@@ -77,6 +85,10 @@ class Questions:
         self._undecided += 1
         self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT if limit is None else limit, formulas)
         return None
+
+    def stopped(self) -> None:
+        """Note that the effort did not suffice for what was asked."""
+        self.reason = self.reason or budget.reason()
 
     def why_open(self, formulas: Sequence[Formula]) -> str:
         """Return the reason where z3 gave up on some formulas."""

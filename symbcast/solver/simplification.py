@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError, Stage
 from symbcast.logic.formulas import (
     FALSE,
     TRUE,
@@ -17,7 +18,7 @@ from symbcast.logic.formulas import (
     any_of,
     clauses,
 )
-from symbcast.solver import budget
+from symbcast.solver.budget import SHORTENED, stage
 from symbcast.solver.connectivity import Group, groups
 from symbcast.solver.decision import Decision
 from symbcast.solver.disjunctions import Cases
@@ -61,9 +62,7 @@ def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
     names = standard_names(group.symbols)
     sets = tuple(domains[s] for s in group.symbols)
     asked = [put_in(formula, names) for formula in (*group.others, all_of(group.formulas))]
-    is_timed = budget.current() is not None  # what a clock stops is not remembered
-    find = _fixed_point if is_timed else _remembered
-    found = find(tuple(names.values()), sets, tuple(asked[:-1]), asked[-1])
+    found = _stage(tuple(names.values()), sets, tuple(asked[:-1]), asked[-1])()
     return put_in(found, {standard: s for s, standard in names.items()})
 
 
@@ -78,14 +77,21 @@ def _fixed_point(
     path = [formula]
     done: set[Formula] = set()
     while len(path) <= _ROUNDS:
-        found = _restored(_step(path[-1], knowledge, done), path[-1])
+        try:
+            found = _restored(_step(path[-1], knowledge, done), path[-1])
+        except EffortSpentError:
+            break
         if found in path:
             return min(path[path.index(found) :], key=lambda f: (size(f), repr(f)))
         path.append(found)
     return path[-1]
 
 
-_remembered = lru_cache(maxsize=1024)(_fixed_point)
+@lru_cache(maxsize=1024)
+def _stage(
+    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], formula: Formula
+) -> Stage[Formula]:
+    return stage(SHORTENED, lambda: _fixed_point(symbols, sets, others, formula), lambda: formula)
 
 
 def size(formula: Formula) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.operations import operate, substitute
 from symbcast.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.effort import charge, remembered
 from symbcast.logic.formulas import (
     AllOf,
     AnyOf,
@@ -57,6 +58,10 @@ def solve(formula: Formula) -> SizeSet:
         raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
 
 
+_CLASS = 10
+"""Units of effort for a residue class."""
+
+
 def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
     """Return the members that satisfy a formula about their one symbol; None where this tier cannot tell which."""
     try:
@@ -80,7 +85,7 @@ def _solve(formula: Formula) -> SizeSet:
             return SizeSet.union(map(_solve, parts))
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which ``difference operator 0``."""
     if difference.is_constant:
@@ -94,6 +99,7 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     if repeating is not None:
         return repeating
     period = _period(difference)
+    charge(_CLASS * period)
     events: list[tuple[int, int]] = []
     for residue in range(period):
         for low, high in _true_runs(operator, _on_class(difference, residue, period)):
@@ -137,7 +143,7 @@ def _is_remainder(atom: Atom) -> bool:
     return isinstance(atom, Operation) and atom.kind == "%" and bool(atom.args[1].constant) and atom.args[1].is_constant
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _values(remainder: Operation) -> list[int]:
     """Return the remainders at the residues of its period."""
     value = remainder

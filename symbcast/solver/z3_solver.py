@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
+from symbcast import effort
 from symbcast.algebra.terms import Operation, Term, term
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
 from symbcast.solver import budget
@@ -35,6 +36,11 @@ SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""
 OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
 """No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
+_UNIT = 1
+"""Units of effort for a unit of z3: of products a microsecond, where nothing is multiplied less."""
+_SESSION = 3_000
+_CHECK = 300
+"""Units of effort for a context, and for a check before it begins."""
 _PAIRWISE_UP_TO = 4
 _CHOSEN_UP_TO = 3
 _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
@@ -49,6 +55,7 @@ class Translator:
         self.symbols: dict[Symbol, Any] = {}
         self.terms: dict[Term, Any] = {}
         self.formulas: dict[Formula, Any] = {}
+        self.operations: dict[Operation, Any] = {}
         self.fresh = 0
         self.definitions: list[Any] = []
 
@@ -88,9 +95,15 @@ class Translator:
         return product if coefficient == 1 else coefficient * product
 
     def _operation(self, operation: Operation) -> Any:
-        args = [self.term(a) for a in operation.args]
+        found = self.operations.get(operation)
+        if found is None:
+            found = self.operations[operation] = self._new_operation(operation)
+        return found
+
+    def _new_operation(self, operation: Operation) -> Any:
         if operation.kind in ("//", "%"):
-            return self._division(operation, *args)
+            return self._division(operation)
+        args = [self.term(a) for a in operation.args]
         if operation.kind != "join" and len(args) > _CHOSEN_UP_TO:
             return self._extremum(operation.kind, args)
         value = args[-1]
@@ -106,19 +119,32 @@ class Translator:
         self.definitions += [*(beyond(value, arg) for arg in args), z3.Or([value == arg for arg in args])]
         return value
 
-    def _division(self, operation: Operation, dividend: Any, divisor: Any) -> Any:
-        # z3's quotient is Euclidean: it is the floor where the divisor is positive, and of the negations otherwise.
-        # A divisor of 0 has any quotient; that it is not 0 is a constraint of its own.
-        by = operation.args[1]
-        if operation.kind == "//":
-            quotient = dividend / divisor
-            if by.is_constant and by.constant > 0:
-                return quotient
-            return z3.If(divisor > 0, quotient, (-dividend) / (-divisor))
-        remainder = dividend % divisor
-        if by.is_constant and by.constant > 0:
-            return remainder
-        return z3.If(divisor > 0, remainder, -((-dividend) % (-divisor)))
+    def _division(self, operation: Operation) -> Any:
+        """Return a quotient or remainder; that a divisor is not 0 is a constraint of its own, it has any value there.
+
+        By a number z3 divides itself, as it does where the divisor is positive. A symbolic divisor is multiplied: the
+        quotient is a constant q with ``b*q <= a < b*q + b``, on which z3 spends far less than on its own division.
+        """
+        dividend, divisor = operation.args
+        if divisor.is_constant and divisor.constant > 0:
+            above, by = self.term(dividend), self.term(divisor)
+            return above / by if operation.kind == "//" else above % by
+        if operation.kind == "%":
+            quotient = self._operation(Operation("//", operation.args))
+            return self.term(dividend) - self.term(divisor) * quotient
+        return self._quotient(dividend, divisor)
+
+    def _quotient(self, dividend: Term, divisor: Term) -> Any:
+        above, by, quotient = self.term(dividend), self.term(divisor), self._fresh()
+        rest = above - by * quotient
+        positive = z3.And(rest >= 0, rest < by)
+        low = divisor.lower_bound
+        if low is None or low < 0:
+            self.definitions.append(z3.Implies(by < 0, z3.And(rest <= 0, rest > by)))
+        elif (dividend.lower_bound or -1) >= 0:
+            self.definitions.append(z3.Implies(by > 0, z3.And(quotient >= 0, quotient <= above)))
+        self.definitions.append(positive if low is not None and low > 0 else z3.Implies(by > 0, positive))
+        return quotient
 
     def formula(self, formula: Formula) -> Any:
         """Return a formula as a z3 Boolean; fresh constants in it stand for what exists."""
@@ -189,12 +215,13 @@ class Session:
         self.is_reduced = basis is not None
         self.translator = Translator(context, basis or {})
         self.solver = z3.SimpleSolver(ctx=context)
-        self.solver.set("rlimit", self.limit)
         for option, value in OPTIONS.items():
             self.solver.set(option, value)
         self._sizes: dict[Symbol, int] = {}
         self._defined = 0
+        self._used = 0
         self.reason = ""
+        effort.charge(_SESSION)
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
         self._add(self.given)
@@ -260,8 +287,7 @@ class Session:
                 self.reason = limit.reason
                 return Satisfiability.UNKNOWN
             self.solver.set("timeout", limit.milliseconds)
-        answer = self.solver.check(*marks)
-        end_if_cancelled()
+        answer = self._counted_check(*marks)
         if answer == z3.unknown:
             self.reason = self.solver.reason_unknown()
             if limit is not None and limit.over():
@@ -273,6 +299,26 @@ class Session:
         values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
         self._sizes = {s: value.as_long() for s, value in values}
         return Satisfiability.SATISFIABLE
+
+    def _counted_check(self, *marks: Any) -> Any:
+        """Check with at most what is left of the effort, and charge what z3 used of it."""
+        counter = effort.current()
+        allowed = self.limit
+        if counter is not None and not counter.is_call:
+            counter.charge(_CHECK)
+            allowed = max(1, min(allowed, counter.left // _UNIT))
+        self.solver.set("rlimit", allowed)
+        before = self._used
+        answer = self.solver.check(*marks)
+        end_if_cancelled()
+        self._used = self._count()
+        if counter is not None:
+            counter.left -= min(allowed, self._used - before) * _UNIT
+        return answer
+
+    def _count(self) -> int:
+        found = self.solver.statistics()
+        return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
         """Return the positions of some of the formulas that clash with those asserted, each of them needed.

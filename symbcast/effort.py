@@ -1,0 +1,218 @@
+"""Effort: what an answer may cost, counted in steps, so that it is the same on every machine and run.
+
+A unit is about a microsecond of CPU. Each public call has a counter (`call`). What it works out in parts that other
+calls ask for too, such as the verdict, the clauses and the witness of one answer, are `Stage` objects: each has a share
+of its own, is worked out once, and is paid by every call that looks at it. So an answer does not depend on what was
+asked before. Within a stage, `charge` raises `EffortSpentError` when the share is spent; who opened the stage then says
+what is known without it. Outside a stage nothing is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
+from typing import Generic, ParamSpec, Protocol, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+CALL = 1_700_000
+"""Units for one public call; for a program of more than 60 operations in proportion."""
+OPERATIONS = 60
+REASON = "the effort for one question was spent"
+
+
+class EffortSpentError(Exception):
+    """A share of effort is spent; no error of a caller, for who gave the share says what is known without it."""
+
+
+class Clock(Protocol):
+    """A caller's limit on time, which may stop a stage too."""
+
+    def over(self) -> bool:
+        """Return whether the time is over."""
+
+
+class Effort:
+    """A counter. ``left`` are the units that are left, ``paid`` the stages that count no more within it.
+
+    ``is_cut`` says that something in it was stopped by what does not depend on the question alone, as a clock: then
+    what came out must not be remembered.
+    """
+
+    __slots__ = ("clock", "is_call", "is_cut", "left", "limit", "paid")
+
+    def __init__(self, limit: int, *, is_call: bool = False, clock: Clock | None = None) -> None:
+        self.limit = self.left = limit
+        self.is_call = is_call
+        self.clock = clock
+        self.is_cut = False
+        self.paid: set[object] = set()
+
+    @property
+    def used(self) -> int:
+        """The units that were charged."""
+        return self.limit - self.left
+
+    def charge(self, units: int) -> None:
+        """Count units; in a stage, raise `EffortSpentError` where there are not so many, or the clock says so."""
+        self.left -= units
+        if self.is_call:
+            return
+        if self.left < 0:
+            raise EffortSpentError
+        if self.clock is not None and self.clock.over():
+            self.is_cut = True
+            raise EffortSpentError
+
+
+_current: ContextVar[Effort | None] = ContextVar("symbcast_effort", default=None)
+
+
+def current() -> Effort | None:
+    """Return the counter in force, None where there is none."""
+    return _current.get()
+
+
+def charge(units: int) -> None:
+    """Count units of what is done now, if a counter is in force; raise `EffortSpentError` in a stage that is spent."""
+    effort = _current.get()
+    if effort is not None:
+        effort.charge(units)
+
+
+@contextmanager
+def counting(effort: Effort) -> Iterator[Effort]:
+    """Put a counter in force for a block."""
+    token = _current.set(effort)
+    try:
+        yield effort
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def call(operations: int = 0) -> Iterator[Effort]:
+    """Count what one public call does; within another call or a stage, its counter goes on.
+
+    >>> with call() as effort:
+    ...     charge(5)
+    ...     effort.used
+    5
+    """
+    outer = _current.get()
+    if outer is not None:
+        yield outer
+        return
+    with counting(Effort(CALL * max(OPERATIONS, operations) // OPERATIONS, is_call=True)) as effort:
+        yield effort
+
+
+@contextmanager
+def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
+    """Open a stage: a counter of so many units that stops what is done in the block, or what an outer stage has left.
+
+    Raises `EffortSpentError` at once where the call has no such share left. What the stage used is charged to the outer
+    counter afterwards. Who opens it catches `EffortSpentError`, also the one that this raises.
+    """
+    outer = _current.get()
+    if outer is not None and outer.is_call and outer.left < units:
+        outer.is_cut = True
+        raise EffortSpentError
+    is_within = outer is not None and not outer.is_call
+    given = min(units, max(0, outer.left)) if outer is not None and is_within else units
+    effort = Effort(given, clock=clock)
+    if outer is not None:
+        effort.paid = outer.paid
+    try:
+        with counting(effort):
+            yield effort
+    finally:
+        effort.is_cut = effort.is_cut or (effort.left < 0 and given < units)
+        if outer is not None:
+            outer.left -= min(effort.used, given)
+            outer.is_cut = outer.is_cut or effort.is_cut
+
+
+class Stage(Generic[T]):
+    """Part of an answer that is worked out once, with a share of its own: ``otherwise`` where that does not suffice.
+
+    Each call that looks at it pays what it cost, once.
+    """
+
+    def __init__(
+        self, units: int, work: Callable[[], T], otherwise: Callable[[], T], clock: Callable[[], Clock | None]
+    ) -> None:
+        self._units = units
+        self._work = work
+        self._otherwise = otherwise
+        self._clock = clock
+        self._known: list[tuple[T, int]] = []
+
+    def __call__(self) -> T:
+        """Return the part; one that was stopped by the clock, or by a lack of effort elsewhere, is not remembered."""
+        if self._known:
+            value, cost = self._known[0]
+            return value if self._paid(cost) else self._otherwise()
+        cost, is_cut = 0, True
+        try:
+            with share(self._units, self._clock()) as effort:
+                try:
+                    value = self._work()
+                except EffortSpentError:
+                    value = self._otherwise()
+            cost, is_cut = min(effort.used, self._units), effort.is_cut
+        except EffortSpentError:
+            return self._otherwise()
+        if not is_cut:
+            self._known.append((value, cost))
+            outer = _current.get()
+            if outer is not None:
+                outer.paid.add(self)
+        return value
+
+    def _paid(self, cost: int) -> bool:
+        """Pay for what is known, as if it were worked out now; return False where there is not so much left."""
+        outer = _current.get()
+        if outer is None or self in outer.paid:
+            return True
+        if outer.left < (self._units if outer.is_call else cost):
+            outer.left = outer.left if outer.is_call else -1
+            outer.is_cut = True
+            return False
+        outer.left -= cost
+        outer.paid.add(self)
+        return True
+
+
+def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Remember what a function returned, and what it cost: that is charged each time, so that no history shows."""
+
+    def wrap(function: Callable[P, T]) -> Callable[P, T]:
+        @lru_cache(maxsize=maxsize)
+        def worked_out(*args: Hashable, **kwargs: Hashable) -> tuple[T, int]:
+            outer = _current.get()
+            is_stage = outer is not None and not outer.is_call
+            effort = Effort(outer.left if outer is not None and is_stage else CALL, is_call=not is_stage)
+            effort.clock = outer.clock if outer is not None else None
+            try:
+                with counting(effort):
+                    value = function(*args, **kwargs)  # type: ignore[arg-type]
+            except BaseException:
+                if outer is not None:
+                    outer.left -= effort.used
+                    outer.is_cut = outer.is_cut or effort.is_cut
+                raise
+            return value, effort.used
+
+        @wraps(function)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            value, cost = worked_out(*args, **kwargs)  # type: ignore[arg-type]
+            charge(cost)
+            return value
+
+        return asked
+
+    return wrap
