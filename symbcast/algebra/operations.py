@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from symbcast.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Term, collect, constant, term
 
+_DIVISION_STEPS = 100
+"""A polynomial that takes more steps to divide by another one is left as it is."""
 _COMPARED_UP_TO = 8
 """Members of a min or max are compared with each other up to so many."""
 
@@ -44,22 +46,43 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
 
 
 def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
-    """Return q and r of which ``dividend == divisor*q + r``, q as large as makes r shorter.
+    """Return q and r of which ``dividend == divisor*q + r``; q is 0 where the division makes r no shorter.
 
-    So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0.
+    So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0. The monomials of the
+    dividend are divided by the leading one of the divisor, in descending order.
     """
-    quotient, rest = constant(0), dividend
-    if divisor.is_constant:
-        return quotient, rest
-    *_, (leading, number) = divisor.coefficients.items()
-    for monomial, coefficient in dividend.coefficients.items():
+    nothing = constant(0), dividend
+    if divisor.is_constant or not dividend.coefficients:
+        return nothing
+    leading = max(divisor.coefficients, key=_degree_order)
+    number = divisor.coefficients[leading]
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    work = dict(dividend.coefficients)
+    for _ in range(_DIVISION_STEPS):
+        if not work:
+            break
+        monomial = max(work, key=_degree_order)
+        coefficient = work[monomial]
         factor = monomial_quotient(monomial, leading) if coefficient % number == 0 else None
-        if factor is not None and monomial in rest.coefficients:
-            times = Term({factor: coefficient // number})
-            shorter = rest - divisor * times
-            if len(shorter.coefficients) < len(rest.coefficients):
-                quotient, rest = quotient + times, shorter
-    return quotient, rest
+        if factor is None:
+            rest[monomial] = work.pop(monomial)
+            continue
+        quotient[factor] = coefficient // number
+        for other, times in (divisor * Term({factor: coefficient // number})).coefficients.items():
+            left = work.get(other, 0) - times
+            if left:
+                work[other] = left
+            else:
+                work.pop(other, None)
+    if work or not quotient or len(rest) >= len(dividend.coefficients):
+        return nothing
+    return Term(quotient), Term(rest)
+
+
+def _degree_order(monomial: Monomial) -> tuple[int, list[tuple[object, ...]]]:
+    """Return a key that orders monomials by degree, then by their atoms: products of them keep that order."""
+    return len(monomial), sorted((atom.atom_key for atom in monomial), reverse=True)
 
 
 def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial | None:

@@ -7,7 +7,8 @@ small number has none at all. This only refutes, and only what it is sure of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +16,11 @@ from symbcast import effort
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.algebra.operations import Substitution
 from symbcast.algebra.terms import Operation, Term, term
+from symbcast.effort import EffortSpentError
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
+from symbcast.solver import products
+from symbcast.solver.budget import REFUTED, share
 from symbcast.solver.compiler import value_function
 from symbcast.solver.literals import in_clauses
 from symbcast.solver.normal_form import symbols_in
@@ -34,10 +38,24 @@ _BRANCH = 50
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:
-    """Return whether it is proved, without z3, that the formulas cannot hold together; False leaves it open.
+    """Return whether it is proved, before z3 is asked about products, that formulas cannot hold together.
 
-    Formulas without products are left to z3, which decides them.
+    False leaves it open. Formulas without products are left to z3, which decides them.
     """
+    with suppress(EffortSpentError), share(REFUTED):
+        return _each_branch(formulas, lambda branch, shared: _impossible(list(branch), shared))
+    return False
+
+
+def refuted_by_products(formulas: Sequence[Formula]) -> bool:
+    """Return the same, by linear arithmetic on products: see `symbcast.solver.products`."""
+    with suppress(EffortSpentError), share(REFUTED):
+        return _each_branch(formulas, lambda branch, _: products.refuted(branch))
+    return False
+
+
+def _each_branch(formulas: Sequence[Formula], impossible: Callable[[Sequence[Formula], Shared], bool]) -> bool:
+    """Return whether no choice of an alternative in each clause is possible."""
     if all(isinstance(d, int) or term(d).is_linear for f in formulas for d in dims_of(f)):
         return False
     clauses = [clause for formula in formulas for clause in in_clauses(formula)]
@@ -48,7 +66,7 @@ def refuted(formulas: Sequence[Formula]) -> bool:
             return False
     try:
         shared: Shared = {}
-        return all(_impossible(list(branch), shared) for branch in product(*map(literals, clauses)))
+        return all(impossible(branch, shared) for branch in product(*map(literals, clauses)))
     except DimensionError:
         return False  # a product grew beyond what terms hold
 

@@ -72,6 +72,8 @@ class Questions:
                 return self._learned(search(self.symbols, together))
             except (OutOfStepsError, NotLinearError):
                 pass
+        if elimination.refuted_by_products(together):
+            return False
         from symbcast.solver import z3_solver
 
         limit = z3_solver.SHORT_LIMIT if self._undecided else None
