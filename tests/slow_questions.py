@@ -81,16 +81,8 @@ def condition(rng: random.Random, count: int) -> str:
 
 def shape(rng: random.Random, rank: int, depth: int = 2) -> str:
     """Return the text of a shape."""
-    return "[" + ", ".join("1" if rng.random() < 0.15 else term(rng, rng.randrange(depth + 1)) for _ in range(rank)) + "]"
-
-
-def program(rng: random.Random, length: int, budget: float | None = None) -> sb.ShapeEnv:
-    """Return a program of so many operations; those that are refused are left out."""
-    env = sb.ShapeEnv(budget=budget)
-    values: list[Any] = [shape(rng, 3), shape(rng, 2)]
-    for _ in range(length):
-        operation(rng, env, values)
-    return env
+    sizes = ("1" if rng.random() < 0.15 else term(rng, rng.randrange(depth + 1)) for _ in range(rank))
+    return f"[{', '.join(sizes)}]"
 
 
 def operation(rng: random.Random, env: sb.ShapeEnv, values: list[Any]) -> None:
@@ -118,6 +110,7 @@ def operation(rng: random.Random, env: sb.ShapeEnv, values: list[Any]) -> None:
 
 def asked(rng: random.Random, env: sb.ShapeEnv) -> Question:
     """Return a question about a program."""
+    given = relation(rng)
     asks: dict[str, Callable[[], Any]] = {
         "verdict": lambda: env.verdict,
         "clauses": lambda: env.clauses,
@@ -126,7 +119,7 @@ def asked(rng: random.Random, env: sb.ShapeEnv) -> Question:
         "explain": env.explain,
         "to_python": env.to_python,
         "requirements": env.requirements,
-        "implies": lambda given=relation(rng): env.implies(given),
+        "implies": lambda: env.implies(given),
     }
     name = rng.choice(list(asks))
     return Question(f"{name} of {env!r}: {[str(op) for op in env.operations]}", asks[name])
@@ -152,7 +145,9 @@ def call(rng: random.Random) -> Question:
         "simplified": lambda: str(sb.Condition(first).simplified()),
     }
     name = rng.choice(list(asks))
-    about = (first, second) if name in ("implies", "equivalent") else (first,) if name in ("verdict", "simplified") else (left, right)
+    about = (left, right)
+    if name in ("implies", "equivalent", "verdict", "simplified"):
+        about = (first, second)
     return Question(f"{name} of {about}", asks[name])
 
 
@@ -165,6 +160,17 @@ def measured(question: Question) -> Measured:
         except sb.SymbcastError as error:
             answer = f"{type(error).__name__}: {error}"
     return Measured(time.process_time() - start, counter.used, answer, question.text)
+
+
+def of_program(rng: random.Random) -> list[Measured]:
+    """Return what each operation of a program took, and a question about it."""
+    env = sb.ShapeEnv()
+    values: list[Any] = [shape(rng, 3), shape(rng, 2)]
+    found: list[Measured] = []
+    for _ in range(rng.choice((5, 10, 20, 60))):
+        text = f"operation after {[str(op) for op in env.operations]}"
+        found.append(measured(Question(text, lambda: operation(rng, env, values))))
+    return [*found, measured(asked(rng, env))]
 
 
 def outcome(found: Measured) -> str:
@@ -180,12 +186,7 @@ def main(count: int, seed: int) -> None:
     for number_ in range(count):
         rng = random.Random(seed * 1_000_003 + number_)
         if number_ % 2:
-            env = sb.ShapeEnv()
-            values: list[Any] = [shape(rng, 3), shape(rng, 2)]
-            for _ in range(rng.choice((5, 10, 20, 60))):
-                text = f"operation after {[str(op) for op in env.operations]}"
-                found.append(measured(Question(text, lambda: operation(rng, env, values))))
-            found.append(measured(asked(rng, env)))
+            found += of_program(rng)
         else:
             found.append(measured(call(rng)))
     print(Counter(map(outcome, found)), f"{sum(m.seconds > SLOW for m in found)} of {len(found)} over {SLOW} s")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast import effort
 from symbcast.algebra.terms import term
 from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import AllOf, Formula, dims_of
@@ -125,6 +126,9 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     text = formula_text(hard)
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
     products = "" if is_linear(hard) else " on products of sizes"
+    counter = effort.current()
+    if counter is not None and counter.left <= 0:
+        return f"{effort.REASON}{products}: {shown}"
     return f"z3 reached its limit of {limit:,} units{products}: {shown}"
 
 

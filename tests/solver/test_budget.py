@@ -6,8 +6,9 @@ import pytest
 
 import symbcast as sb
 from symbcast.algebra.symbols import symbol
+from symbcast.effort import EffortSpentError
 from symbcast.solver import budget
-from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
+from symbcast.solver.branch_and_bound import Smallest
 from symbcast.solver.z3_solver import Satisfiability, check
 from symbcast.text import parse_formula
 
@@ -22,7 +23,7 @@ def ask():
 def test_a_spent_budget_stops_the_searches():
     with budget.within(0) as limit:
         assert check(SYMBOLS, [parse_formula("x + y == z")]) == (Satisfiability.UNKNOWN, {})
-        with pytest.raises(OutOfStepsError):
+        with pytest.raises(EffortSpentError), budget.share(budget.EVIDENCE):
             Smallest(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1)).least()
     assert limit.spent
     assert check(SYMBOLS, [parse_formula("x + y == z")])[0] is Satisfiability.SATISFIABLE
@@ -34,7 +35,7 @@ def test_only_a_budget_names_the_clock():
         assert stopped.reason == "the budget of 0 s was spent"
     counted = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
     assert counted.verdict is sb.Verdict.UNKNOWN
-    assert counted.reason.startswith("z3 reached its limit of 2,000,000 units on products of sizes: ")
+    assert " on products of sizes: " in counted.reason
 
 
 def test_an_ample_budget_changes_nothing():
