@@ -136,7 +136,7 @@ def call(rng: random.Random) -> Question:
         "witness": lambda: sb.broadcast(left, right).witness(),
         "counterexample": lambda: sb.broadcast(left, right).counterexample(),
         "guard": lambda: sb.broadcast(left, right).to_python(),
-        "compare": lambda: sb.compare(left, right).rows,
+        "compare": lambda: sb.compare(left, right).explain(),
         "cases": lambda: sb.broadcast(left, right).cases(),
         "solve": lambda: sb.solve(left, right, out=shape(rng, 3, 0)),
         "implies": lambda: sb.Condition(first).implies(second),

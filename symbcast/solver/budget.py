@@ -19,7 +19,7 @@ from symbcast.errors import ShapeTypeError
 
 T = TypeVar("T")
 
-DECIDED = 700_000
+DECIDED = 600_000
 """Units for whether something can hold; those below are for other parts of an answer."""
 REDUCED = 400_000
 EVIDENCE = 200_000
