@@ -28,6 +28,7 @@ from symbcast.logic.formulas import (
     expand,
 )
 from symbcast.solver.congruences import Pattern, PeriodTooLongError, inverse, of_mask
+from symbcast.solver.monotone import by_thresholds
 from symbcast.solver.remainder_sums import congruence, linear, summed
 from symbcast.solver.size_sets import ALL, EMPTY, MAX_PERIOD, Segment, SizeSet, normal
 
@@ -90,6 +91,9 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which ``difference operator 0``."""
     if difference.is_constant:
         return ALL if _SATISFIES[operator](_sign(difference.constant)) else EMPTY
+    found = by_thresholds(operator, difference)
+    if found is not None:
+        return found
     cases = _case_operation(difference)
     if cases is not None:
         return _solve_cases(operator, difference, cases)
