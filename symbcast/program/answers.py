@@ -79,6 +79,11 @@ class Answers:
         """Why something is unknown or unproven."""
         return self.decision.reason or self.view.bound
 
+    @property
+    def evidence_reason(self) -> str:
+        """Why a witness or counterexample that was found may not be the smallest."""
+        return self.decision.evidence_reason
+
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid, by name."""
         return self.named(self.decision.witness())

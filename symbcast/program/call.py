@@ -299,6 +299,19 @@ class Call:
             self._decision = Decision(self.scope.knowledge, requirements)
         return self._decision
 
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        if self._tier != GENERAL:
+            return ""
+
+        def found(decision: Decision) -> str:
+            decision.witness()
+            decision.counterexample()
+            return decision.evidence_reason
+
+        return self._ask(found)
+
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes broadcast; None where there are none.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.logic.formulas import Formula
-    from symbcast.program.answers import Requirement
+    from symbcast.program.answers import Answers, Requirement
     from symbcast.program.assumptions import Assumption, Assumptions
     from symbcast.program.expansion import Stretch
     from symbcast.program.recording import OnConflict
@@ -219,6 +219,17 @@ class Program:
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
         return self._recording.reason
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+
+        def found(answers: Answers) -> str:
+            answers.witness()
+            answers.counterexample()
+            return answers.evidence_reason
+
+        return "" if self._recording.plain is not None else self._recording.ask_all(found)
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None where there are none."""

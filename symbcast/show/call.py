@@ -37,6 +37,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.logic.formulas import Formula
     from symbcast.program.call import Call
+    from symbcast.program.program import Program
 
 CLAUSES_SHOWN = 8
 ONE_LINE = 200
@@ -109,6 +110,12 @@ def answer_fields(result: Call) -> Iterator[Field]:
     yield field("impossible", *map(words, conflict_lines(result) if never else ()))
     yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
     yield field("works at", _working(result, witness) if witness else ())
+    yield field("evidence", words(evidence_text(result, bool(witness or counterexample))))
+
+
+def evidence_text(answer: Call | Program, is_found: bool) -> str:
+    """Return that sizes are the smallest found, and perhaps not the smallest; empty where they are the smallest."""
+    return f"the smallest found: {answer.evidence_reason}" if is_found and answer.evidence_reason else ""
 
 
 def _condition(result: Call) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from symbcast.explanation.names import Namer, axis_text, rule_text
 from symbcast.explanation.words import in_words
 from symbcast.logic.formulas import FALSE, all_of, dims_of
 from symbcast.report.failures import broken, dims_at
-from symbcast.show.call import VERDICTS
+from symbcast.show.call import VERDICTS, evidence_text
 from symbcast.show.document import (
     LONGEST,
     NOTHING,
@@ -167,6 +167,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
         yield field("fails at", (sizes, Span(f": {_failure(env, counterexample)}")))
     if witness:
         yield field("works at", code(sizes_text(witness), Sizes(witness)))
+    yield field("evidence", words(evidence_text(env, bool(witness or counterexample))))
 
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:

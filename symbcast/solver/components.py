@@ -52,6 +52,10 @@ class Part(Protocol):
     def unproven(self) -> set[Formula]:
         """The clauses that the others may imply."""
 
+    @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
 
@@ -78,6 +82,7 @@ class Alone:
     """One symbol that only formulas of its own constrain."""
 
     reason = ""
+    evidence_reason = ""
 
     def __init__(self, symbol: Symbol, assumed: SizeSet, wanted: SizeSet, asked: Sequence[Formula] = ()) -> None:
         self.symbols = (symbol,)
@@ -136,6 +141,7 @@ class Plain:
     """Symbols tied by relations of the graph."""
 
     reason = ""
+    evidence_reason = ""
 
     def __init__(
         self,
@@ -240,6 +246,7 @@ class Undecided:
 
     satisfiable: bool | None = None
     violable: bool | None = None
+    evidence_reason = ""
 
     def __init__(self, symbols: Iterable[Symbol], clauses: list[Formula], reason: str) -> None:
         self.symbols = tuple(symbols)

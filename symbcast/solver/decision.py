@@ -101,6 +101,11 @@ class Decision:
         """Why something was not decided."""
         return next((part.reason for part in self.parts if part.reason), "")
 
+    @property
+    def evidence_reason(self) -> str:
+        """Why a witness or counterexample that was found may not be the smallest."""
+        return next((part.evidence_reason for part in self.parts if part.evidence_reason), "")
+
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
         if "witness" not in self._evidence:

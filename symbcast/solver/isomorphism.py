@@ -94,6 +94,11 @@ class Renamed:
         self.satisfiable = like.group.satisfiable
 
     @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+        return self.like.group.evidence_reason
+
+    @property
     def violable(self) -> bool | None:
         """Whether it can fail; None if undecided."""
         return self.like.group.violable

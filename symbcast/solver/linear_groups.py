@@ -94,6 +94,11 @@ class Compound:
         _ = self._reduction.result  # so that the reason is the same whatever was asked for before
         return self.questions.reason or self._evidence.reason
 
+    @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+        return self._evidence.reason
+
     def implies(self, formula: Formula) -> bool:
         """Return whether the formula is proved to hold wherever assumptions and formulas do."""
         try:
