@@ -61,7 +61,9 @@ class Questions:
         try:
             return self._asked(formulas)
         except EffortSpentError:
-            self.reason = self.reason or budget.reason()
+            from symbcast.solver import z3_solver
+
+            self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT, formulas)
             return None
 
     def _asked(self, formulas: Sequence[Formula]) -> bool | None:
