@@ -12,15 +12,16 @@ ONE_CHARGE = 100_000
 """More than any single charge of these questions."""
 
 
-def program() -> sb.ShapeEnv:
-    """Return a program with products and symbolic divisors."""
+def test_what_no_sizes_allow_is_refused_within_the_effort():
     env = sb.ShapeEnv()
     value = env.matmul("[K, max(K, W * S)]", "[max(S, (1*K) % 16), (5*M + 7*T + 5*H)//7]")
+    half, _ = env.split(value, 2, -1)
     reshaped = env.reshape(value, ["(97*T + 97*K + 3*S)//2", "(12*S + 1021*H)//3", -1])
     env.require("(H == 3 or M == 31 or M == 14)")
+    env.split(half, 2, -1)
+    env.split(reshaped, 2, -1)
     with pytest.raises(sb.IncompatibleProgramError):
         env.broadcast("[K, H, W]", reshaped)
-    return env
 
 
 @pytest.mark.parametrize(
@@ -29,13 +30,12 @@ def program() -> sb.ShapeEnv:
         lambda: sb.broadcast(*HARD).clauses,
         lambda: sb.broadcast(*HARD).witness(),
         lambda: sb.Condition("x >= 1").implies("(x + y + z)//x == (y + z)//x + 1"),
-        program,
     ],
 )
 def test_the_counter_never_exceeds_its_limit_by_more_than_a_charge(ask):
     with effort.call() as counter:
         ask()
-    assert 0 < counter.used <= effort.CALL + ONE_CHARGE
+    assert counter.used <= effort.CALL + ONE_CHARGE
 
 
 def test_what_was_asked_before_does_not_show():
