@@ -39,16 +39,18 @@ class Effort:
     """A counter. ``left`` are the units that are left, ``paid`` the stages that count no more within it.
 
     ``is_cut`` says that something in it was stopped by what does not depend on the question alone, as a clock: then
-    what came out must not be remembered.
+    what came out must not be remembered. ``is_full`` says that it got all the units that it asks for, or that the stage
+    around it did: what lacks effort in it lacks it whoever asks.
     """
 
-    __slots__ = ("clock", "is_call", "is_cut", "left", "limit", "paid")
+    __slots__ = ("clock", "is_call", "is_cut", "is_full", "left", "limit", "paid")
 
     def __init__(self, limit: int, *, is_call: bool = False, clock: Clock | None = None) -> None:
         self.limit = self.left = limit
         self.is_call = is_call
         self.clock = clock
         self.is_cut = False
+        self.is_full = True
         self.paid: set[object] = set()
 
     @property
@@ -124,16 +126,18 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
     is_within = outer is not None and not outer.is_call
     given = min(units, max(0, outer.left)) if outer is not None and is_within else units
     effort = Effort(given, clock=clock)
+    lacks = given < units
+    effort.is_full = not lacks or (outer is not None and outer.is_full)
     if outer is not None:
         effort.paid = outer.paid
     try:
         with counting(effort):
             yield effort
     finally:
-        effort.is_cut = effort.is_cut or (effort.left < 0 and given < units)
         if outer is not None:
             outer.left -= min(effort.used, given)
-            outer.is_cut = outer.is_cut or effort.is_cut
+            outer.is_cut = outer.is_cut or effort.is_cut or (effort.left < 0 and lacks and not outer.is_full)
+        effort.is_cut = effort.is_cut or (effort.left < 0 and lacks)
 
 
 class Stage(Generic[T]):
@@ -180,7 +184,7 @@ class Stage(Generic[T]):
             return True
         if outer.left < (self._units if outer.is_call else cost):
             outer.left = outer.left if outer.is_call else -1
-            outer.is_cut = True
+            outer.is_cut = outer.is_cut or outer.is_call or not outer.is_full
             return False
         outer.left -= cost
         outer.paid.add(self)

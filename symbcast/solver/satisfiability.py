@@ -75,11 +75,17 @@ class Questions:
                 return self._learned(search(self.symbols, together))
             except (OutOfStepsError, NotLinearError):
                 pass
-        if elimination.refuted_by_products(together):
-            return False
         from symbcast.solver import z3_solver
 
         limit = z3_solver.SHORT_LIMIT if self._undecided else None
+        if not all(map(is_linear, together)):
+            # Most questions about products have an answer that is soon found. Only the others are worth a proof by
+            # linear arithmetic, which says nothing of what can be.
+            answer, sizes = z3_solver.check(self.symbols, together, z3_solver.QUICK_LIMIT)
+            if answer is not z3_solver.Satisfiability.UNKNOWN:
+                return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
+            if elimination.refuted_by_products(together):
+                return False
         answer, sizes = z3_solver.check(self.symbols, together, limit)
         if answer is not z3_solver.Satisfiability.UNKNOWN:
             return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)

@@ -32,6 +32,8 @@ __all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Satisfiability", "Session", "check"
 
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
+QUICK_LIMIT = 50_000
+"""For a first look at a question about products."""
 SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""
 OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
