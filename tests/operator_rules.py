@@ -29,7 +29,7 @@ DTYPES = {"": "torch.float32", "int": "torch.int64", "bool": "torch.bool", "comp
 
 
 class Answer(NamedTuple):
-    """When a call runs, by its rule, and the shapes of its outputs, if known; why something is left open, else empty."""
+    """When a call runs, by its rule, and the shapes of its outputs, if known; why something is open, else empty."""
 
     condition: object
     outputs: list

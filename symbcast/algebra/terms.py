@@ -15,7 +15,7 @@ from threading import RLock
 from typing import Any, ClassVar, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
-from symbcast import effort
+from symbcast.effort import charge
 from symbcast.errors import DimensionError
 
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
@@ -97,7 +97,7 @@ class Term:
         product: dict[Monomial, int] = {}
         pairs = len(self.coefficients) * len(other.coefficients)
         if pairs > _FEW_PAIRS:
-            effort.charge(2 * pairs)
+            charge(2 * pairs)
         for left, a in self.coefficients.items():
             for right, b in other.coefficients.items():
                 monomial = _product(left, right)

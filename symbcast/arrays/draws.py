@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from symbcast.algebra.arithmetic import multiply, subtract
-from symbcast.arrays.contents import Contents, Span
+from symbcast.arrays.contents import Contents
 from symbcast.arrays.dims import as_dims, axes_of, broadcast_together, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.integers import Span
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Dims

@@ -82,7 +82,7 @@ class Dimension(Size):
         return Dimension
 
     @property
-    def path(self) -> Asker:  # type: ignore[override]
+    def path(self) -> Asker:
         """The path that the size is of."""
         return self._path() or _ENDED
 

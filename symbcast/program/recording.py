@@ -12,11 +12,11 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from symbcast import effort
 from symbcast.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.algebra.symbols import LABEL, symbol
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting import find_rule
+from symbcast.effort import call as counted_call
 from symbcast.errors import ConcurrentUseError
 from symbcast.logic.formulas import dims_of
 from symbcast.program.answers import Answers, check_assumptions, check_sizes, extent
@@ -261,7 +261,7 @@ class Recording:
         trace = self.trace
         mark, length = trace.names.mark(), len(trace.ops)
         try:
-            with effort.call(), nullcontext() if self.budget is None else within(self.budget):
+            with counted_call(), nullcontext() if self.budget is None else within(self.budget):
                 yield trace
         except BaseException as error:
             trace.names.undo(mark)

@@ -16,8 +16,8 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from symbcast import effort
 from symbcast.algebra.terms import Operation, term
+from symbcast.effort import charge
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
 from symbcast.solver.all_different import cliques
 from symbcast.solver.compiler import predicate
@@ -185,7 +185,7 @@ class Smallest:
         self.steps -= steps
         if self.steps < 0:
             raise OutOfStepsError
-        effort.charge(_STEP * steps)
+        charge(_STEP * steps)
 
     def _move(self, place: int, by: int, sign: int) -> None:
         if by:

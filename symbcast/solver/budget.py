@@ -14,7 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from symbcast import effort
+from symbcast.effort import REASON, Effort, Stage
+from symbcast.effort import call as counted_call
+from symbcast.effort import share as effort_share
 from symbcast.errors import ShapeTypeError
 
 T = TypeVar("T")
@@ -96,17 +98,17 @@ def was_stopped() -> bool:
 def reason() -> str:
     """Return why something was stopped: the caller's clock, or the effort for one question."""
     budget = _current.get()
-    return budget.reason if budget is not None and budget.spent else effort.REASON
+    return budget.reason if budget is not None and budget.spent else REASON
 
 
-def share(units: int) -> AbstractContextManager[effort.Effort]:
+def share(units: int) -> AbstractContextManager[Effort]:
     """Open a stage of so many units, which the caller's clock stops too: see `symbcast.effort.share`."""
-    return effort.share(units, _current.get())
+    return effort_share(units, _current.get())
 
 
-def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> effort.Stage[T]:
+def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
     """Return part of an answer that is worked out once, with a share of its own: see `symbcast.effort.Stage`."""
-    return effort.Stage(units, work, otherwise, _current.get)
+    return Stage(units, work, otherwise, _current.get)
 
 
 def check_budget(seconds: Any) -> float | None:
@@ -124,7 +126,7 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     ``operations`` is how many operations the question is about. What the clock stopped, or what lacked effort that
     other questions of the same call took, is not kept: ``forget`` is called with the reason.
     """
-    with effort.call(operations) as counter:
+    with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
         with nullcontext() if seconds is None else within(seconds) as budget:
             found = question()

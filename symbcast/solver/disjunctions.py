@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast import effort
 from symbcast.algebra.terms import term
+from symbcast.effort import charge
 from symbcast.logic.definedness import with_values
 from symbcast.logic.formulas import (
     FALSE,
@@ -246,7 +246,7 @@ class Cases:
         return Table(everywhere, found, self._costs())
 
     def _grid_masks(self, grid: Grid, literal: Formula, everywhere: int) -> tuple[int, int]:
-        effort.charge(_REGION + grid.count // 64)
+        charge(_REGION + grid.count // 64)
         mask = grid.mask(self.differences.bounds(literal) or ()) & everywhere
         return mask, everywhere & ~mask
 
@@ -301,7 +301,7 @@ class Cases:
     def _learn(self, points: Iterable[tuple[int, ...]]) -> None:
         """Take the truth of the atoms at some points."""
         points = list(points)
-        effort.charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
+        charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
         atoms = self.atoms.literals[::2]
         partial = [n for n, atom in enumerate(atoms) if may_be_undefined(atom)]
         total = [TRUE if n in partial else atom for n, atom in enumerate(atoms)]
@@ -351,7 +351,7 @@ class Cases:
                 kept = rest
 
     def _sampled(self, cube: Sequence[int], count: int) -> list[tuple[int, ...]]:
-        effort.charge(_REGION * (1 + len(cube)))
+        charge(_REGION * (1 + len(cube)))
         region = self.differences.region([*self._linear, *(self.atoms.literals[n] for n in cube)])
         if region is None:
             return []

@@ -12,11 +12,10 @@ from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast import effort
 from symbcast.algebra.bounds import exact_quotient
 from symbcast.algebra.operations import Substitution
 from symbcast.algebra.terms import Operation, Term, term
-from symbcast.effort import EffortSpentError
+from symbcast.effort import EffortSpentError, charge
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
 from symbcast.solver import products
@@ -78,7 +77,7 @@ Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
 def _impossible(branch: list[Formula], shared: Shared) -> bool:
     """Return whether a conjunction of literals is proved to have no solution."""
     while True:
-        effort.charge(_BRANCH + sum(_size(literal) for literal in branch))
+        charge(_BRANCH + sum(_size(literal) for literal in branch))
         if FALSE in branch:
             return True
         solved = next(filter(None, map(_solved_for, branch)), None)
@@ -170,7 +169,7 @@ def _impossible_modulo(branch: Iterable[Formula]) -> bool:
     if not equations:
         return False
     values = [value_function(e.dim(), symbols) for e in equations]
-    effort.charge(len(values) * (_BRANCH + _RESIDUES_TRIED))
+    charge(len(values) * (_BRANCH + _RESIDUES_TRIED))
     return any(
         modulus ** len(symbols) <= _RESIDUES_TRIED
         and not any(all(v(*point) % modulus == 0 for v in values) for point in _residues(modulus, len(symbols)))

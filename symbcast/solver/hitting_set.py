@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast import effort
+from symbcast.effort import charge
 from symbcast.solver.samples import bits
 
 NODES = 20_000
@@ -46,7 +46,7 @@ class _Search:
             self.best = found if self.best is None else min(self.best, found)
             return True
         self.nodes += 1
-        effort.charge(5)
+        charge(5)
         if self.nodes > NODES:
             return False
         if self._apart(unmet) > size - len(chosen):

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast import effort
 from symbcast.algebra.bounds import reduced_fraction
 from symbcast.algebra.operations import Substitution, divided
 from symbcast.algebra.symbols import symbol
 from symbcast.algebra.terms import Monomial, Operation, Term, constant, term
+from symbcast.effort import charge
 from symbcast.logic.formulas import Comparison, Formula, at_most, equal
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def refuted(branch: Iterable[Formula]) -> bool:
         if not ahead:
             return True
         case = ahead.pop()
-        effort.charge(_CASE + sum(t.size for t in case.terms()))
+        charge(_CASE + sum(t.size for t in case.terms()))
         if case.is_plainly_impossible():
             continue
         cases = _split(case)
@@ -202,7 +202,7 @@ def _is_impossible(case: _Case) -> bool:
     products: list[Term] = []
     for left, right in combinations_with_replacement(factors, 2) if degree else ():
         found = left * right
-        effort.charge(len(found.coefficients))
+        charge(len(found.coefficients))
         news = [m for m in found.coefficients if len(m) > 1 and m not in known]
         is_near = any(m in wanted for m in found.coefficients)
         if is_near and max(map(len, found.coefficients)) <= degree and len(known) + len(news) <= _MONOMIALS:

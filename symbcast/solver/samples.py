@@ -7,7 +7,7 @@ from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast import effort
+from symbcast.effort import charge
 from symbcast.logic.formulas import Formula, dims_of, negate
 from symbcast.solver.compiler import may_be_undefined, predicate
 from symbcast.solver.evaluation import holds_at
@@ -42,7 +42,7 @@ class Samples:
         self.symbols = tuple(symbols)
         sets = [domains.get(s, ALL) for s in self.symbols]
         points, self.complete = _points(sets, _constants(formulas))
-        effort.charge((1 + len(assumptions)) * (_TEST + len(points) // 2))
+        charge((1 + len(assumptions)) * (_TEST + len(points) // 2))
         tests = [predicate(a, self.symbols) for a in assumptions]
         self.points = [p for p in points if all(test(*p) for test in tests)]
         self._masks: dict[Formula, int] = {}
@@ -56,7 +56,7 @@ class Samples:
         """Return the points at which the formula holds and all in it has a value, one bit each."""
         found = self._masks.get(formula)
         if found is None:
-            effort.charge(_TEST + len(self.points) // 2)
+            charge(_TEST + len(self.points) // 2)
             test = predicate(formula, self.symbols)
             found = 0
             for bit, point in enumerate(self.points):
@@ -86,7 +86,7 @@ class Samples:
         """Add a point that the solver found."""
         point = tuple(sizes[s] for s in self.symbols)
         bit = 1 << len(self.points)
-        effort.charge(len(self._masks))
+        charge(len(self._masks))
         self.points.append(point)
         for formula, mask in self._masks.items():
             if predicate(formula, self.symbols)(*point):

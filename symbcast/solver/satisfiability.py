@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast import effort
 from symbcast.algebra.terms import term
-from symbcast.effort import EffortSpentError
+from symbcast.effort import REASON, EffortSpentError
+from symbcast.effort import current as current_effort
 from symbcast.logic.formulas import AllOf, Formula, dims_of
 from symbcast.solver import budget, elimination
 from symbcast.solver.branch_and_bound import OutOfStepsError, some_sizes
@@ -134,9 +134,9 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     text = formula_text(hard)
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
     products = "" if is_linear(hard) else " on products of sizes"
-    counter = effort.current()
+    counter = current_effort()
     if counter is not None and counter.left <= 0:
-        return f"{effort.REASON}{products}: {shown}"
+        return f"{REASON}{products}: {shown}"
     return f"z3 reached its limit of {limit:,} units{products}: {shown}"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from operator import sub
 
-from symbcast import effort
+from symbcast.effort import charge
 
 _PIVOT = 10
 """Units of effort for a step, beside a quarter for each number of the tableau."""
@@ -94,7 +94,7 @@ class Tableau:
 
     def _pivot(self, pivot: int, column: int) -> None:
         """Let a row's own value be the parameter of a column; a parameter that has to be 0 goes."""
-        effort.charge(_PIVOT + len(self.rows) * len(self.rows[0]) // 4)
+        charge(_PIVOT + len(self.rows) * len(self.rows[0]) // 4)
         source = list(self.rows[pivot])
         by, old = source[column], self.denominator
         gone = pivot in self.zero

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
 
-from symbcast import effort
+from symbcast.effort import charge
 
 Cube: TypeAlias = tuple[int, ...]
 """Numbers of literals, rising: literal ``2*n`` is atom ``n``, literal ``2*n + 1`` its negation."""
@@ -95,7 +95,7 @@ def _enumerated(table: Table, literals: Sequence[int], on: int, off: int) -> lis
                 if cube and literal <= cube[-1]:
                     continue
                 steps += 1
-                effort.charge(1)
+                charge(1)
                 if steps > _ENUMERATED_AT_MOST:
                     return None
                 narrowed = mask & table.masks[literal]
@@ -140,7 +140,7 @@ def _expanded(table: Table, seed: Sequence[int], on: int, off: int) -> Cube:
     kept = list(dict.fromkeys(seed))
     while True:
         best: tuple[int, int, int] | None = None
-        effort.charge(len(kept) ** 2)
+        charge(len(kept) ** 2)
         for literal in kept:
             mask = table.mask(n for n in kept if n != literal)
             if not mask & off:
@@ -157,7 +157,7 @@ def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
     The order is kept, so that each cell of the off-set that is found later undoes few choices.
     """
     kept = list(seed)
-    effort.charge(len(kept) ** 2)
+    charge(len(kept) ** 2)
     for literal in seed:
         rest = [n for n in kept if n != literal]
         if not table.mask(rest) & off:
@@ -171,7 +171,7 @@ def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> 
     chosen: list[int] = []
     around, excluded = wanted, off
     while excluded:
-        effort.charge(2 * len(literals))
+        charge(2 * len(literals))
         size, count = around.bit_count() or 1, excluded.bit_count()
         best = max(
             literals,
@@ -261,7 +261,7 @@ class _Search:
 
     def _search(self, rows: list[int], chosen: list[int], cost: int) -> None:
         self.nodes += 1
-        effort.charge(2 + len(rows))
+        charge(2 + len(rows))
         if not rows:
             if cost < self.least:
                 self.best, self.least = list(chosen), cost

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from symbcast import effort
 from symbcast.algebra.terms import Operation, Term, term
+from symbcast.effort import charge
+from symbcast.effort import current as current_effort
 from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
 from symbcast.solver import budget
 from symbcast.solver.all_different import crowds
@@ -223,7 +224,7 @@ class Session:
         self._defined = 0
         self._used = 0
         self.reason = ""
-        effort.charge(_SESSION)
+        charge(_SESSION)
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
         self._add(self.given)
@@ -304,7 +305,7 @@ class Session:
 
     def _counted_check(self, *marks: Any) -> Any:
         """Check with at most what is left of the effort, and charge what z3 used of it."""
-        counter = effort.current()
+        counter = current_effort()
         allowed = self.limit
         if counter is not None and not counter.is_call:
             counter.charge(_CHECK)

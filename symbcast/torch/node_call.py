@@ -116,7 +116,7 @@ class TorchCall(NodeCall):
         return default if found is None else bool(found)
 
     def dtype_of(self, name: str) -> str:
-        """Return the element type of a tensor as torch recorded it, such as ``float32``; empty where it is not known."""
+        """Return the element type of a tensor as torch recorded it, such as ``float32``; empty if it is unknown."""
         found = _bound(self.node.fx).get(name)
         return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 

@@ -1,8 +1,8 @@
 """Rules that require less of sizes than torch does: found by the guards, which torch's own kernels left behind.
 
 A guard says either that a kernel requires something, or that it took one of two ways that both work. So a guard that
-the graph's condition does not imply is no proof of a rule that is too weak. But it has the sizes that tell: the graph is
-run there on fake tensors, which have no elements, so that torch's kernels check sizes and nothing is computed.
+the graph's condition does not imply does not prove that a rule is too weak. But it has the sizes that tell: the graph
+runs there on fake tensors, which have no elements, so that torch's kernels check sizes and compute nothing.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class WeakRules:
 
 
 def _is_one_sided(formula: Formula) -> bool:
-    """Return whether a guard says more than that sizes differ: torch tells 0 and 1 apart by such, and never requires it."""
+    """Return whether a guard says more than that sizes differ: torch tells 0 and 1 apart so, and never requires it."""
     match formula:
         case Comparison(operator):
             return operator != "!="
@@ -108,7 +108,7 @@ def _reason(failure: Failure, guard: str, sizes: Mapping[str, int]) -> str:
 
 
 def failure_at(program: Any, arguments: Arguments, sizes: Mapping[str, int]) -> Failure | None:
-    """Return which node of a graph torch's kernels refuse at some sizes; None where they refuse none, or cannot tell."""
+    """Return which node of a graph torch's kernels refuse at some sizes; None if they refuse none, or cannot tell."""
     torch, fx, fake = load(), load("torch.fx"), load("torch._subclasses.fake_tensor")
     symbolic = load("torch.fx.experimental.symbolic_shapes")
     # What data decide is a symbol of torch's; the sizes of inputs are numbers.

@@ -1,8 +1,8 @@
 """Records what torch's operators do at small sizes, by the calls in ``operator_cases.py``.
 
-``PYTHONPATH=tests python tests/exported/record_operators.py [OPERATOR ...]`` writes ``tests/data/torch/operators.jsonl.gz``
-by torch 2.13.0 on the CPU; operators that are not named stay as they are recorded. Each call runs in a fork of its own. A
-run that ends the process is recorded as a crash.
+``PYTHONPATH=tests python tests/exported/record_operators.py [OPERATOR ...]`` writes
+``tests/data/torch/operators.jsonl.gz`` by torch 2.13.0 on the CPU; operators that are not named stay as recorded.
+Each call runs in a fork of its own. A run that ends the process is recorded as a crash.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(name, args):
 
 
 def recorded(name, calls):
-    """Yield the outcomes of calls at all of their points: in one fork, and where that ends, in a fork for each point."""
+    """Yield the outcomes of calls at all of their points: in one fork, and if that ends, in a fork for each point."""
     left = [_at_points(args) for args in calls]
     while left:
         lines = forked("|".join(run(name, args) for args in call) for call in left)
@@ -109,7 +109,8 @@ def main(names):
 
     torch.set_num_threads(2)  # with one thread, some convolutions run in another backend
     warnings.simplefilter("ignore")
-    known = [json.loads(line) for line in gzip.open(TARGET, "rt")] if TARGET.exists() else []
+    lines = gzip.decompress(TARGET.read_bytes()).decode().splitlines() if TARGET.exists() else []
+    known = [json.loads(line) for line in lines]
     wanted = {name: [completed(name, args) for args in calls] for name, calls in CASES.items()}
     found = {
         name: [row for row in known if row["op"] == name and row["args"] in calls] for name, calls in wanted.items()

@@ -122,7 +122,7 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
 
 
 def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], groups: int) -> Iterator[Formula]:
-    """Yield when a transposed convolution is left to MKLDNN, which makes empty outputs: torch's own kernel refuses them.
+    """Yield when torch leaves a transposed convolution to MKLDNN, whose outputs may be empty; its own kernel refuses.
 
     This is ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, on several threads.
     """
