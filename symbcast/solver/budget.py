@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from symbcast.effort import REASON, Effort, Stage
+from symbcast.effort import CALL, OPERATIONS, REASON, Effort, Stage
 from symbcast.effort import call as counted_call
 from symbcast.effort import share as effort_share
 from symbcast.errors import ShapeTypeError
@@ -25,9 +25,19 @@ DECIDED = 600_000
 """Units for whether something can hold; those below are for other parts of an answer."""
 REDUCED = 400_000
 EVIDENCE = 200_000
+"""For evidence about up to 60 sizes; see `evidence_units`."""
 SHORTENED = 500_000
 CONFLICT = 400_000
 REFUTED = 200_000
+
+
+def evidence_units(sizes: int) -> int:
+    """Return the units for evidence about some sizes: in proportion above 60, and no more than leaves room in a call.
+
+    >>> evidence_units(3), evidence_units(300)
+    (200000, 900000)
+    """
+    return min(EVIDENCE * max(1, sizes // OPERATIONS), CALL - DECIDED)
 
 
 class Budget:

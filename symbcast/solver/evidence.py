@@ -13,7 +13,7 @@ from symbcast.solver import elimination
 from symbcast.solver import smallest as search
 from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
-from symbcast.solver.budget import EVIDENCE, reason, share
+from symbcast.solver.budget import evidence_units, reason, share
 from symbcast.solver.compiler import may_be_undefined
 from symbcast.solver.components import cost, least_size
 from symbcast.solver.evaluation import holds_at
@@ -84,7 +84,7 @@ class Evidence:
     def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which formulas hold; where that cannot be told, the smallest known ones."""
         try:
-            with share(EVIDENCE):
+            with share(evidence_units(len(symbols))):
                 return self._searched(symbols, wanted)
         except EffortSpentError:
             self.reason = self.reason or reason()

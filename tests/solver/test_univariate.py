@@ -201,7 +201,6 @@ def test_sign_runs_find_given_roots(roots):
 @pytest.mark.parametrize(
     "formula",
     [
-        Comparison("==", floor_divide(7, a), 2),
         Comparison("==", modulo(7, a), 2),
         Comparison("<=", modulo(a, 4097), 2),
         Comparison("==", modulo(a, 65537), 2),
@@ -218,6 +217,6 @@ def test_what_does_not_repeat_soon_is_left_to_others(formula):
 def test_solving_does_not_enumerate():
     """The root of a linear inequality is bisected for, not walked to."""
     with patch.object(residues, "_value", wraps=residues._value) as counted:
-        residues._solve_difference.cache_clear()
-        assert solve(Comparison("<=", 3 * a, 2**62)).greatest == 2**62 // 3
+        most = 2**62 - 12345  # not asked elsewhere: what was solved is remembered
+        assert solve(Comparison("<=", 3 * a, most)).greatest == most // 3
     assert counted.call_count < 500

@@ -128,7 +128,7 @@ def test_an_undecided_answer_says_so():
     with z3_checks() as checks:
         result = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
         assert result.verdict is sb.Verdict.UNKNOWN
-        assert "z3" in result.reason
+        assert "on products of sizes" in result.reason
         assert result.unproven or result.clauses
         with pytest.raises(sb.UndecidedError):
             result.require()
