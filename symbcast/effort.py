@@ -18,7 +18,7 @@ from typing import Generic, ParamSpec, Protocol, TypeVar
 T = TypeVar("T")
 P = ParamSpec("P")
 
-CALL = 1_500_000
+CALL = 2_000_000
 """Units for one public call; for a program of more than 60 operations in proportion."""
 OPERATIONS = 60
 REASON = "the effort for one question was spent"

@@ -21,7 +21,7 @@ from symbcast.errors import ShapeTypeError
 
 T = TypeVar("T")
 
-DECIDED = 600_000
+DECIDED = 1_300_000
 """Units for whether something can hold; those below are for other parts of an answer."""
 REDUCED = 400_000
 EVIDENCE = 200_000
@@ -35,7 +35,7 @@ def evidence_units(sizes: int) -> int:
     """Return the units for evidence about some sizes: in proportion above 60, and no more than leaves room in a call.
 
     >>> evidence_units(3), evidence_units(300)
-    (200000, 900000)
+    (200000, 700000)
     """
     return min(EVIDENCE * max(1, sizes // OPERATIONS), CALL - DECIDED)
 

@@ -24,6 +24,18 @@ REFUSED_BY_ONNXRUNTIME = {
 """Tests that ONNX Runtime 1.31 does not run, for their sizes: what it asks is rightly false there."""
 
 
+def opens(model):
+    """Return whether ONNX Runtime opens a model; it has no kernels for many of the newest operators and types."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    except Exception:  # onnxruntime has no base class for what it raises here
+        return False
+    return True
+
+
 def problems_of(test, with_constants, runtime, min_size):
     given = case(test, with_constants=with_constants)
     if min_size and 0 in given.sizes.values():
@@ -34,7 +46,10 @@ def problems_of(test, with_constants, runtime, min_size):
             yield str(node)
     is_known = runtime == "onnxruntime" and any(fnmatch(test.name, name) for name in REFUSED_BY_ONNXRUNTIME)
     if not is_known and is_refused(report, given.sizes):
-        yield "refused at the recorded sizes"
+        if not any("does not open the model" in finding.reason for finding in report.findings):
+            yield "refused at the recorded sizes"
+        elif opens(given.model):
+            yield "opens, though the report says that it does not"
     for name, expected in given.outputs.items():
         shape = report.shapes[name]
         if shape is None or shape.rank is None:
