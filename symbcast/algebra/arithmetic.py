@@ -113,7 +113,7 @@ def value_of(dim: Dim) -> Dim:
     >>> from symbcast.text import parse_dim
     >>> dim = parse_dim("M - M + N")
     >>> dim, value_of(dim)
-    (N + M % 1, N)
+    (M % 1 + N, N)
     """
     if isinstance(dim, int) or not any(map(is_mention, dim.atoms())):
         return dim

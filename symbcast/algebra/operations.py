@@ -39,6 +39,8 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         carried = shrunk.constant // (by // common)
         shrunk = shrunk - constant(carried * (by // common))
         return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
+    if _is_below(dividend, divisor):
+        return constant(0)
     quotient, rest = divided(dividend, divisor)
     if quotient.coefficients and rest.coefficients:
         return quotient + floordiv_terms(rest, divisor)
@@ -145,7 +147,15 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
             return low - floordiv_terms(low, divisor).scaled(by)
         return Operation("%", (rest, divisor))
     rest = divided(dividend, divisor)[1]
+    if _is_below(rest, divisor):
+        return rest
     return Operation("%", (rest if rest.coefficients else dividend, divisor))
+
+
+def _is_below(dividend: Term, divisor: Term) -> bool:
+    """Return whether a dividend is a number from 0 on that is less than the divisor at all sizes."""
+    low = divisor.lower_bound if dividend.is_constant and not divisor.is_constant else None
+    return low is not None and 0 <= dividend.constant < low
 
 
 def mention(value: Term) -> Term:
