@@ -114,20 +114,20 @@ def call(operations: int = 0) -> Iterator[Effort]:
 
 @contextmanager
 def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
-    """Open a stage: a counter of so many units that stops what is done in the block, or what an outer stage has left.
+    """Open a stage: a counter of so many units that stops the work in the block, or of what is left around it.
 
-    Raises `EffortSpentError` at once where the call has no such share left. What the stage used is charged to the outer
-    counter afterwards. Who opens it catches `EffortSpentError`, also the one that this raises.
+    Raises `EffortSpentError` at once where nothing is left. What the stage used is charged to the outer counter
+    afterwards. Whoever opens a stage catches `EffortSpentError`, also the one that this raises.
     """
     outer = _current.get()
-    if outer is not None and outer.is_call and outer.left < units:
+    if outer is not None and outer.is_call and outer.left <= 0:
         outer.is_cut = True
         raise EffortSpentError
-    is_within = outer is not None and not outer.is_call
-    given = min(units, max(0, outer.left)) if outer is not None and is_within else units
+    given = units if outer is None else min(units, max(0, outer.left))
     effort = Effort(given, clock=clock)
     lacks = given < units
-    effort.is_full = not lacks or (outer is not None and outer.is_full)
+    is_within = outer is not None and not outer.is_call
+    effort.is_full = not lacks or (outer is not None and is_within and outer.is_full)
     if outer is not None:
         effort.paid = outer.paid
     try:
@@ -136,14 +136,57 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
     finally:
         if outer is not None:
             outer.left -= min(effort.used, given)
-            outer.is_cut = outer.is_cut or effort.is_cut or (effort.left < 0 and lacks and not outer.is_full)
+            outer.is_cut = outer.is_cut or effort.is_cut or (effort.left < 0 and not effort.is_full)
         effort.is_cut = effort.is_cut or (effort.left < 0 and lacks)
+
+
+class Kept(Generic[T]):
+    """A value that was worked out, and its cost in units: each call that reads it pays that once."""
+
+    __slots__ = ("cost", "value")
+
+    def __init__(self, value: T, cost: int) -> None:
+        self.value = value
+        self.cost = cost
+
+    def pay(self) -> bool:
+        """Charge the cost as if the value were worked out now; return False where less than that is left."""
+        outer = _current.get()
+        if outer is None or self in outer.paid:
+            return True
+        if outer.left < self.cost:
+            return False
+        outer.left -= self.cost
+        outer.paid.add(self)
+        return True
+
+
+def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
+    """Work something out within the call in force; return it, and whether it may be kept: nothing cut it short."""
+    with call() as counter:
+        was_cut, counter.is_cut = counter.is_cut, False
+        before = counter.left
+        try:
+            kept = Kept(work(), 0)
+        finally:
+            is_cut, counter.is_cut = counter.is_cut, was_cut or counter.is_cut
+        kept.cost = max(0, before - counter.left)
+        counter.paid.add(kept)
+    return kept, not is_cut
+
+
+def _spend() -> None:
+    """Spend what is left: as a part does that is worked out anew and does not come to its end."""
+    outer = _current.get()
+    if outer is not None:
+        outer.left = 0 if outer.is_call else -1
+        outer.is_cut = outer.is_cut or outer.is_call or not outer.is_full
 
 
 class Stage(Generic[T]):
     """Part of an answer that is worked out once, with a share of its own: ``otherwise`` where that does not suffice.
 
-    Each call that looks at it pays what it cost, once.
+    Each call that reads it pays its cost once.
     """
 
     def __init__(
@@ -153,42 +196,32 @@ class Stage(Generic[T]):
         self._work = work
         self._otherwise = otherwise
         self._clock = clock
-        self._known: list[tuple[T, int]] = []
+        self._known: Kept[T] | None = None
 
     def __call__(self) -> T:
         """Return the part; one that was stopped by the clock, or by a lack of effort elsewhere, is not remembered."""
-        if self._known:
-            value, cost = self._known[0]
-            return value if self._paid(cost) else self._otherwise()
-        cost, is_cut = 0, True
+        if self._known is not None:
+            if self._known.pay():
+                return self._known.value
+            _spend()
+            return self._otherwise()
+        clock = self._clock()
         try:
-            with share(self._units, self._clock()) as effort:
+            with share(self._units, clock) as effort:
                 try:
                     value = self._work()
                 except EffortSpentError:
                     value = self._otherwise()
-            cost, is_cut = min(effort.used, self._units), effort.is_cut
         except EffortSpentError:
             return self._otherwise()
-        if not is_cut:
-            self._known.append((value, cost))
-            outer = _current.get()
-            if outer is not None:
-                outer.paid.add(self)
-        return value
-
-    def _paid(self, cost: int) -> bool:
-        """Pay for what is known, as if it were worked out now; return False where there is not so much left."""
+        if effort.is_cut:
+            # What was found on the way is not shown: a call that finds the part remembered cannot pay for it either.
+            return value if clock is not None else self._otherwise()
+        self._known = Kept(value, min(effort.used, self._units))
         outer = _current.get()
-        if outer is None or self in outer.paid:
-            return True
-        if outer.left < (self._units if outer.is_call else cost):
-            outer.left = outer.left if outer.is_call else -1
-            outer.is_cut = outer.is_cut or outer.is_call or not outer.is_full
-            return False
-        outer.left -= cost
-        outer.paid.add(self)
-        return True
+        if outer is not None:
+            outer.paid.add(self._known)
+        return value
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -1,39 +1,63 @@
-"""A search for slow questions: random calls and programs over products and symbolic divisors, with their CPU times.
+"""A search for slow questions, and for wrong answers: random calls and programs over products and symbolic divisors.
 
-Run it by hand: ``python tests/slow_questions.py [COUNT] [SEED]``. It prints the slowest questions, how many took more
-than two seconds of CPU, how many were left undecided, and the most units of effort that one call used.
+Run it by hand: ``python tests/slow_questions.py [COUNT] [SEED] [BUDGET]``. It prints the slowest questions with their
+CPU times, how many took more than two seconds, how many were left undecided, and the most units of effort that one
+call used. Answers are compared with Python at small sizes: ``WRONG`` is a fault. With a budget in seconds, it prints
+which questions took longer than that.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+import reference
 
 import symbcast as sb
 from symbcast import effort
 
 NAMES = tuple("NMKHWST")
 SLOW = 2.0
+POINTS = 40
+"""Sizes at which an answer is compared with Python."""
+
+
+class Watched(effort.Effort):
+    """A counter that is noted when it is made, if no other is in force: that of a call."""
+
+    made: list[Watched] = []  # noqa: RUF012 - emptied before each question
+
+    def __init__(self, limit: int, *, is_call: bool = False, clock: effort.Clock | None = None) -> None:
+        super().__init__(limit, is_call=is_call, clock=clock)
+        if is_call and effort.current() is None:
+            Watched.made.append(self)
 
 
 class Question(NamedTuple):
-    """A question, in words, and what asks it."""
+    """A question, in words, what asks it, and what says that an answer is wrong at small sizes."""
 
     text: str
     ask: Callable[[], Any]
+    faults: Callable[[Any], Iterable[str]] = lambda _: ()
 
 
 class Measured(NamedTuple):
     """What a question took, and what came out."""
 
     seconds: float
+    wall: float
     units: int
     answer: str
     text: str
+
+
+# Texts.
 
 
 def number(rng: random.Random) -> int:
@@ -70,9 +94,9 @@ def relation(rng: random.Random, depth: int = 2) -> str:
     return f"{term(rng, depth)} {rng.choice(('==', '==', '<=', '<', '!='))} {term(rng, depth)}"
 
 
-def condition(rng: random.Random, count: int) -> str:
+def condition(rng: random.Random, count: int, depth: int = 2) -> str:
     """Return the text of a condition of several comparisons."""
-    parts = [relation(rng, 1 if rng.random() < 0.5 else 2) for _ in range(count)]
+    parts = [relation(rng, 1 if rng.random() < 0.5 else depth) for _ in range(count)]
     text = parts[0]
     for part in parts[1:]:
         text += f" {rng.choice(('and', 'and', 'or'))} {part}"
@@ -85,115 +109,386 @@ def shape(rng: random.Random, rank: int, depth: int = 2) -> str:
     return f"[{', '.join(sizes)}]"
 
 
-def operation(rng: random.Random, env: sb.ShapeEnv, values: list[Any]) -> None:
-    """Record one operation, if it is not refused."""
-    value = rng.choice(values)
+def assumptions(rng: random.Random) -> list[str]:
+    """Return the texts of some assumptions that one name or two are about; mostly none."""
+    some = [f"{rng.choice(NAMES)} >= {rng.randint(1, 4)}", f"{rng.choice(NAMES)} % {rng.randint(2, 8)} == 0"]
+    some += [f"{rng.choice(NAMES)} <= {rng.choice(NAMES)}", relation(rng, 1)]
+    return [] if rng.random() < 0.6 else rng.sample(some, rng.randint(1, 2))
+
+
+# The oracle: Python, at small sizes.
+
+
+def points(seed: int, most: int = POINTS) -> Iterator[dict[str, int]]:
+    """Yield sizes of all names."""
+    rng = random.Random(seed)
+    yield from (dict.fromkeys(NAMES, size) for size in range(4))
+    for _ in range(most):
+        yield {name: rng.choice((0, 1, 1, 2, 2, 3, 4, 6, 8)) for name in NAMES}
+
+
+def holds(text: str, sizes: Mapping[str, int]) -> bool:
+    """Return whether a condition holds: a comparison with a division by 0 does not."""
+    for conjuncts in text.split(" or "):
+        if all(compared(part, sizes) for part in conjuncts.split(" and ")):
+            return True
+    return False
+
+
+def compared(text: str, sizes: Mapping[str, int]) -> bool:
+    """Return whether a comparison holds."""
     try:
-        match rng.randrange(7):
-            case 0:
-                values.append(env.broadcast(value, rng.choice(values)))
-            case 1:
-                values.append(env.broadcast(value, shape(rng, rng.randint(1, 3))))
-            case 2:
-                values.append(env.matmul(value, shape(rng, 2)))
-            case 3:
-                values.append(env.reshape(value, [term(rng, 1), term(rng, 1), -1]))
-            case 4:
-                values.append(env.split(value, 2, -1)[0])
-            case 5:
-                env.require(condition(rng, rng.randint(1, 2)))
-            case _:
-                values.append(env.reshape(value, [rng.choice(NAMES), -1]))
-    except sb.SymbcastError:
-        pass
+        return bool(eval(text, {"min": min, "max": max}, dict(sizes)))  # noqa: S307 - text that was made here
+    except ZeroDivisionError:
+        return False
 
 
-def asked(rng: random.Random, env: sb.ShapeEnv) -> Question:
-    """Return a question about a program."""
-    given = relation(rng)
-    asks: dict[str, Callable[[], Any]] = {
-        "verdict": lambda: env.verdict,
-        "clauses": lambda: env.clauses,
-        "witness": env.witness,
-        "counterexample": env.counterexample,
-        "explain": env.explain,
-        "to_python": env.to_python,
-        "requirements": env.requirements,
-        "implies": lambda: env.implies(given),
+def output(texts: Iterable[str], sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+    """Return what shapes broadcast to by NumPy's rule; None where they do not, or are no shapes."""
+    try:
+        found = [eval(text, {"min": min, "max": max}, dict(sizes)) for text in texts]  # noqa: S307
+    except ZeroDivisionError:
+        return None
+    return reference.numpy(*found)
+
+
+def verdict_faults(found: str, at: Callable[[Mapping[str, int]], bool], where: Iterable[Mapping[str, int]]) -> Iterator[str]:
+    """Yield sizes at which a verdict is wrong."""
+    for sizes in where:
+        is_valid = at(sizes)
+        if (found == "always" and not is_valid) or (found == "never" and is_valid):
+            yield f"{found}, but {'valid' if is_valid else 'not valid'} at {sizes}"
+
+
+def evidence_faults(found: Any, is_valid: bool, at: Callable[[Mapping[str, int]], bool]) -> Iterator[str]:
+    """Yield evidence at which it is otherwise."""
+    if found is not None and at({**dict.fromkeys(NAMES, 1), **found}) is not is_valid:
+        yield f"evidence of {'validity' if is_valid else 'failure'} is wrong: {found}"
+
+
+# Calls.
+
+
+def of_shapes(rng: random.Random) -> Question:
+    """Return a question about a broadcast."""
+    rank = rng.randint(1, 4)
+    texts = [shape(rng, rank, rng.randint(1, 3)) for _ in range(rng.choice((1, 2, 2, 2, 3)))]
+    given = assumptions(rng)
+    made = lambda: sb.broadcast(*texts, assume=[g for g in given if set(re.findall("[A-Z]", g)) & set("".join(texts))])  # noqa: E731
+    wanted = shape(rng, rank, 0)
+    relation_ = relation(rng)
+
+    def at(sizes: Mapping[str, int]) -> bool:
+        return output(texts, sizes) is not None
+
+    def allowed() -> list[dict[str, int]]:
+        return [p for p in points(len(texts[0])) if all(holds(g, p) for g in given)]
+
+    def verdicts(found: Any) -> Iterator[str]:
+        yield from verdict_faults(found.value, at, allowed())
+
+    def implied(found: Any) -> Iterator[str]:
+        yield from (f"implies, but not at {p}" for p in allowed() if found and at(p) and not holds(relation_, p))
+
+    asks: dict[str, tuple[Callable[[], Any], Callable[[Any], Iterable[str]]]] = {
+        "verdict": (lambda: made().verdict, verdicts),
+        "clauses": (lambda: made().clauses, lambda _: ()),
+        "explain": (lambda: made().explain(), lambda _: ()),
+        "html": (lambda: made()._repr_html_(), lambda _: ()),
+        "data": (lambda: made().to_dict(), lambda _: ()),
+        "witness": (lambda: made().witness(), lambda w: evidence_faults(w, True, at)),
+        "counterexample": (lambda: made().counterexample(), lambda w: evidence_faults(w, False, at)),
+        "guard": (lambda: made().guard(), lambda g: _guard_faults(g, at, allowed())),
+        "to_cpp": (lambda: made().to_cpp(), lambda _: ()),
+        "compare": (lambda: sb.compare(*texts, rules=["numpy", "none", "unidirectional"], assume=given).explain(), lambda _: ()),
+        "compare all": (lambda: sb.compare(*texts).explain(), lambda _: ()),
+        "cases": (lambda: made().cases().explain(), lambda _: ()),
+        "cases guards": (lambda: made().cases(20).to_python(), lambda _: ()),
+        "solve": (lambda: sb.solve(*texts, out=wanted).explain(), lambda _: ()),
+        "shape": (lambda: made().shape, lambda _: ()),
+        "conflict": (lambda: made().conflict, lambda _: ()),
+        "repairs": (lambda: made().repairs(), lambda _: ()),
+        "surprises": (lambda: made().surprises, lambda _: ()),
+        "implies": (lambda: made().implies(relation_), implied),
+        "expands": (lambda: made().expands(0, -1), lambda _: ()),
+        "certify": (lambda: made().certify(), lambda _: ()),
+        "equivalent": (lambda: sb.equivalent(made(), sb.broadcast(*reversed(texts))), lambda _: ()),
     }
     name = rng.choice(list(asks))
-    return Question(f"{name} of {env!r}: {[str(op) for op in env.operations]}", asks[name])
+    return Question(f"{name} of {texts} assuming {given}, {relation_}", *asks[name])
 
 
-def call(rng: random.Random) -> Question:
-    """Return a question about shapes or conditions."""
-    left, right = shape(rng, 3), shape(rng, rng.randint(1, 3))
-    first, second = condition(rng, rng.randint(1, 4)), condition(rng, rng.randint(1, 3))
-    asks: dict[str, Callable[[], Any]] = {
-        "broadcast": lambda: sb.broadcast(left, right).verdict,
-        "clauses": lambda: sb.broadcast(left, right).clauses,
-        "explain": lambda: sb.broadcast(left, right).explain(),
-        "witness": lambda: sb.broadcast(left, right).witness(),
-        "counterexample": lambda: sb.broadcast(left, right).counterexample(),
-        "guard": lambda: sb.broadcast(left, right).to_python(),
-        "compare": lambda: sb.compare(left, right).explain(),
-        "cases": lambda: sb.broadcast(left, right).cases(),
-        "solve": lambda: sb.solve(left, right, out=shape(rng, 3, 0)),
-        "implies": lambda: sb.Condition(first).implies(second),
-        "equivalent": lambda: sb.Condition(first).equivalent(second),
-        "verdict": lambda: sb.Condition(first).verdict(),
-        "simplified": lambda: str(sb.Condition(first).simplified()),
+def _guard_faults(
+    guard: Callable[..., bool], at: Callable[[Mapping[str, int]], bool], where: Iterable[Mapping[str, int]]
+) -> Iterator[str]:
+    names = re.findall(r"\b[A-Z]\b", str(getattr(guard, "names", "")))
+    for sizes in where if names else ():
+        if guard({n: sizes[n] for n in names}) is not at(sizes):
+            yield f"the guard is wrong at {sizes}"
+
+
+def of_conditions(rng: random.Random) -> Question:
+    """Return a question about conditions."""
+    depth = rng.randint(1, 3)
+    first, second = condition(rng, rng.randint(1, 6), depth), condition(rng, rng.randint(1, 3), depth)
+    given = assumptions(rng)
+
+    def allowed() -> list[dict[str, int]]:
+        return [p for p in points(len(first)) if all(holds(g, p) for g in given)]
+
+    def ways(found: bool, holding: str, failing: str) -> Iterator[str]:
+        for p in allowed():
+            if found and holds(holding, p) and not holds(failing, p):
+                yield f"said to follow, but not at {p}"
+
+    def same(found: Any) -> Iterator[str]:
+        yield from (f"simplified wrongly at {p}" for p in allowed() if found.holds(_of(found, p)) != holds(first, p))
+
+    asks: dict[str, tuple[Callable[[], Any], Callable[[Any], Iterable[str]]]] = {
+        "implies": (lambda: sb.Condition(first).implies(second, given), lambda f: ways(f, first, second)),
+        "equivalent": (
+            lambda: sb.Condition(first).equivalent(second, given),
+            lambda f: [*ways(f, first, second), *ways(f, second, first)],
+        ),
+        "counterexample": (
+            lambda: sb.Condition(first).counterexample(second, given),
+            lambda f: [*ways(f is None, first, second), *_counter_faults(f, first, second)],
+        ),
+        "verdict": (
+            lambda: sb.Condition(first).verdict(given),
+            lambda f: verdict_faults(f.value, lambda p: holds(first, p), allowed()),
+        ),
+        "simplified": (lambda: sb.Condition(first).simplified(given), same),
+        "to_mlir": (lambda: sb.Condition(first).to_mlir(), lambda _: ()),
     }
     name = rng.choice(list(asks))
-    about = (left, right)
-    if name in ("implies", "equivalent", "verdict", "simplified"):
-        about = (first, second)
-    return Question(f"{name} of {about}", asks[name])
+    return Question(f"{name} of {first!r}, {second!r} assuming {given}", *asks[name])
 
 
-def measured(question: Question) -> Measured:
-    """Return what a question took of CPU and effort."""
-    start = time.process_time()
-    with effort.call() as counter:
+def _of(found: Any, sizes: Mapping[str, int]) -> dict[str, int]:
+    return {str(s): sizes[str(s)] for s in found.symbols}
+
+
+def _counter_faults(found: Any, first: str, second: str) -> Iterator[str]:
+    sizes = None if found is None else {**dict.fromkeys(NAMES, 1), **found}
+    if sizes is not None and (not holds(first, sizes) or holds(second, sizes)):
+        yield f"the counterexample is wrong: {found}"
+
+
+# Programs.
+
+Step = tuple[str, tuple[Any, ...]]
+"""A method and its arguments, in which a number is the place of an earlier output."""
+
+
+def steps(rng: random.Random, count: int) -> Iterator[Callable[[int], Step]]:
+    """Yield operations, each as a function of how many outputs there are."""
+    for _ in range(count):
+        kind = rng.randrange(11)
+        depth = rng.choice((1, 1, 2))
+        pick, other = rng.random(), rng.random()
+        texts = shape(rng, rng.randint(1, 3), depth), shape(rng, 2, depth)
+        target = [term(rng, 1), term(rng, 1), -1] if rng.random() < 0.5 else [rng.choice(NAMES), -1]
+        asked = condition(rng, rng.randint(1, 2))
+
+        def step(outputs: int, fixed: tuple[Any, ...] = (kind, pick, other, texts, target, asked)) -> Step:
+            kind, pick, other, texts, target, asked = fixed
+            first, second = int(pick * outputs), int(other * outputs)
+            made: list[Step] = [
+                ("broadcast", (first, second)),
+                ("broadcast", (first, texts[0])),
+                ("broadcast", (first, texts[0])),
+                ("matmul", (first, texts[1])),
+                ("reshape", (first, target)),
+                ("reshape", (first, target)),
+                ("split", (first, 2, -1)),
+                ("require", (asked,)),
+                ("concat", ([first, second], -1)),
+                ("reduce", (first,)),
+                ("unsqueeze", (first, 0)),
+            ]
+            return made[kind]
+
+        yield step
+
+
+def applied(env: sb.ShapeEnv, step: Step, outputs: list[Any], at: Mapping[str, int] | None = None) -> Any:
+    """Record a step, with names put in where sizes are given."""
+    name, args = step
+
+    def meant(arg: Any) -> Any:
+        return put(arg, at) if isinstance(arg, str) and at is not None else arg
+
+    if name == "require":
+        (text,) = args
+        return env.require(text) if at is None else env.require(holds(text, at) or "0 == 1")
+    if name == "concat":
+        return env.concat([outputs[n] for n in args[0]], args[1])
+    if name == "reshape":
+        return env.reshape(outputs[args[0]], [meant(t) for t in args[1]])
+    first, *rest = args
+    rest = [outputs[a] if name == "broadcast" and isinstance(a, int) else meant(a) for a in rest]
+    found = getattr(env, name)(outputs[first], *rest)
+    return found[0] if name == "split" else found
+
+
+def put(text: str, sizes: Mapping[str, int]) -> str:
+    """Return text with numbers for names."""
+    return re.sub(r"\b[A-Z]\b", lambda m: str(sizes[m[0]]), text)
+
+
+class Recorded(NamedTuple):
+    """A program, what was recorded and refused, and what it started from."""
+
+    env: sb.ShapeEnv
+    start: tuple[str, ...]
+    log: list[tuple[Step, bool]]
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """Return whether it is valid at some sizes: by the same operations on numbers."""
+        return next(self.faults(sizes), "") == ""
+
+    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Yield where an operation does otherwise on numbers: ends after the first that is refused there."""
+        env = sb.ShapeEnv()
         try:
-            answer = str(question.ask())
-        except sb.SymbcastError as error:
-            answer = f"{type(error).__name__}: {error}"
-    return Measured(time.process_time() - start, counter.used, answer, question.text)
+            outputs = [env.broadcast(put(text, sizes)) for text in self.start]
+        except sb.SymbcastError:
+            yield "start"
+            return
+        for step, is_recorded in self.log:
+            try:
+                found = applied(env, step, outputs, sizes)
+            except sb.SymbcastError:
+                if is_recorded:
+                    yield "refused"
+                    return
+                continue
+            if not is_recorded:
+                yield f"WRONG: {step} was refused, but works at {sizes}"
+            elif found is not None:
+                outputs.append(found)
 
 
-def of_program(rng: random.Random) -> list[Measured]:
-    """Return what each operation of a program took, and a question about it."""
-    env = sb.ShapeEnv()
-    values: list[Any] = [shape(rng, 3), shape(rng, 2)]
-    found: list[Measured] = []
-    for _ in range(rng.choice((5, 10, 20, 60))):
-        text = f"operation after {[str(op) for op in env.operations]}"
-        found.append(measured(Question(text, lambda: operation(rng, env, values))))
-    return [*found, measured(asked(rng, env))]
+def of_program(rng: random.Random, budget: float | None) -> Iterator[Question]:
+    """Yield each operation of a program as a question, and questions about the whole."""
+    env = sb.ShapeEnv(assume=[], budget=budget)
+    start = (shape(rng, 3), shape(rng, 2))
+    outputs: list[Any] = [env.broadcast(text) for text in start]
+    recorded = Recorded(env, start, [])
+
+    def record(step: Step) -> None:
+        try:
+            found = applied(env, step, outputs)
+        except (sb.IncompatibleProgramError, sb.UndecidedError):
+            recorded.log.append((step, False))
+            raise
+        recorded.log.append((step, True))
+        if found is not None:
+            outputs.append(found)
+
+    for step in steps(rng, rng.choice((5, 10, 20, 40, 60))):
+        made = step(len(outputs))
+        yield Question(f"{made} after {[s for s, kept in recorded.log if kept]}", lambda made=made: record(made))
+    for name in rng.sample(list(_asked(env, "", recorded)), 5):
+        given = relation(rng)
+        yield Question(f"{name} {given} of {start}, {recorded.log}", *_asked(env, given, recorded)[name])
+
+
+def _asked(
+    env: sb.ShapeEnv, given: str, recorded: Recorded
+) -> dict[str, tuple[Callable[[], Any], Callable[[Any], Iterable[str]]]]:
+    some = list(points(1, 6))
+
+    def refusals(_: Any) -> Iterator[str]:
+        for sizes in some:
+            yield from (f for f in recorded.faults(sizes) if f.startswith("WRONG"))
+
+    def implied(found: Any) -> Iterator[str]:
+        yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.holds(p))
+
+    return {
+        "verdict": (
+            lambda: env.verdict,
+            lambda v: [*verdict_faults(v.value, recorded.holds, some), *refusals(v)],
+        ),
+        "clauses": (lambda: env.clauses, lambda _: ()),
+        "witness": (env.witness, lambda w: evidence_faults(w, True, recorded.holds)),
+        "counterexample": (env.counterexample, lambda w: evidence_faults(w, False, recorded.holds)),
+        "explain": (env.explain, refusals),
+        "to_python": (env.to_python, lambda _: ()),
+        "requirements": (env.requirements, lambda _: ()),
+        "findings": (env.findings, lambda _: ()),
+        "report": (env.report, lambda _: ()),
+        "data": (env.to_dict, lambda _: ()),
+        "cases": (lambda: env.cases(limit=20).explain(), lambda _: ()),
+        "conflict": (lambda: env.conflict, lambda _: ()),
+        "proves": (lambda: env.proves(given), implied),
+    }
+
+
+# The search.
+
+
+def measured(question: Question) -> tuple[Measured, list[str]]:
+    """Return what a question took of CPU and effort, and what is wrong with the answer."""
+    Watched.made.clear()
+    start, began = time.process_time(), time.monotonic()
+    found, said = None, ""
+    try:
+        found = question.ask()
+        said = str(found)
+    except sb.SymbcastError as error:
+        said = f"{type(error).__name__}: {error}"
+    took, wall = time.process_time() - start, time.monotonic() - began
+    units = sum(counter.used for counter in Watched.made)
+    faults = [] if "Error:" in said[:40] else list(itertools.islice(question.faults(found), 3))
+    return Measured(took, wall, units, said, question.text), faults
 
 
 def outcome(found: Measured) -> str:
     """Return what kind of answer a question got."""
-    if found.answer.startswith("UndecidedError") or "UNKNOWN" in found.answer.upper()[:20]:
+    if found.answer.startswith("UndecidedError") or "UNKNOWN" in found.answer.upper()[:80]:
         return "undecided"
-    return found.answer.split(":")[0] if "Error:" in found.answer else "answered"
+    return found.answer.split(":")[0] if "Error:" in found.answer[:40] else "answered"
 
 
-def main(count: int, seed: int) -> None:
+def questions(count: int, seed: int, budget: float | None) -> Iterator[Question]:
+    """Yield questions: of a third each about shapes, conditions and programs."""
+    for place in range(count):
+        rng = random.Random(seed * 1_000_003 + place)
+        for question in asked_of(rng, place % 3, budget):
+            yield question._replace(text=f"#{place} {question.text}")
+
+
+def asked_of(rng: random.Random, kind: int, budget: float | None) -> Iterable[Question]:
+    """Return questions about shapes, conditions, or a program."""
+    return [of_shapes(rng)] if kind == 0 else [of_conditions(rng)] if kind == 1 else of_program(rng, budget)
+
+
+def main(count: int, seed: int, budget: float | None = None) -> None:
     """Ask questions, and print what they took."""
+    effort.Effort = Watched  # type: ignore[misc]
     found: list[Measured] = []
-    for number_ in range(count):
-        rng = random.Random(seed * 1_000_003 + number_)
-        if number_ % 2:
-            found += of_program(rng)
-        else:
-            found.append(measured(call(rng)))
+    for question in questions(count, seed, budget):
+        one, faults = measured(question)
+        found.append(one)
+        if one.seconds > SLOW / 2 or faults:
+            print(f"{one.seconds:6.2f} s {one.units:>10,} units  {one.answer[:80]!r}  {one.text}", flush=True)
+        for fault in faults:
+            print(f"WRONG {fault}: {one.text}", flush=True)
+        if budget is not None and one.wall > budget + 0.2:
+            print(f"OVER BUDGET {one.wall:.2f} s ({one.seconds:.2f} of CPU): {one.text}", flush=True)
     print(Counter(map(outcome, found)), f"{sum(m.seconds > SLOW for m in found)} of {len(found)} over {SLOW} s")
     print(f"most units {max(m.units for m in found):,}")
     for one in sorted(found, reverse=True)[:12]:
-        print(f"{one.seconds:6.2f} s {one.units:>10,} units  {one.answer[:60]!r}  {one.text[-300:]}")
+        print(f"{one.seconds:6.2f} s {one.units:>10,} units  {one.answer[:60]!r}  {one.text[:300]}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300, int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    given = sys.argv[1:]
+    main(
+        int(given[0]) if given else 300,
+        int(given[1]) if given[1:] else 1,
+        float(given[2]) if given[2:] else None,
+    )

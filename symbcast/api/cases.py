@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.questions.cases import Case, Division
+from symbcast.solver.budget import one_call
 
 if TYPE_CHECKING:
     from symbcast.program.certificate import Certificate
@@ -26,12 +27,14 @@ class Cases(Division):
     proved: the witness of case 2 lies in it
     """
 
+    @one_call
     def certify(self) -> Certificate:
         """Return what z3 proves of the cases: that no two overlap, and that they cover just what is asked."""
         from symbcast.questions.proof import certify
 
         return certify(self)
 
+    @one_call
     def to_python(self, name: str = "dispatch") -> str:
         """Return the source of a Python function that returns the number of the case that sizes lie in, or -1."""
         from symbcast.guards.dispatch import python_dispatch
@@ -39,6 +42,7 @@ class Cases(Division):
 
         return python_dispatch([c.formula for c in self], self.question.names, told(self), name)
 
+    @one_call
     def to_cpp(self, name: str = "dispatch") -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that returns the same."""
         from symbcast.guards.dispatch import cpp_dispatch
@@ -46,6 +50,7 @@ class Cases(Division):
 
         return cpp_dispatch([c.formula for c in self], self.question.names, told(self), name)
 
+    @one_call
     def to_dict(self) -> CasesData:
         """Return the cases as plain data for JSON, as `json_schema` describes it."""
         from symbcast.questions.case_texts import to_data
@@ -59,6 +64,7 @@ class Cases(Division):
 
         return json_schema("cases")
 
+    @one_call
     def explain(self) -> str:
         """Return the cases as a table: guard, output, strides and an example of each."""
         from symbcast.questions.case_texts import document
@@ -68,6 +74,7 @@ class Cases(Division):
 
     __str__ = explain
 
+    @one_call
     def _repr_html_(self) -> str:
         from symbcast.questions.case_texts import document
         from symbcast.show import html

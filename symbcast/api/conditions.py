@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symbcast.api.guards import Guards
 from symbcast.program.statement import Statement
+from symbcast.solver.budget import one_call
 
 
 class Condition(Statement, Guards):
@@ -23,11 +24,13 @@ class Condition(Statement, Guards):
 
     __slots__ = ()
 
+    @one_call
     def _repr_html_(self) -> str:
         from symbcast.show import html, values
 
         return html.render(values.condition_document(self.formula))
 
+    @one_call
     def _repr_latex_(self) -> str:
         from symbcast.show import latex, values
 

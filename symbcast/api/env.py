@@ -8,6 +8,7 @@ from symbcast.api.guards import Guards
 from symbcast.errors import ShapeTypeError
 from symbcast.operators.methods import ShapeFunctions
 from symbcast.program.refusals import BroadcastError, IncompatibleProgramError
+from symbcast.solver.budget import one_call
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -45,23 +46,27 @@ class ShapeEnv(ShapeFunctions, Guards):
     (Shape('(T,)'), Shape('(T, T)'))
     """
 
+    @one_call
     def explain(self) -> str:
         """Return the answer in words: each condition and where it comes from first, an example, a failure."""
         from symbcast.show import program, text
 
         return text.render(program.document(self))
 
+    @one_call
     def _repr_html_(self) -> str:
         from symbcast.show import html, program
         from symbcast.show.document import Room
 
         return html.render(program.document(self, Room.PAGE))
 
+    @one_call
     def _repr_latex_(self) -> str:
         from symbcast.show import latex, program
 
         return latex.render(program.document(self))
 
+    @one_call
     def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
         """Return the cases that the valid sizes divide into: see `Result.cases`.
 
@@ -83,6 +88,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
     # What follows from the whole.
 
+    @one_call
     def proves(self, relation: ConditionLike) -> bool:
         """Return whether a relation holds at all sizes at which the program is valid, under its assumptions.
 
@@ -97,6 +103,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
         return implies(self, relation)
 
+    @one_call
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
         """Return whether an operand of a broadcast is stretched on an axis of its output: always, never, or when.
 
@@ -130,6 +137,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
     # Findings: each conjunct of the condition with where it comes from, for tools.
 
+    @one_call
     def findings(self) -> tuple[Finding, ...]:
         """Return what the program requires, the operation first that requires first.
 
@@ -146,6 +154,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
         return findings_of(self)
 
+    @one_call
     def report(self, format: Format = "text", source: str = "") -> str:
         """Return the findings for those who show or gather them.
 
@@ -168,6 +177,7 @@ class ShapeEnv(ShapeFunctions, Guards):
 
     # Exchange.
 
+    @one_call
     def to_dict(self) -> ProgramData:
         """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
         from symbcast.exchange.programs import program_to_dict
@@ -192,6 +202,7 @@ class ShapeEnv(ShapeFunctions, Guards):
         return json_schema()
 
 
+@one_call
 def _words(error: BroadcastError) -> str:
     from symbcast.show import program, text
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from symbcast.solver.budget import one_call
+
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.guards import Guard
@@ -43,30 +45,35 @@ class Guards:
 
     __slots__ = ()
 
+    @one_call
     def guard(self: Guarded, *, with_assumptions: bool = False) -> Guard:
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``."""
         from symbcast.guards import python_guard
 
         return python_guard(self.guarded(with_assumptions), self.shown)
 
+    @one_call
     def to_python(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
         from symbcast.guards import python_source
 
         return python_source(self.guarded(with_assumptions), self.shown, name)
 
+    @one_call
     def to_cpp(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
         from symbcast.guards import cpp_source
 
         return cpp_source(self.guarded(with_assumptions), self.shown, name)
 
+    @one_call
     def to_smtlib(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
         from symbcast.guards import smtlib_source
 
         return smtlib_source(self.guarded(with_assumptions), self.shown, name)
 
+    @one_call
     def to_mlir(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
         from symbcast.guards import mlir_source

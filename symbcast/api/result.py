@@ -12,7 +12,7 @@ from symbcast.program.call import JOINS, NOTHING, ZERO, Call
 from symbcast.program.operands import plain_dims
 from symbcast.program.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
 from symbcast.shapes import Shape, ShapeLike, sizes_of
-from symbcast.solver.budget import check_budget
+from symbcast.solver.budget import asking, check_budget, limited, one_call
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -83,8 +83,10 @@ def broadcast(
             made._dims = tuple(dims)
             made._tier = JOINS
             return made
-    made = Result.asked(shapes, rule, attributes, assume, min_size)
-    made.budget = check_budget(budget)
+    seconds = check_budget(budget)
+    with limited(seconds):
+        made = Result.asked(shapes, rule, attributes, assume, min_size)
+    made.budget = seconds
     return made
 
 
@@ -119,12 +121,14 @@ class Result(Call, Guards):
             raise IncompatibleShapesError(self, bound.sizes)
         return sizes_of(result.shape)
 
+    @one_call
     def explain(self) -> str:
         """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
         from symbcast.show import call, text
 
         return text.render(call.document(self))
 
+    @one_call
     def require(self) -> Shape:
         """Return the output shape if the shapes always broadcast.
 
@@ -140,6 +144,7 @@ class Result(Call, Guards):
             raise ConditionalBroadcastError(self)
         raise UndecidedError(self.reason)
 
+    @one_call
     def implies(self, relation: ConditionLike) -> bool:
         """Return whether a relation holds at all sizes at which the shapes broadcast, under the assumptions.
 
@@ -153,6 +158,7 @@ class Result(Call, Guards):
 
         return implies(self, relation)
 
+    @one_call
     def expands(self, operand: int | str, axis: int) -> Expansion:
         """Return whether an operand is stretched on an axis of the output: always, never, or when.
 
@@ -173,6 +179,7 @@ class Result(Call, Guards):
         place = Place.of(self.rule, [s.rank for s in self.laid], operand, axis, self.open_axes)
         return expansion_at(self, place)
 
+    @one_call
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
         """Return a StableHLO module whose function broadcasts operands to the output shape.
 
@@ -188,6 +195,7 @@ class Result(Call, Guards):
             raise IncompatibleShapesError(self)
         return stablehlo_source(self, name, element_type)
 
+    @one_call
     def certify(self) -> Certificate:
         """Return what z3 says of the answer: whether condition, output and conflict agree with the raw constraints."""
         if self._certificate is None:
@@ -197,6 +205,7 @@ class Result(Call, Guards):
         return self._certificate
 
     @property
+    @one_call
     def surprises(self) -> tuple[Surprise, ...]:
         """What the broadcast does at valid sizes that was surely not meant.
 
@@ -210,6 +219,7 @@ class Result(Call, Guards):
 
         return surprises(self)
 
+    @one_call
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
         """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
 
@@ -225,6 +235,7 @@ class Result(Call, Guards):
 
         return repairs(self, limit)
 
+    @one_call
     def cases(self, limit: int | None = None) -> Cases:
         """Return the cases that the valid sizes divide into, under the assumptions.
 
@@ -245,23 +256,27 @@ class Result(Call, Guards):
 
         return cases_of_call(Cases, self, Condition(self), limit)
 
+    @one_call
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""
         from symbcast.exchange.answers import result_to_dict
 
         return result_to_dict(self)
 
+    @one_call
     def __repr__(self) -> str:
         from symbcast.show.call import summary
 
         return f"<Result {summary(self)}>"
 
+    @one_call
     def _repr_html_(self) -> str:
         from symbcast.show import call, html
         from symbcast.show.document import Room
 
         return html.render(call.document(self, Room.PAGE))
 
+    @one_call
     def _repr_latex_(self) -> str:
         from symbcast.show import call, latex
 
@@ -276,7 +291,8 @@ def _words(error: BroadcastError) -> str:
 
     if error.result is None:
         return ""
-    return text.message(call.headline(cast("Result", error.result), error.binding))
+    with asking(error.result):
+        return text.message(call.headline(cast("Result", error.result), error.binding))
 
 
 def _shape_html(dims: Sequence[Dim]) -> str:

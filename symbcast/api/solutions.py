@@ -11,7 +11,7 @@ from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 from symbcast.program.call import Call
 from symbcast.questions.output_rule import WithOutput
 from symbcast.shapes import Shape, ShapeLike, is_open, shape, shape_of
-from symbcast.solver.budget import check_budget
+from symbcast.solver.budget import check_budget, limited, one_call
 from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -62,12 +62,14 @@ class Solution:
         """Return the smallest sizes that give the output, as `Result.witness` orders them; None where none do."""
         return self._call.witness()
 
+    @one_call
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
         """Return the operands at the example; None where there is none."""
         from symbcast.questions.solution_texts import example_shapes
 
         return example_shapes(self._call)
 
+    @one_call
     def document(self, room: Room | None = None) -> Document:
         """Return what `explain` says as a document, for those who render it."""
         from symbcast.questions.solution_texts import document
@@ -83,6 +85,7 @@ class Solution:
 
     __str__ = explain
 
+    @one_call
     def to_dict(self) -> SolutionData:
         """Return the answer as plain data for JSON, as `json_schema` describes it."""
         from symbcast.questions.solution_texts import to_data
@@ -105,6 +108,7 @@ class Solution:
     def __bool__(self) -> NoReturn:
         raise TypeError("a solution has no truth value: compare its .verdict")
 
+    @one_call
     def __repr__(self) -> str:
         said = str(self.condition) if self.verdict is not Verdict.UNKNOWN else f"unknown ({self.reason})"
         return f"<Solution {said}>"
@@ -139,11 +143,14 @@ def solve(
     <Verdict.NEVER: 'never'>
     """
     made = WithOutput(find_rule(rule, attributes), len(shapes))
-    call = Call.asked([*shapes, out], made, {}, assume, min_size)
-    call.budget = check_budget(budget)
+    seconds = check_budget(budget)
+    with limited(seconds):
+        call = Call.asked([*shapes, out], made, {}, assume, min_size)
+    call.budget = seconds
     return Solution(call)
 
 
+@one_call
 def broadcastable_to(
     target: ShapeLike,
     rule: str | Rule = "numpy",

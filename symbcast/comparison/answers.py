@@ -13,6 +13,7 @@ from symbcast.comparison.question import Question
 from symbcast.errors import RuleArgumentError
 from symbcast.explanation.names import Namer, rule_text
 from symbcast.logic.formulas import FALSE, Formula, all_of, clauses
+from symbcast.solver.budget import answered
 from symbcast.verdicts import Verdict
 
 
@@ -39,7 +40,7 @@ class RuleAnswer:
         """Whether it accepts the shapes always, sometimes or never."""
         return Verdict.NEVER if self.result is None else self.result.verdict
 
-    @cached_property
+    @answered
     def condition(self) -> Condition:
         """At which sizes it accepts them."""
         return self.question.condition(FALSE) if self.result is None else Condition(self.result)

@@ -15,6 +15,7 @@ from symbcast.comparison.regions import Regions
 from symbcast.comparison.rule_texts import read_rule
 from symbcast.errors import ShapeTypeError
 from symbcast.shapes import Shape
+from symbcast.solver.budget import answered, one_call
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
@@ -59,7 +60,7 @@ class Compared:
         """Every two of the rules, in their order."""
         return tuple(Pair(self._regions, a, b) for a, b in combinations(self.answers, 2))
 
-    @cached_property
+    @answered
     def groups(self) -> tuple[tuple[RuleAnswer, ...], ...]:
         """The rules that say the same of these shapes, together."""
         found: list[list[RuleAnswer]] = []
@@ -72,6 +73,7 @@ class Compared:
                 group.append(answer)
         return tuple(map(tuple, found))
 
+    @one_call
     def pair(self, first: str | Rule, second: str | Rule) -> Pair:
         """Return two of the rules, given as they were given or by name, against each other.
 

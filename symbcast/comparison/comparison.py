@@ -16,8 +16,10 @@ from symbcast.errors import ShapeTypeError
 from symbcast.program.assumptions import Assumptions
 from symbcast.shapes import ShapeLike
 from symbcast.show import html, text
+from symbcast.solver.budget import one_call
 
 
+@one_call
 def compare(
     *shapes: ShapeLike, rules: Iterable[str | Rule] = (), assume: Assumptions = (), min_size: int = 0
 ) -> Comparison:
@@ -53,10 +55,12 @@ class Comparison(Compared):
     It has no truth value: ask its ``pairs`` for their ``order``.
     """
 
+    @one_call
     def explain(self) -> str:
         """Return the comparison in words: what each rule says, and of rules that differ where and how."""
         return text.render(document(self))
 
+    @one_call
     def to_dict(self) -> ComparisonData:
         """Return the comparison as data for JSON, as `json_schema` describes it."""
         return comparison_to_dict(self)
@@ -72,5 +76,6 @@ class Comparison(Compared):
     def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: ask its .pairs for their .order")
 
+    @one_call
     def _repr_html_(self) -> str:
         return html.render(document(self))

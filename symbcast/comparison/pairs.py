@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 
 from symbcast.comparison.answers import RuleAnswer
 from symbcast.comparison.outcomes import Way
 from symbcast.comparison.regions import Region, Regions
+from symbcast.solver.budget import answered
 
 
 class Order(Enum):
@@ -43,7 +43,7 @@ class Pair:
         self.only_first = found[Way.ONLY_FIRST]
         self.only_second = found[Way.ONLY_SECOND]
 
-    @cached_property
+    @answered
     def order(self) -> Order:
         """Whether the rules say the same here, or one refines the other: all that it accepts, the other does alike."""
         if self._is_one_law:

@@ -13,6 +13,7 @@ from symbcast.comparison.outcomes import Example, Outcomes, Standing, Way, moved
 from symbcast.comparison.question import Question
 from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, different, equal, negate
 from symbcast.solver.alternatives import OneOf
+from symbcast.solver.budget import answered, once
 from symbcast.solver.decision import Decision
 from symbcast.solver.simplification import simplified
 from symbcast.verdicts import Verdict
@@ -20,6 +21,7 @@ from symbcast.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
+    from symbcast.effort import Kept
 
 
 class Region:
@@ -29,13 +31,13 @@ class Region:
         self._standings = standings
         self._way = way
 
-    @cached_property
+    @answered
     def is_empty(self) -> bool | None:
         """Whether there are no such sizes; None where that was not decided."""
         met = self._standings.met
         return self._sizes.is_empty if met is None else not met.counts[self._way]
 
-    @cached_property
+    @answered
     def verdict(self) -> Verdict:
         """Whether all sizes are such, some, or none; unknown where that was not decided."""
         met = self._standings.met
@@ -44,7 +46,7 @@ class Region:
         count = met.counts[self._way]
         return Verdict.ALWAYS if count == met.total > 0 else Verdict.SOMETIMES if count else Verdict.NEVER
 
-    @cached_property
+    @answered
     def condition(self) -> Condition:
         """At which sizes it is so, under the assumptions."""
         question = self._standings.question
@@ -56,7 +58,7 @@ class Region:
         common, alternatives = self._standings.parts(self._way)
         return question.condition(simplified(all_of((*common, any_of(alternatives))), question.scope.knowledge))
 
-    @cached_property
+    @answered
     def example(self) -> Example | None:
         """The smallest such sizes, with the shapes and the outputs there; None where there are none, or none found."""
         standings = self._standings
@@ -87,7 +89,7 @@ class Regions:
         self._question = question
         self._outcomes = Outcomes(question, answers)
         self._found: dict[tuple[int, int], dict[Way, Region]] = {}
-        self._decided: dict[tuple[Formula, ...], Decision] = {}
+        self._decided: dict[tuple[Formula, ...], Kept[Decision] | None] = {}
 
     def are_one_law(self, first: RuleAnswer, second: RuleAnswer) -> bool:
         """Return whether two rules ask and give the same."""
@@ -104,9 +106,9 @@ class Regions:
     def decided(self, formulas: Sequence[Formula]) -> Decision:
         """Return what is decided of formulas under what is assumed."""
         key = tuple(formulas)
-        if key not in self._decided:
-            self._decided[key] = Decision(self._question.scope.knowledge, formulas)
-        return self._decided[key]
+        knowledge = self._question.scope.knowledge
+        found, self._decided[key] = once(self._decided.get(key), lambda: Decision(knowledge, formulas))
+        return found
 
 
 class Standings:

@@ -21,6 +21,7 @@ from symbcast.errors import ShapeTypeError
 from symbcast.explanation.names import rule_text
 from symbcast.shapes import Shape, shape_of
 from symbcast.show import html, text
+from symbcast.solver.budget import one_call
 
 HIGHEST = 8
 """Ranks above this are not asked about."""
@@ -47,6 +48,7 @@ class Relation(Related):
         return html.render(relation_document(self))
 
 
+@one_call
 def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
     """Return how two rules stand to each other on all pairs of shapes of at most some rank, of any sizes.
 

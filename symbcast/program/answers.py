@@ -15,6 +15,7 @@ from symbcast.program.operation import Op
 from symbcast.program.origins import Origins, clash, clashing_clauses
 from symbcast.program.premises import knowledge, own_set
 from symbcast.program.views import View
+from symbcast.solver.budget import once
 from symbcast.solver.counterexamples import breaking
 from symbcast.solver.decision import Decision
 from symbcast.solver.normal_form import flattened
@@ -23,6 +24,7 @@ from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
+    from symbcast.effort import Kept
     from symbcast.program.trace import Trace
 
 
@@ -52,11 +54,20 @@ class Answers:
         self.extent = extent(trace)
         self.view = View.of(trace)
         self.knowledge = self.view.knowledge
-        self.decision = Decision(self.knowledge, [FALSE] if trace.refused else self.view.seen(_in_order(trace)))
+        self._decision: Kept[Decision] | None = None
         self._conflict: tuple[Op, ...] | None = None
         self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
         self._requirements: tuple[Requirement, ...] | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that the answers rest on."""
+        found, self._decision = once(self._decision, self._decide)
+        return found
+
+    def _decide(self) -> Decision:
+        return Decision(self.knowledge, [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace)))
 
     @property
     def verdict(self) -> Verdict:

@@ -14,7 +14,7 @@ from symbcast.logic.formulas import FALSE, all_of, holds
 from symbcast.program.operands import plain_dims
 from symbcast.reasons import SIZE
 from symbcast.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
-from symbcast.solver.budget import asked
+from symbcast.solver.budget import asked, once, one_call
 from symbcast.solver.masks import Masks
 from symbcast.verdicts import Verdict
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from symbcast.algebra.symbols import Symbol
+    from symbcast.effort import Kept
     from symbcast.logic.formulas import Formula
     from symbcast.program.assumptions import Assumption, Assumptions
     from symbcast.program.expansion import Stretch, ValidSizes
@@ -59,7 +60,7 @@ class Call:
     _masks: Masks | None = None
     _output: Shape | None = None
     _emission: Emission | None = None
-    _decision: Decision | None = None
+    _decision: Kept[Decision] | None = None
     _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
     _laid_output: tuple[Dim, ...] | None = None
@@ -174,8 +175,7 @@ class Call:
             if output is not None:
                 self._output = shape_of([join(d) if isinstance(d, tuple) else d for d in output])
         elif self._tier == GENERAL:
-            if self.verdict is not Verdict.NEVER:
-                return self._collapse()
+            return self._collapse()
         else:
             sizes: Any = self._dims
             found = self.rule.concrete(sizes)
@@ -189,10 +189,13 @@ class Call:
         shape = self.shape
         return self._laid_output if self._open is not None or shape is None else shape.dims
 
+    @one_call
     def _collapse(self) -> bool:
         from symbcast.broadcasting.outputs import members_of
         from symbcast.solver.outputs import collapse
 
+        if self.verdict is Verdict.NEVER:
+            return False
         known = self._open
         if known is None:
             output = self.emission.output
@@ -291,13 +294,14 @@ class Call:
     @property
     def decision(self) -> Decision:
         """The decision that the answer rests on; for symbolic shapes only."""
-        if self._decision is None:
-            from symbcast.solver.decision import Decision
+        found, self._decision = once(self._decision, self._decide)
+        return found
 
-            assert self.scope is not None
-            requirements = [c.requirement for c in self.constraints]
-            self._decision = Decision(self.scope.knowledge, requirements)
-        return self._decision
+    def _decide(self) -> Decision:
+        from symbcast.solver.decision import Decision
+
+        assert self.scope is not None
+        return Decision(self.scope.knowledge, [c.requirement for c in self.constraints])
 
     @property
     def evidence_reason(self) -> str:
@@ -331,6 +335,7 @@ class Call:
             return self._named(self.masks.counterexample())
         return self._named(self._ask(lambda decision: decision.counterexample()))
 
+    @one_call
     def stretch(self, operand: int, axis: int) -> Stretch:
         """Return where an operand is stretched on an output axis; only of shapes that can broadcast."""
         return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
@@ -346,6 +351,7 @@ class Call:
         return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
 
     @property
+    @one_call
     def conflict(self) -> tuple[Constraint, ...]:
         """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
         if self._conflict is None:

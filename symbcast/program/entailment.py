@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from symbcast.algebra.sequences import beside, sequences_of
 from symbcast.algebra.symbols import Symbol, Unknown
@@ -16,36 +16,32 @@ from symbcast.program.condition_sizes import ConditionSizes, Formulas, Refutatio
 from symbcast.program.premises import assumed, knowledge
 from symbcast.program.program import Program
 from symbcast.program.statement import ConditionLike, Statement, named_sizes
-from symbcast.solver.budget import asked
+from symbcast.solver.budget import asking, one_call
 from symbcast.solver.decision import Decision
 from symbcast.solver.normal_form import put_in
-
-T = TypeVar("T")
 
 Answer: TypeAlias = Call | Program
 Names: TypeAlias = Mapping[Symbol, Symbol]
 """What each size of an answer is called in a question about several answers."""
 
 
+@one_call
 def implies(answer: Answer, relation: ConditionLike) -> bool:
     """Return whether a relation holds at all sizes at which an answer is valid under its assumptions.
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-    return _within(answer, lambda: _beyond(answer, relation)[0].is_impossible)
+    return _beyond(answer, relation)[0].is_impossible
 
 
+@one_call
 def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
     """Return the smallest valid sizes of an answer at which a relation does not hold; None where there are none.
 
     Raises `UndecidedError` where that is beyond the limits.
     """
-
-    def found() -> dict[str, int] | None:
-        refutation, names = _beyond(answer, relation)
-        return refutation.witness(names)
-
-    return _within(answer, found)
+    refutation, names = _beyond(answer, relation)
+    return refutation.witness(names)
 
 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
@@ -54,6 +50,7 @@ def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mappin
     return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
 
 
+@one_call
 def equivalent(first: Answer, second: Answer) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
@@ -68,7 +65,8 @@ def equivalent(first: Answer, second: Answer) -> bool:
         if not isinstance(answer, (Call, Program)):
             hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
             raise ShapeTypeError(answer, "an answer", hint)
-    return _within(first, lambda: _within(second, lambda: _equivalent(first, second)))
+    with asking(second):
+        return _equivalent(first, second)
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:
@@ -136,8 +134,3 @@ def _known(answer: Answer) -> list[Statement]:
 
 def _put(formula: Formula, names: Names) -> Formula:
     return put_in(formula, {s: n for s, n in names.items() if s is not n})
-
-
-def _within(answer: Answer, question: Callable[[], T]) -> T:
-    """Return the answer to a question, in the seconds that its subject gives each question."""
-    return asked(answer.budget, question, lambda _: None)

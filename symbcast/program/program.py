@@ -344,6 +344,11 @@ class Program:
         """How many seconds each question may take; None where no clock decides."""
         return self._recording.budget
 
+    @property
+    def length(self) -> int:
+        """How many operations there are, assumptions too."""
+        return len(self._recording.ops)
+
     def __repr__(self) -> str:
         count = sum(op.kind != "assume" for op in self._recording.ops)
         sizes = len(spoken_of(self.shown))

@@ -7,7 +7,7 @@ program is what it was before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
@@ -26,7 +26,7 @@ from symbcast.program.plain import Plain, PlainAnswers
 from symbcast.program.refusals import IncompatibleProgramError
 from symbcast.program.trace import Trace
 from symbcast.shapes import Shape, any_shape_of, shape_of
-from symbcast.solver.budget import asked, within
+from symbcast.solver.budget import asked, limited
 from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Recording:
         trace = self.trace
         mark, length = trace.names.mark(), len(trace.ops)
         try:
-            with counted_call(), nullcontext() if self.budget is None else within(self.budget):
+            with counted_call(), limited(self.budget):
                 yield trace
         except BaseException as error:
             trace.names.undo(mark)

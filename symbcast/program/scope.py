@@ -15,6 +15,7 @@ from symbcast.program.links import check_links
 from symbcast.program.names import Names
 from symbcast.program.premises import knowledge
 from symbcast.shapes import Shape
+from symbcast.solver.budget import one_call
 from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Scope:
         return found
 
     @classmethod
+    @one_call
     def asked(
         cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
     ) -> Self:

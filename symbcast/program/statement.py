@@ -19,6 +19,7 @@ from symbcast.program.premises import assumed
 from symbcast.program.program import Program
 from symbcast.program.scope import Scope
 from symbcast.shapes import shape_of
+from symbcast.solver.budget import one_call
 from symbcast.solver.compiler import predicate
 from symbcast.solver.normal_form import put_in, symbols_in
 from symbcast.solver.simplification import simplified
@@ -165,10 +166,12 @@ class Statement:
         """Return another condition about the sizes of the same question."""
         return self._with(formula)
 
+    @one_call
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._sizes([self.formula], assume, min_size).verdict(self.formula)
 
+    @one_call
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
@@ -176,6 +179,7 @@ class Statement:
         """
         return self.beyond(other, assume, min_size)[0].is_impossible
 
+    @one_call
     def counterexample(
         self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
     ) -> dict[str, int] | None:
@@ -204,11 +208,13 @@ class Statement:
         sizes = both._sizes(said, assume, min_size, min_axis, asked)
         return Refutation(sizes, ours.formula, theirs.formula), both.shown
 
+    @one_call
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether the two hold for the same sizes under the assumptions."""
         ours, theirs = self._together(other)
         return ours.implies(theirs, assume, min_size) and theirs.implies(ours, assume, min_size)
 
+    @one_call
     def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
         """Return an equivalent condition, under the assumptions, in which nothing is redundant.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, overload
 
@@ -17,6 +16,7 @@ from symbcast.program.program import Program
 from symbcast.program.statement import Statement
 from symbcast.questions.layouts import Broadcast, Layout, OpenBroadcast
 from symbcast.questions.partition import Partition, Parts
+from symbcast.solver.budget import answered, one_call
 from symbcast.solver.compiler import predicate
 from symbcast.solver.evaluation import AxisSizes, holds_at
 from symbcast.solver.normal_form import put_in, symbols_in
@@ -100,7 +100,12 @@ class Case:
         self.number = number
         self.hints = hints
 
-    @cached_property
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._question.subject.budget
+
+    @answered
     def guard(self) -> Statement:
         """What tells the case from the others, under the assumptions; nothing in it is redundant."""
         return self._question.statement(self.formula)
@@ -110,6 +115,7 @@ class Case:
         """The guard as a formula over the sizes of the question."""
         return all_of(self._parts.clauses)
 
+    @one_call
     def holds(self, sizes: Mapping[Symbol, int]) -> bool:
         """Return whether the guard holds at sizes that it speaks of."""
         if isinstance(sizes, AxisSizes):
@@ -117,7 +123,7 @@ class Case:
         symbols = tuple(symbols_in(self.formula))
         return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
 
-    @cached_property
+    @answered
     def layouts(self) -> tuple[Layout, ...]:
         """How each broadcast reads its operands, in order."""
         return tuple(b.layout(self._parts.resolve) for b in self._question.broadcasts)
@@ -142,6 +148,7 @@ class Case:
         """The output of each operation of a program by its name."""
         return {layout.name: layout.shape for layout in self.layouts}
 
+    @one_call
     def witness(self) -> dict[str, int]:
         """Return the smallest sizes of the case."""
         return self._question.named(self._parts.witness())
@@ -153,12 +160,14 @@ class Case:
     def __hash__(self) -> int:
         return hash((self.number, self.formula))
 
+    @one_call
     def _key(self) -> tuple[object, ...]:
         return self.number, self.hints, self.formula, self._question.names, self.layouts
 
     def __str__(self) -> str:
         return f"{self.guard}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.guard)
 
+    @one_call
     def __repr__(self) -> str:
         return f"<Case {self.number}: {self}>"
 
@@ -191,6 +200,11 @@ class Division(Sequence[Case]):
         return len(self._cases)
 
     @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self.question.subject.budget
+
+    @property
     def condition(self) -> Statement:
         """The condition under which all is valid."""
         return self.question.condition
@@ -202,6 +216,7 @@ class Division(Sequence[Case]):
             return self.question.statement(FALSE)
         return self.condition & ~self.question.statement(any_of(c.formula for c in self))
 
+    @one_call
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
         """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none.
 
@@ -220,6 +235,7 @@ class Division(Sequence[Case]):
     def __hash__(self) -> int:
         return hash((self.condition, self._cases))
 
+    @one_call
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"
         return f"<{type(self).__name__}: {len(self)}{more}>"

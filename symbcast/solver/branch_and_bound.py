@@ -35,6 +35,8 @@ FEW_STEPS = 1_500
 """The same where z3 is asked next: about what it takes to ask."""
 _STEP = 2
 """Units of effort for a step."""
+_SETUP = 100
+"""Units of effort for each conjunct before the search."""
 _PAIRWISE_UP_TO = 4
 _ROWS_AT_MOST = 200_000
 
@@ -58,6 +60,7 @@ class Smallest:
         self.symbols = tuple(symbols)
         self.steps = STEPS
         conjuncts = list(_flat(formulas))
+        charge(_SETUP * (1 + len(conjuncts)))
         self._places: dict[Any, int] = {s: n for n, s in enumerate(self.symbols)}
         self.domains, conjuncts = self._narrowed(domains, conjuncts)
         self.weights = [weights[s] for s in self.symbols]

@@ -12,20 +12,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-from symbcast.effort import CALL, OPERATIONS, REASON, Effort, Stage
+from symbcast.effort import CALL, OPERATIONS, REASON, Effort, Kept, Stage, worked_out
 from symbcast.effort import call as counted_call
 from symbcast.effort import share as effort_share
 from symbcast.errors import ShapeTypeError
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 DECIDED = 1_300_000
 """Units for whether something can hold; those below are for other parts of an answer."""
 REDUCED = 400_000
 EVIDENCE = 200_000
 """For evidence about up to 60 sizes; see `evidence_units`."""
+SAMPLED = 50_000
+"""For the smallest of the known samples, where evidence was not found."""
 SHORTENED = 500_000
 CONFLICT = 400_000
 REFUTED = 200_000
@@ -94,6 +98,11 @@ def within(seconds: float) -> Iterator[Budget]:
         _current.reset(token)
 
 
+def limited(seconds: float | None) -> AbstractContextManager[Budget | None]:
+    """Limit the time of a block where the caller gave a budget: see `within`."""
+    return nullcontext() if seconds is None else within(seconds)
+
+
 def current() -> Budget | None:
     """Return the budget in force, None where the caller gave none."""
     return _current.get()
@@ -138,7 +147,7 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     """
     with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
-        with nullcontext() if seconds is None else within(seconds) as budget:
+        with limited(seconds) as budget:
             found = question()
             why = reason()
         is_cut = counter.is_cut or (budget is not None and budget.spent)
@@ -146,3 +155,69 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     if is_cut:
         forget(why)
     return found
+
+
+@contextmanager
+def asking(subject: object) -> Iterator[Effort]:
+    """Count all that a block asks as one call about a subject, within the seconds that the subject gives a question.
+
+    A subject may have a ``budget`` in seconds, and a ``length``: how many operations it has.
+    """
+    seconds: float | None = getattr(subject, "budget", None)
+    with counted_call(getattr(subject, "length", 0)) as counter, limited(seconds):
+        yield counter
+
+
+def one_call(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a method of an answer, or a function of one, a single call: all that it asks shares one counter.
+
+    The first argument is the subject, as `asking` reads it.
+
+    >>> @one_call
+    ... def units(subject):
+    ...     from symbcast.effort import current
+    ...     return current().limit
+    >>> units(None)
+    2000000
+    """
+
+    @wraps(function)
+    def asked_once(*args: P.args, **kwargs: P.kwargs) -> T:
+        with asking(args[0] if args else None):
+            return function(*args, **kwargs)
+
+    return asked_once
+
+
+def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | None]:
+    """Return a value that is worked out once, and what to remember of it for the next call, which pays its cost.
+
+    What was cut short, by a clock or because others took the effort, is not remembered (None).
+    """
+    if known is not None and known.pay():
+        return known.value, known
+    found, is_whole = worked_out(work)
+    if is_whole and not was_stopped():
+        return found.value, found
+    return found.value, known
+
+
+class answered(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """A property that is a call of its own, and is worked out `once`."""
+
+    def __init__(self, work: Callable[[Any], T]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, subject: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, subject: object, owner: type) -> T: ...
+    def __get__(self, subject: object | None, owner: type) -> Self | T:
+        if subject is None:
+            return self
+        kept: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_answered", {})
+        with asking(subject):
+            value, kept[self._name] = once(kept.get(self._name), lambda: self._work(subject))
+        return value

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.effort import EffortSpentError
 from symbcast.logic.formulas import Formula, negate
+from symbcast.solver.budget import SAMPLED, evidence_units, share
 from symbcast.solver.components import least_size
 from symbcast.solver.evaluation import holds_at
 from symbcast.solver.evidence import Evidence
@@ -58,4 +60,9 @@ def _alone(
 def _smallest(knowledge: Knowledge, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
     """Return the smallest sizes of some symbols at which formulas hold, with what is assumed of these alone."""
     assumed = [f for f in knowledge.others if symbols_in(f).keys() <= set(symbols)]
-    return Evidence(Questions(symbols, knowledge.domains, assumed, formulas), knowledge.weights).satisfying(formulas)
+    try:
+        with share(evidence_units(len(symbols)) + SAMPLED):
+            questions = Questions(symbols, knowledge.domains, assumed, formulas)
+            return Evidence(questions, knowledge.weights).satisfying(formulas)
+    except EffortSpentError:
+        return None

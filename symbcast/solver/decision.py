@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.algebra.arithmetic import replaced
 from symbcast.algebra.terms import symbols_of
-from symbcast.effort import EffortSpentError
+from symbcast.effort import EffortSpentError, charge
 from symbcast.logic.formulas import FALSE, Formula
 from symbcast.solver.budget import DECIDED, reason, share
 from symbcast.solver.components import Alone, Part, Plain, Undecided, cost
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol
     from symbcast.algebra.terms import Dim
     from symbcast.solver.isomorphism import Likenesses
+
+
+_FORMULA = 100
+"""Units of effort for reading a constraint."""
 
 
 class Decision:
@@ -59,8 +63,9 @@ class Decision:
             self.parts = [Undecided(knowledge.domains, flattened([*knowledge.others, *given]), reason())]
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
 
-    def _decide(self, constraints: Iterable[Formula]) -> bool:
+    def _decide(self, constraints: Sequence[Formula]) -> bool:
         """Make the parts; return whether nothing can satisfy the constraints."""
+        charge(_FORMULA * (2 + len(constraints)))
         tied = self._take(constraints)
         if tied is None:
             # Nothing can hold; what is assumed still says which sizes there are to fail.

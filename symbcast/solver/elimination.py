@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BRANCHES_TRIED = 64
 MODULI = (2, 3, 4, 5, 7, 8, 9)
 _RESIDUES_TRIED = 800
-_BRANCH = 50
+_BRANCH = 250
 """Units of effort for a look at a branch; the size of its terms comes on top."""
 
 

@@ -13,7 +13,7 @@ from symbcast.solver import elimination
 from symbcast.solver import smallest as search
 from symbcast.solver.answer import Satisfiability
 from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest
-from symbcast.solver.budget import evidence_units, reason, share
+from symbcast.solver.budget import SAMPLED, evidence_units, reason, share
 from symbcast.solver.compiler import may_be_undefined
 from symbcast.solver.components import cost, least_size
 from symbcast.solver.evaluation import holds_at
@@ -88,8 +88,12 @@ class Evidence:
                 return self._searched(symbols, wanted)
         except EffortSpentError:
             self.reason = self.reason or reason()
-        known = self._sampled(symbols, wanted)
-        return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
+        try:
+            with share(SAMPLED):
+                known = self._sampled(symbols, wanted)
+                return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
+        except EffortSpentError:
+            return None
 
     def _searched(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> dict[Symbol, int] | None:
         try:

@@ -28,7 +28,9 @@ _FACTORS = 14
 _MONOMIALS = 80
 _LIMIT = 60_000
 """Units of z3 for one case, which is linear."""
-_CASE = 100
+_PRODUCT = 20
+"""Units of effort for each monomial of a product of two facts."""
+_CASE = 1_000
 """Units of effort for a look at a case."""
 
 
@@ -85,7 +87,7 @@ def refuted(branch: Iterable[Formula]) -> bool:
         if not ahead:
             return True
         case = ahead.pop()
-        charge(_CASE + sum(t.size for t in case.terms()))
+        charge(_CASE + 10 * sum(t.size for t in case.terms()))
         if case.is_plainly_impossible():
             continue
         cases = _split(case)
@@ -202,7 +204,7 @@ def _is_impossible(case: _Case) -> bool:
     products: list[Term] = []
     for left, right in combinations_with_replacement(factors, 2) if degree else ():
         found = left * right
-        charge(len(found.coefficients))
+        charge(_PRODUCT * (1 + len(found.coefficients)))
         news = [m for m in found.coefficients if len(m) > 1 and m not in known]
         is_near = any(m in wanted for m in found.coefficients)
         if is_near and max(map(len, found.coefficients)) <= degree and len(known) + len(news) <= _MONOMIALS:

@@ -22,7 +22,7 @@ _PAIRED_VALUES = 5
 _VARIED_UP_TO = 12
 """Of more symbols, points that differ in two places show little, and take long."""
 _FEW_POINTS = 16
-_TEST = 150
+_TEST = 400
 """Units of effort for what tests a formula; a point takes half a unit."""
 
 

@@ -40,10 +40,14 @@ SHORT_LIMIT = 100_000
 OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
 """No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
 _UNIT = 1
-"""Units of effort for a unit of z3, which takes 0.2 to 1 microseconds, with products more than without."""
-_SESSION = 3_000
+_UNIT_OF_PRODUCTS = 3
+"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 5 with products."""
+_SESSION = 4_000
 _CHECK = 300
 """Units of effort for a context, and for a check before it begins."""
+_OBJECT = 10
+"""Units of effort for an object of z3, which is made through its Python interface."""
+_OBJECTS_OF_OPERATION = 5
 _PAIRWISE_UP_TO = 4
 _CHOSEN_UP_TO = 3
 _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
@@ -61,6 +65,7 @@ class Translator:
         self.operations: dict[Operation, Any] = {}
         self.fresh = 0
         self.definitions: list[Any] = []
+        self.has_products = False
 
     def symbol(self, symbol: Symbol) -> Any:
         """Return a symbol: a z3 constant named by its number, or what the basis says."""
@@ -89,7 +94,9 @@ class Translator:
         return found
 
     def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
+        charge(_OBJECT * (1 + len(monomial)))
         factors = [self._operation(a) if isinstance(a, Operation) else self.symbol(a) for a in monomial]
+        self.has_products = self.has_products or len(factors) > 1
         if not factors:
             return self.number(coefficient)
         product = factors[0]
@@ -104,6 +111,7 @@ class Translator:
         return found
 
     def _new_operation(self, operation: Operation) -> Any:
+        charge(_OBJECT * _OBJECTS_OF_OPERATION * len(operation.args))
         if operation.kind in ("//", "%"):
             return self._division(operation)
         args = [self.term(a) for a in operation.args]
@@ -138,6 +146,7 @@ class Translator:
         return self._quotient(dividend, divisor)
 
     def _quotient(self, dividend: Term, divisor: Term) -> Any:
+        self.has_products = True
         above, by, quotient = self.term(dividend), self.term(divisor), self._fresh()
         rest = above - by * quotient
         positive = z3.And(rest >= 0, rest < by)
@@ -157,6 +166,7 @@ class Translator:
         return found
 
     def _formula(self, formula: Formula) -> Any:
+        charge(_OBJECT * (1 + len(formula.parts) if isinstance(formula, (AllOf, AnyOf)) else 3))
         match formula:
             case Comparison(operator, left, right):
                 return _COMPARED[operator](self.term(term(left)), self.term(term(right)))
@@ -307,16 +317,17 @@ class Session:
         """Check with at most what is left of the effort, and charge what z3 used of it."""
         counter = current_effort()
         allowed = self.limit
+        unit = _UNIT_OF_PRODUCTS if self.translator.has_products else _UNIT
         if counter is not None and not counter.is_call:
             counter.charge(_CHECK)
-            allowed = max(1, min(allowed, counter.left // _UNIT))
+            allowed = max(1, min(allowed, counter.left // unit))
         self.solver.set("rlimit", allowed)
         before = self._used
         answer = self.solver.check(*marks)
         end_if_cancelled()
         self._used = self._count()
         if counter is not None:
-            counter.left -= min(allowed, self._used - before) * _UNIT
+            counter.left -= min(allowed, self._used - before) * unit
         return answer
 
     def _count(self) -> int:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
 import symbcast as sb
 from symbcast import effort
+from symbcast.solver import budget
+
+LIMITS = ("decided", "reduced", "evidence", "conflict", "shortened", "refuted", "sampled")
 
 HARD = ("N*M*K + 3", "K*N + M*M + 7*N", "M*M*K + N")
 ONE_CHARGE = 100_000
@@ -62,13 +68,123 @@ def test_a_share_stops_at_its_limit_and_is_paid_once():
 
 
 def test_what_lacks_effort_in_one_call_is_found_in_the_next():
-    part = effort.Stage(50, lambda: "done", lambda: "open", lambda: None)
+    def work() -> str:
+        effort.charge(50)
+        return "done"
+
+    part = effort.Stage(50, work, lambda: "open", lambda: None)
     with effort.call() as counter:
         counter.left = 49
         assert part() == "open"
         assert counter.is_cut
     with effort.call():
         assert part() == "done"
+
+
+SHAPES = ("N*M, K", "K*N + 2, M//N")
+
+
+def program() -> sb.ShapeEnv:
+    env = sb.ShapeEnv()
+    env.reshape(env.broadcast(*SHAPES), ["K*N", -1])
+    env.require("M*N <= K*K + 3")
+    return env
+
+
+CALLS = {
+    "broadcast": lambda: sb.broadcast(*SHAPES, assume="N*M >= K"),
+    "shape": lambda: sb.broadcast(*SHAPES).shape,
+    "require": lambda: sb.broadcast(*SHAPES, assume="N == 1 and M == 1 and K == 2").require(),
+    "explain": lambda: sb.broadcast(*SHAPES).explain(),
+    "repr": lambda: repr(sb.broadcast(*SHAPES)),
+    "html": lambda: sb.broadcast(*SHAPES)._repr_html_(),
+    "to_dict": lambda: sb.broadcast(*SHAPES).to_dict(),
+    "conflict": lambda: sb.broadcast("N*N + 2, 3", "1 - N*0, 4").conflict,
+    "implies": lambda: sb.broadcast(*SHAPES).implies("N*M == K*N + 2 or N*M == 1"),
+    "equivalent": lambda: sb.equivalent(sb.broadcast(*SHAPES), sb.broadcast(*reversed(SHAPES))),
+    "expands": lambda: sb.broadcast(*SHAPES).expands(0, -1),
+    "repairs": lambda: sb.broadcast(*SHAPES).repairs(),
+    "surprises": lambda: sb.broadcast(*SHAPES).surprises,
+    "cases": lambda: sb.broadcast(*SHAPES).cases(),
+    "certify": lambda: sb.broadcast(*SHAPES).certify(),
+    "guard": lambda: sb.broadcast(*SHAPES).guard(),
+    "to_cpp": lambda: sb.broadcast(*SHAPES).to_cpp(),
+    "compare": lambda: sb.compare(*SHAPES, rules=["numpy", "none"]).explain(),
+    "groups": lambda: sb.compare(*SHAPES, rules=["numpy", "none"]).groups,
+    "region": lambda: sb.compare(*SHAPES, rules=["numpy", "none"]).pairs[0].only_first.condition,
+    "relation": lambda: sb.relation("numpy", "none", 1),
+    "solve": lambda: sb.solve(*SHAPES, out="N, M").explain(),
+    "broadcastable_to": lambda: sb.broadcastable_to("N*M, K"),
+    "verdict": lambda: sb.Condition("N*M == K").verdict(),
+    "condition implies": lambda: sb.Condition("N*M == K").implies("K == M*N"),
+    "condition equivalent": lambda: sb.Condition("N*M == K").equivalent("K == M*N"),
+    "condition counterexample": lambda: sb.Condition("N*M == K").counterexample("K*N == M"),
+    "simplified": lambda: sb.Condition("N*M == K and (N == 1 or M == K)").simplified(),
+}
+PROGRAM_CALLS = {
+    "verdict": lambda env: env.verdict,
+    "explain": lambda env: env.explain(),
+    "html": lambda env: env._repr_html_(),
+    "witness": lambda env: env.witness(),
+    "counterexample": lambda env: env.counterexample(),
+    "requirements": lambda env: env.requirements(),
+    "findings": lambda env: env.findings(),
+    "report": lambda env: env.report(),
+    "to_dict": lambda env: env.to_dict(),
+    "cases": lambda env: env.cases(),
+    "cases explain": lambda env: env.cases(limit=3).explain(),
+    "proves": lambda env: env.proves("N*M <= K*K + 3"),
+    "expands": lambda env: env.expands(0, 0, -1),
+    "guard": lambda env: env.guard(),
+}
+
+
+@pytest.fixture
+def opened(monkeypatch) -> list[effort.Effort]:
+    """Return a list of the counters that are opened while no other one is in force."""
+    found: list[effort.Effort] = []
+
+    class Noted(effort.Effort):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            if effort.current() is None:
+                found.append(self)
+
+    monkeypatch.setattr(effort, "Effort", Noted)
+    return found
+
+
+def assert_each_is_a_call(opened, most):
+    assert all(counter.is_call for counter in opened), "a part of an answer was worked out outside a call"
+    assert len(opened) <= most
+
+
+def number_of_calls(name):
+    """Return how many public calls there are in an entry of `CALLS`: the rules of a comparison are compared later."""
+    return 2 if name in ("compare", "region", "groups", "require", "solve", "broadcast", "equivalent") else 1
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_public_call_has_one_counter(opened, name):
+    with suppress(sb.UndecidedError):
+        CALLS[name]()
+    assert_each_is_a_call([c for c in opened if c.used], number_of_calls(name))
+
+
+@pytest.mark.parametrize("name", PROGRAM_CALLS)
+def test_a_question_about_a_program_has_one_counter(opened, name):
+    env = program()
+    opened.clear()
+    with suppress(sb.UndecidedError):
+        PROGRAM_CALLS[name](env)
+    assert_each_is_a_call([c for c in opened if c.used], 2 if name == "cases explain" else 1)
+
+
+def test_the_documented_limits_are_those_of_the_code():
+    text = (Path(sb.__file__).parent / "solver" / "README.md").read_text()
+    (paragraph,) = (part for part in text.split("\n\n") if part.startswith("**Effort**"))
+    for name, limit in [("call", effort.CALL), *((n, getattr(budget, n.upper())) for n in LIMITS)]:
+        assert f"{limit:,} ({name})" in paragraph, (name, limit)
 
 
 def test_evidence_says_where_it_is_the_smallest_found():
