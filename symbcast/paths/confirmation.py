@@ -83,13 +83,10 @@ class Limits(NamedTuple):
 class _Foreseen(NamedTuple):
     """What happens at the sizes of a path, or at those that violate one of its requirements."""
 
-    conditions: tuple[Condition, ...]
     outcome: int
     length: int
     """How many steps of the outcome lead here."""
     is_violated: bool = False
-    later: tuple[Condition, ...] = ()
-    """What the outcome asks after a violated requirement: where that holds, nothing but the requirement is violated."""
 
     def step(self, outcomes: Sequence[Outcome]) -> Step:
         return outcomes[self.outcome].steps[self.length]
@@ -155,15 +152,18 @@ class _Confirming:
         """The outcomes at whose sizes a call did what was foreseen; which of several it is, data decide."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, Condition] = {}
-        ends = [_Foreseen(self._conditions(o.steps), n, len(o.steps)) for n, o in enumerate(self.outcomes)]
+        self._steps = [o.steps for o in found.outcomes]
+        """The steps of each outcome as they were found; those of `outcomes` are cut where a call refutes them."""
+        ends = [_Foreseen(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
-        self._violated = list(self._requirements())
-        self._open = [self._conditions(a.steps) for a in found.pending]
-        self._open += [e.conditions for e in ends if self.outcomes[e.outcome].untraced is not None]
+        self._open = [a.steps for a in found.pending]
+        self._open += [o.steps for o in found.outcomes if o.untraced is not None]
 
     def confirmed(self) -> Exploration:
         for goal in self._goals():
-            if self._is_open(goal.foreseen) or not (goal.is_first or self._left > 0):
+            if not (goal.is_first or (self._left > 0 and self._points.effort > 0)):
+                break  # the first goals come first
+            if self._is_open(goal.foreseen):
                 continue
             at = self._near(goal)
             if goal.is_first:
@@ -185,46 +185,55 @@ class _Confirming:
 
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
-        yield from (_Goal(violated, {}) for violated in self._violated)
+        yield from (_Goal(violated, {}) for violated in self._requirements())
         for size in (0, 1):
             for end in self._ends:
                 yield from (_Goal(end, {s: size}) for s in self.names)
-            for violated in self._violated:
+            for violated in self._requirements():
                 yield from (_Goal(violated, {s: size}) for s in self.names)
 
     def _near(self, goal: _Goal) -> dict[Symbol, int] | None:
         """Return sizes to call at; for a requirement, such at which all else holds, if some are found."""
         foreseen, hand = goal.foreseen, self.outcomes[goal.foreseen.outcome].sizes
-        at = None
-        if foreseen.later:
-            at = self._points.near((*foreseen.conditions, *foreseen.later), goal.fixed, hand)
-        return at or self._points.near(foreseen.conditions, goal.fixed, hand)
+        conditions, at = self._conditions(foreseen), None
+        later = self._read_steps(self._steps[foreseen.outcome][foreseen.length + 1 :]) if foreseen.is_violated else []
+        if later:
+            at = self._points.near((*conditions, *later), goal.fixed, hand)
+        return at or self._points.near(conditions, goal.fixed, hand)
 
     def _requirements(self) -> Iterator[_Foreseen]:
         """Yield what violates a requirement, each once, but none that depends on data."""
-        seen = set()
+        nodes: dict[tuple[int, Formula], int] = {}
         for end in self._ends:
-            steps = self.outcomes[end.outcome].steps
-            for length, step in enumerate(steps):
-                key = tuple(s.formula for s in steps[: length + 1])
-                if step.kind == "require" and key not in seen:
-                    seen.add(key)
-                    violation = self._condition(negate(step.formula))
-                    if violation.symbols <= self.names.keys():
-                        before = (*self._conditions(steps[:length]), violation)
-                        later = self._conditions(steps[length + 1 :])[len(self._assumed) :]
-                        yield _Foreseen(before, end.outcome, length, True, later)
+            node = 0  # a node of the tree of all steps: paths that begin alike share requirements
+            for length, step in enumerate(self._steps[end.outcome]):
+                key = node, step.formula
+                is_new = key not in nodes
+                node = nodes.setdefault(key, len(nodes) + 1)
+                if is_new and self._can_violate(step):
+                    yield _Foreseen(end.outcome, length, True)
+
+    def _can_violate(self, step: Step) -> bool:
+        """Return whether a step is a requirement of the sizes of inputs alone."""
+        return step.kind == "require" and self._condition(step.formula).symbols <= self.names.keys()
 
     def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
         """Return the sizes that the path was run with, where all its conditions hold there."""
         hand = self.outcomes[foreseen.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
-        return at if all(holds_at(c.formula, at) for c in foreseen.conditions) else None
+        return at if all(holds_at(c.formula, at) for c in self._conditions(foreseen)) else None
 
-    def _conditions(self, steps: Sequence[Step]) -> tuple[Condition, ...]:
-        """Return what is assumed and what steps say of sizes; what they say of data is left out."""
+    def _conditions(self, foreseen: _Foreseen) -> list[Condition]:
+        """Return what is assumed and what leads to what was foreseen; what depends on data is left out."""
+        steps = self._steps[foreseen.outcome]
+        found = [*self._assumed, *self._read_steps(steps[: foreseen.length])]
+        if foreseen.is_violated:
+            found.append(self._condition(negate(steps[foreseen.length].formula)))
+        return found
+
+    def _read_steps(self, steps: Sequence[Step]) -> list[Condition]:
         read = [self._condition(s.formula) for s in steps]
-        return (*self._assumed, *(c for c in read if c.symbols <= self.names.keys()))
+        return [c for c in read if c.symbols <= self.names.keys()]
 
     def _condition(self, formula: Formula) -> Condition:
         if formula not in self._read:
@@ -272,10 +281,24 @@ class _Confirming:
         """Return all that may happen at some sizes, which data decide; None where some of that is not known."""
         if not self.found.data:
             return [foreseen]
-        if any(_hold_at(conditions, at) for conditions in self._open):
+        if any(self._broken(steps, at) is None for steps in self._open):
             return None
-        found = [f for f in (*self._ends, *self._violated) if _hold_at(f.conditions, at)]
+        found = []
+        for end in self._ends:
+            broken = self._broken(self._steps[end.outcome], at)
+            if broken is None:
+                found.append(end)
+            elif self._can_violate(self._steps[end.outcome][broken]):
+                found.append(_Foreseen(end.outcome, broken, True))
         return None if any(map(self._is_open, found)) else found
+
+    def _broken(self, steps: Sequence[Step], at: Sizes) -> int | None:
+        """Return the number of the first step that does not hold at some sizes; what depends on data may hold."""
+        for number, step in enumerate(steps):
+            condition = self._condition(step.formula)
+            if condition.symbols <= self.names.keys() and not holds_at(condition.formula, at):
+                return number
+        return None
 
     def _is_of_data(self, possible: Sequence[_Foreseen], real: Any) -> bool:
         """Return whether a call fails where a requirement on sizes that data decide may be violated."""
@@ -349,10 +372,6 @@ class _Confirming:
             was = self.calls.text(outcome.raw, at)
         sizes = sizes_text({name: at[s] for s, name in self.names.items()})
         return UntracedError(f"the function does otherwise when it is called: with {sizes} it {did}, not {was}", place)
-
-
-def _hold_at(conditions: Sequence[Condition], at: Sizes) -> bool:
-    return all(holds_at(c.formula, at) for c in conditions)
 
 
 def _is_like(found: BaseException, real: BaseException, is_doubtful: bool) -> bool:

@@ -99,8 +99,9 @@ class Path(Context):
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
-        if formula in self._known:
-            return self._known[formula]
+        settled = self._settled(formula)
+        if settled is not None:
+            return settled
         self._meet(formula)
         number = len(self.questions)
         if number < len(self._begun.questions):
@@ -186,9 +187,10 @@ class Path(Context):
         The sizes at which it does not hold are no path of their own, unless the code would catch the error.
         """
         formula = evaluated(formula)
-        if formula == TRUE or self._known.get(formula):
+        settled = self._settled(formula)
+        if formula == TRUE or settled:
             return
-        if formula == FALSE or self._known.get(formula) is False:
+        if formula == FALSE or settled is False:
             raise error(reason)
         if would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
@@ -229,6 +231,15 @@ class Path(Context):
         return tuple(d if isinstance(d, int) else self._facts.dim(d) for d in dims)
 
     # Facts.
+
+    def _settled(self, formula: Formula) -> bool | None:
+        """Return whether a formula holds; None where neither what is known nor sizes that are numbers say so."""
+        if formula not in self._known:
+            sizes = {s: self._facts.dim(s) for s in symbols_in(formula)}
+            if not sizes or not all(isinstance(size, int) for size in sizes.values()):
+                return None
+            self._known[formula] = holds_at(formula, sizes)
+        return self._known[formula]
 
     def _learn(self, formula: Formula) -> None:
         self._meet(formula)
