@@ -117,7 +117,11 @@ def astype(
 @method("view")
 def view(array: Any, dtype: Any = None, type: Any = None) -> SymbolicArray:
     """Return the same bytes read as another type, of which the last axis may have fewer or more."""
-    if dtype is None or (isinstance(dtype, type_of_types) and issubclass(dtype, np.ndarray)):
+    kinds = [k for k in (dtype, type) if isinstance(k, type_of_types) and issubclass(k, np.ndarray)]
+    for subclass in kinds:
+        if subclass is not np.ndarray:  # a matrix multiplies otherwise, a masked array has a mask
+            here().fail_to_trace(f"an array of the class {subclass.__name__} is not known")
+    if dtype is None or dtype in kinds:
         return array.same()  # type: ignore[no-any-return]
     path, kind, dims = here(), np.dtype(dtype), list(array.dims)
     old, new = array.dtype.itemsize, kind.itemsize

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from symbcast.arrays.dims import here
 from symbcast.arrays.integers import Span
 from symbcast.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
+from symbcast.paths.exploration import WITHOUT_DATA
 from symbcast.paths.places import called_by
 from symbcast.paths.size import sized
 
@@ -96,7 +98,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return SymbolicArray.namespace()
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, dtype: Any = None, **_: Any) -> Any:
+        if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
+            # f2py releases the type twice where a conversion fails, so a few refusals would deallocate NumPy's own.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
         name = called_by(sys._getframe(1))
         here().fail_to_trace(f"{name or 'a function'} is not known: it takes the data of an array")
 
@@ -313,3 +318,6 @@ def decided_by(found: Any, *values: Any) -> Any:
             if type(array) is SymbolicArray:
                 array.contents.is_data = False
     return found
+
+
+WITHOUT_DATA.add(SymbolicArray.__name__)

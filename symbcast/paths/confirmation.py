@@ -156,6 +156,10 @@ class _Confirming:
         """The steps of each outcome as they were found; those of `outcomes` are cut where a call refutes them."""
         ends = [_Foreseen(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
+        self._confirmed: set[tuple[Formula, ...]] = set()
+        """The requirements whose violation a call confirmed, by the formulas that lead to each and its own."""
+        self._refuted: set[int] = set()
+        """The outcomes that a call refuted at the sizes of the whole path."""
         self._open = [a.steps for a in found.pending]
         self._open += [o.steps for o in found.outcomes if o.untraced is not None]
 
@@ -176,6 +180,11 @@ class _Confirming:
         return replace(self.found, outcomes=self.outcomes)
 
     def _closed(self, outcome: Outcome, number: int) -> Outcome:
+        if number in self._refuted:
+            # The operation that was got wrong may have made requirements too.
+            steps = outcome.steps
+            kept = next((n for n in range(len(steps)) if self._is_doubtful(steps[: n + 1])), len(steps))
+            outcome = replace(outcome, steps=steps[:kept])
         if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
             untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
@@ -212,6 +221,10 @@ class _Confirming:
                 node = nodes.setdefault(key, len(nodes) + 1)
                 if is_new and self._can_violate(step):
                     yield _Foreseen(end.outcome, length, True)
+
+    def _is_doubtful(self, steps: Sequence[Step]) -> bool:
+        """Return whether the last step is a requirement that no call has confirmed."""
+        return steps[-1].kind == "require" and tuple(s.formula for s in steps) not in self._confirmed
 
     def _can_violate(self, step: Step) -> bool:
         """Return whether a step is a requirement of the sizes of inputs alone."""
@@ -274,6 +287,8 @@ class _Confirming:
                 break
         if has_agreed:
             self._met.update(f.outcome for f in possible if not f.is_violated)
+            violated = [self._steps[f.outcome][: f.length + 1] for f in possible if f.is_violated]
+            self._confirmed.update(tuple(s.formula for s in steps) for steps in violated)
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
 
@@ -332,6 +347,7 @@ class _Confirming:
             error = self._otherwise(foreseen, real, at)
             steps = self.outcomes[foreseen.outcome].steps
             if not foreseen.is_violated:
+                self._refuted.add(foreseen.outcome)
                 self._forget(foreseen.outcome, len(steps), error)
                 continue
             # Whatever else comes to this requirement is as doubtful.

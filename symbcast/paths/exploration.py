@@ -24,6 +24,8 @@ MAX_NUMBERS = 8
 
 UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
 """Errors that may come of sizes that are no numbers, and of arrays that have no data."""
+WITHOUT_DATA: set[str] = set()
+"""The names of classes that stand for values that compiled code reads; what defines one puts its name here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +145,11 @@ def _outcome(
     except BaseException as raised:  # a function may raise SystemExit, or a kind of its own
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
+        if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
+            # Compiled code refused what has no data. What it would do with data cannot be confirmed: it may not check
+            # sizes, and a call with other ones would write beyond an array.
+            untraced = UntracedError(f"compiled code takes no array without data: {type(raised).__name__}", place)
+            path.untraced = path.untraced or untraced
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None
     finally:

@@ -235,8 +235,9 @@ class Path(Context):
     def _settled(self, formula: Formula) -> bool | None:
         """Return whether a formula holds; None where neither what is known nor sizes that are numbers say so."""
         if formula not in self._known:
-            sizes = {s: self._facts.dim(s) for s in symbols_in(formula)}
-            if not sizes or not all(isinstance(size, int) for size in sizes.values()):
+            dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
+            sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
+            if not dims or len(sizes) < len(dims):
                 return None
             self._known[formula] = holds_at(formula, sizes)
         return self._known[formula]

@@ -323,3 +323,19 @@ def test_threads_have_paths_of_their_own():
 def test_assumptions_that_contradict_are_refused():
     with pytest.raises(sb.AssumptionError):
         sb.explore_paths(lambda sizes: 0, "N", assume=["N > 3", "N < 2"])
+
+
+def test_a_loop_over_a_thousand_numbers_requires_nothing_that_is_settled():
+    # Each turn required twice what the number had settled: effort grew with the square of the turns.
+    def last(x):
+        found = 0
+        if len(x) < 1000:
+            raise ValueError("short")
+        for i in range(2, len(x)):
+            found = x[-i] + found
+        return found
+
+    report = sb.trace(last, "N", max_paths=3)
+    assert max(len(o.steps) for o in report.exploration.outcomes) < 10
+    assert report.guard()(N=1000)
+    assert not report.guard()(N=999)

@@ -246,3 +246,34 @@ def test_what_code_stores_in_a_trace_is_the_real_thing_after_it():
         assert sb.trace(function, "N").shapes == sb.shape("N")
         assert globals()["kept_module"] is sys.modules["numpy"]
         assert globals()["kept_function"] is np.zeros
+
+
+def test_compiled_code_that_refuses_an_array_keeps_the_references_of_its_type():
+    # f2py releases the type once too often where a conversion fails: a few refusals would end NumPy's own.
+    lapack = pytest.importorskip("scipy.linalg.lapack")
+    before = sys.getrefcount(np.dtype("F"))
+    for _ in range(20):
+        assert not sb.trace(lapack.chetrf, "N, M").complete
+    assert sys.getrefcount(np.dtype("F")) >= before
+
+
+def test_compiled_code_that_takes_no_array_without_data_is_not_called_with_real_ones():
+    # It may not check its sizes: called with arrays of different ones, it writes beyond them.
+    called = []
+
+    def function(x):
+        called.append(type(x))
+        return hash(memoryview(x))
+
+    report = sb.trace(function, "N")
+    assert (report.complete, np.ndarray in called) == (False, False)
+    assert "compiled code takes no array without data" in report.reason
+
+
+@pytest.mark.parametrize("kind", [np.matrix, np.ma.MaskedArray, np.recarray])
+def test_a_view_as_another_class_is_not_known(kind):
+    # A matrix multiplies otherwise: what was required for its product said "never" where it works.
+    report = sb.trace(lambda x, y: x.view(kind) * y.view(type=kind), "N, M", "K, L")
+    assert not report.complete
+    assert f"the class {kind.__name__} is not known" in report.reason
+    assert sb.trace(lambda x: x.view(np.ndarray), "N").complete
