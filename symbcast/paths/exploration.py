@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symbcast.effort import Effort, counting
 from symbcast.errors import ShapeTypeError
 from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Path, current
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from symbcast.algebra.symbols import Symbol, Unknown
 
 MAX_PATHS = 128
+EFFORT = 1_000_000
+"""Units of effort (see `symbcast.effort`) that questions of paths may cost together; then no other path is begun."""
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
 
@@ -103,11 +106,13 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
-    while waiting and len(found.outcomes) < limit:
+    effort = Effort(EFFORT, is_call=True)
+    while waiting and len(found.outcomes) < limit and effort.left > 0:
         path = Path(assumed, waiting.popleft(), min_size, data)
         path.home = home
         path.room = limit - len(found.outcomes) - 1 - len(waiting)
-        found.outcomes.append(_outcome(run, path, untold, told))
+        with counting(effort):
+            found.outcomes.append(_outcome(run, path, untold, told))
         if path.diverged or not path.is_begun_alike():
             what = path.diverged or "it asks less than before"
             return diverged(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))

@@ -12,6 +12,7 @@ from symbcast.algebra.arithmetic import join
 from symbcast.algebra.bounds import Bounds
 from symbcast.algebra.symbols import Symbol, Unknown
 from symbcast.broadcasting import Joined, find_rule
+from symbcast.effort import current as effort_in_force
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.operators.context import Context, Dims, evaluated
@@ -126,11 +127,12 @@ class Path(Context):
     def _answered(self, formula: Formula, is_number: bool) -> Question:
         """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it.
 
-        Where there is no room to follow that one, whether they allow it is not asked.
+        Where there is no room to follow that one, or no effort left, whether they allow it is not asked.
         """
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
-        has_room = len(self.alternatives) <= self.room
+        effort = effort_in_force()
+        has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
         found, sizes = self._growing.check([other]) if has_room else (Satisfiability.UNKNOWN, {})
         if found is Satisfiability.UNSATISFIABLE:
             return Question(formula, answer, False)
