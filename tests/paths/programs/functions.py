@@ -1,5 +1,5 @@
 """Functions and methods of NumPy, and how people call them, with the shapes that they are traced with."""
-# ruff: noqa: B007, B905, E731, N812, RUF059
+# ruff: noqa: B007, F722, F821, N812, RUF059
 
 import itertools
 

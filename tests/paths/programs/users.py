@@ -1,5 +1,5 @@
 """Functions as people write them, with the shapes that they are traced with as annotations."""
-# ruff: noqa: B007, B905, E731, N812, RUF059
+# ruff: noqa: B905, E731, F722, F821, RUF059
 
 import numpy as np
 
