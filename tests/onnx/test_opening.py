@@ -63,6 +63,25 @@ REFUSED = {
         """,
         "'xi' is declared of another type than it has",
     ),
+    "a rank that is known only before constants are folded": (
+        """g (float[1, 2] x, float[1] z, bool c) => (float[M] y) <int64[1] k = {0}, int64 i = {0}, float[1] two = {2.0},
+            int64[2] p = {1, 1}, int64[1] a = {2}, int64[1] b = {0}> { y = If(c) <
+            then_branch = t () => (float[Q] d) { d = Identity(z) },
+            else_branch = e () => (float[P] f) {
+                s = Shape(x) g = Gather(s, k) h = Cast<to = 1>(g) j = Div(h, two) l = Ceil(j) m = Cast<to = 7>(l)
+                n = Expand(z, m) sz = Shape(n) u = Cast<to = 1>(sz) v = Floor(u) w = Cast<to = 7>(v)
+                o = Concat<axis = 0>(w, p) q, r, tail = Split<axis = -1>(n, o)
+                ab = Concat<axis = 0>(a, b) f = Reshape(tail, ab) }> }""",
+        "Invalid position of 0",
+    ),
+    "a branch that a folded condition takes": (
+        """g (float[2, 2] x, float[3, 3] z) => (float[A, B] y) <int64 two = {2}, int64[1] o = {0}> {
+            s = Shape<end = 1>(x) n = Squeeze(s, o) c = Less(n, two)
+            b = If(c) <then_branch = t () => (float[P, Q] d) { d = Identity(z) },
+                else_branch = e () => (float[R, S] f) { f = Identity(x) }>
+            y = Add(z, b) }""",
+        "Incompatible dimensions",
+    ),
     "a name that a kernel does not know": (
         'g (uint8[N] x) => (uint8[N] y) { y = BitShift<direction = "UP">(x, x) }',
         "direction of BitShift must be one of LEFT, RIGHT",
@@ -82,6 +101,8 @@ OPENED = {
     "a part of a shape that is not known": """g (float[N, 3] x, float[5, 7] z) => (float[A, B] y)
         <int64[1] m = {-1}> { s = Shape<start = 1>(x) q = Concat<axis = 0>(m, s) y = Reshape(z, q) }""",
     "a range to a size that is not known": RANGE % "N",
+    "a size as a shape": """g (float[1] x) => (float[A] y) <int64 i = {0}> {
+        s = Shape(x) n = Gather(s, i) y = Reshape(x, n) }""",
 }
 
 
@@ -113,6 +134,15 @@ def test_what_is_not_opened_never_runs(name):
         f"ONNX Runtime does not open the model: {reason}" in [f.reason for f in report.findings] or not report.condition
     )
     assert not opens(model)
+
+
+def test_definitions_are_of_the_versions_that_a_model_imports():
+    """The inference of NegativeLogLikelihoodLoss looks at the weights from version 22 on."""
+    text = "g (float[3, 5] x, int64[3] t, float[2] w) => (float y) { y = SoftmaxCrossEntropyLoss(x, t, w) }"
+    for version, verdict in ((21, sb.Verdict.ALWAYS), (22, sb.Verdict.NEVER)):
+        model = parser.parse_model(f'<ir_version: 9, opset_import: ["": {version}]> {text}')
+        assert sb.onnx.check(model, runtime="onnxruntime").verdict is verdict
+        assert opens(model) == (verdict is sb.Verdict.ALWAYS)
 
 
 def test_a_refusal_names_the_node_and_its_operands():

@@ -23,6 +23,7 @@ class Types:
         constants: the constants that a computation may use, by name.
         declared: the types that the graph declares of what its nodes make.
         outputs: the names of the outputs of the graph.
+        unfolded: the types of values before constants are folded, where these differ from `types`.
         versions, imports: those of the operator sets, and as onnx writes them.
         is_in_function: whether it is the body of a function of the model, or lies in one.
     """
@@ -32,6 +33,7 @@ class Types:
         self.constants: dict[str, Any] = {}
         self.declared: dict[str, Any] = {}
         self.outputs: frozenset[str] = frozenset()
+        self.unfolded: dict[str, Any] = {}
         self.versions = versions
         self.imports: list[Any] = around.imports if around is not None else _imports(versions)
         self.is_in_function: bool = around is not None and around.is_in_function
@@ -55,6 +57,15 @@ class Types:
             scope = scope._around
         return None
 
+    def unfolded_type_of(self, name: str) -> Any | None:
+        """Return the type of a value before constants are folded; None where nothing is known of it."""
+        scope: Types | None = self
+        while scope is not None:
+            if name in scope.types:
+                return scope.unfolded.get(name, scope.types[name])
+            scope = scope._around
+        return None
+
     def constant(self, name: str) -> Any | None:
         """Return the tensor of a constant; a value of an inner graph hides one of its name around it."""
         scope: Types | None = self
@@ -66,6 +77,8 @@ class Types:
 
     def fold(self, name: str, tensor: Any) -> None:
         """Take in a constant that is computed from others."""
+        if name in self.types:
+            self.unfolded.setdefault(name, self.types[name])
         self.types[name] = tensor_type(tensor.data_type, tensor.dims)
         self.constants[name] = tensor
         self._folded.add(name)

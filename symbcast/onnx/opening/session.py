@@ -155,8 +155,9 @@ class _Opening:
         types = {name: scope.type_of(name) for name in node.input if name}
         held = {name: t for name in types if (t := scope.constant(name)) is not None}
         stored = {name: t for name, t in held.items() if not scope.is_folded(name)}
-        shapes.check(node, lambda sizes: self._inferred(called, schema, types, {**sizes, **stored}, scope), stored)
-        made = self._inferred(called, schema, types, held, scope)
+        self._infer_unfolded(called, schema, {**shapes.known_to(node), **stored}, scope)
+        shapes.take(node, stored)
+        made = {**self._inferred(called, schema, types, held, scope), **_of_taken_branch(called, scope)}
         for position, name in enumerate(node.output):
             if name and not has_type(made.get(name)) and not _is_typed(schema, position) and name not in scope.declared:
                 raise _refused(node, f"the type of {name!r} is not known", scope)
@@ -189,6 +190,26 @@ class _Opening:
             if found is not None and has_type(type_of(found)):
                 made[name] = type_of(found)
         self._keep(node, made, scope)
+
+    def _infer_unfolded(self, node: Any, schema: Any, held: Mapping[str, Any], scope: Types) -> None:
+        """Infer a node's outputs as they are before constants are folded, where that makes a difference.
+
+        ``held`` are the constants that the model holds, and the sizes that are known without folding.
+
+        What is inferred then stays: ``Split`` gives its outputs a rank where the size that it splits is unknown, and
+        none where that size is a number and the sizes of the parts are not.
+        """
+        names = [name for name in node.input if name]
+        types = {name: found for name in names if (found := scope.unfolded_type_of(name)) is not None}
+        constants = {name for name in names if scope.constant(name) is not None}
+        if held.keys() == constants and all(types.get(name) == scope.type_of(name) for name in names):
+            return
+        self._keep(node, self._inferred(node, schema, types, held, scope), scope)
+        for name in node.output:
+            if name in scope.types:
+                scope.unfolded[name] = scope.types[name]
+                scope.declared[name] = type(scope.types[name])()
+                scope.declared[name].CopyFrom(scope.types[name])
 
     def _inferred(
         self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
@@ -267,9 +288,11 @@ class _Opening:
     def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, Any]:
         """Look at the body of a function as it is for a call; return the types of the outputs of the node.
 
-        ``is_local`` says that it is a function of the model.
+        ``is_local`` says that it is a function of the model. The nodes of the standard's definitions become nodes of
+        the graph, and are of the versions that the model imports.
         """
-        own = Types({**scope.versions, **{normal(o.domain): int(o.version) for o in function.opset_import}})
+        imported = {normal(o.domain): int(o.version) for o in function.opset_import}
+        own = Types({**imported, **scope.versions, **(imported if is_local else {})})
         own.is_in_function = is_local
         absent = set()
         for position, name in enumerate(function.input):
@@ -335,6 +358,16 @@ def _removed(node: Any, scope: Types) -> str:
     if chosen is None:
         return ""
     return "else_branch" if bool(numpy_helper.to_array(chosen).ravel()[:1].any()) else "then_branch"
+
+
+def _of_taken_branch(node: Any, scope: Types) -> dict[str, Any]:
+    """Return the types of the outputs of an ``If`` whose condition is a constant: its branch replaces the node."""
+    removed = _removed(node, scope)
+    if not removed:
+        return {}
+    taken = next(a.g for a in node.attribute if a.HasField("g") and a.name != removed)
+    pairs = zip(node.output, taken.output, strict=False)
+    return {name: made.type for name, made in pairs if name and has_type(made.type)}
 
 
 def _is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:

@@ -6,7 +6,7 @@ It keeps them as 64-bit integers whatever a ``Cast`` makes of them (``Graph::Sav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from symbcast.onnx.opening.scope import Types
@@ -23,11 +23,12 @@ class ShapeValues:
         self._scope = scope
         self._known: dict[str, list[int] | int] = {}
 
-    def check(self, node: Any, infer: Callable[[Mapping[str, Any]], Any], held: Mapping[str, Any]) -> None:
-        """Infer a node's outputs with the sizes known of its inputs, and take in those that it hands on."""
-        known = {name: self._tensor(self._known[name]) for name in node.input if name in self._known}
-        if known:
-            infer(known)
+    def known_to(self, node: Any) -> dict[str, Any]:
+        """Return the inputs of a node that hold sizes, as constants."""
+        return {name: self._tensor(self._known[name]) for name in node.input if name in self._known}
+
+    def take(self, node: Any, held: Mapping[str, Any]) -> None:
+        """Take in the sizes that a node hands on; ``held`` are the constants among its inputs."""
         if len(node.output) == 1:
             made = self._made(node, held)
             if made is not None:
