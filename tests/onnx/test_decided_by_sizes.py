@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
 from parsed_models import parsed, points
 from running import Refusal, Runs
@@ -155,3 +156,41 @@ def test_evidence_about_data_is_reachable():
     there = finding.counterexample
     assert finding.is_about_data
     assert there["i_count"] <= there["N"] * there["M"]
+
+
+@pytest.mark.parametrize(
+    ("step", "condition"),
+    [("1e-30", "N <= 3"), ("-1e-30", "N >= 4"), ("0.1", "True"), ("0", "False")],
+)
+def test_a_range_has_room(step, condition):
+    """A float range of a length that is not known; ONNX Runtime fails where it has more than 2**47 elements."""
+    model = parsed(
+        f"""g (float[N] x) => (float[a] y) <float start = {{3.1}}, float step = {{{step}}}> {{
+            s = Shape(x)  n = Squeeze(s)  f = Cast<to = 1>(n)  y = Range(start, f, step)
+        }}"""
+    )
+    report = sb.onnx.check(model, runtime="onnxruntime")
+    assert sb.Condition(report.condition).equivalent(condition)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for size in range(1, 7) if step != "0" else ():
+        try:
+            session.run(None, {"x": np.zeros(size, np.float32)})
+            runs = True
+        except Exception:  # the runtime's errors have no class in common
+            runs = False
+        assert runs == sb.Condition(condition).holds({"N": size} if "N" in condition else {})
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [("float d", Verdict.ALWAYS), ("float[N] d", Verdict.UNKNOWN)],
+)
+def test_the_step_of_a_range_is_checked_or_left_open(given, verdict):
+    """A step that data decide alone is left to data; one that sizes decide too leaves the verdict open."""
+    step = "e = Mul(d, third)" if given == "float d" else "k = Sqrt(f)  e = Mul(k, third)"
+    model = parsed(
+        f"""g (float[N] x, {given}) => (float[a] y) <float start = {{0.1}}, float third = {{0.3}}> {{
+            s = Shape(x)  n = Squeeze(s)  f = Cast<to = 1>(n)  {step}  y = Range(start, f, e)
+        }}"""
+    )
+    assert sb.onnx.check(model, runtime="onnxruntime").verdict is verdict

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from fractions import Fraction
 from functools import partial
-from math import prod
+from math import ceil, floor, isfinite, prod
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import ceil_divide, multiply
@@ -12,6 +13,7 @@ from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
+from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Content,
@@ -152,6 +154,7 @@ def range_(call: NodeCall) -> Value:
         call.refuse("the step of a range must not be 0")
     count = _count(call, start, limit, delta)
     if count is None:
+        _check_room(call, limit)
         length = call.fresh("length", "how many numbers the range holds")
         return Value((length,), call.dtype())
     content: Content | None = Ramp(start, (delta,)) if is_size(start) and is_size(delta) else None
@@ -176,6 +179,45 @@ def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Di
     sign = 1 if step.above > 0 else -1
     above, below = multiply(sign, step.below, distance.above), multiply(abs(step.above), distance.below)
     return call.bounds.larger(ceil_divide(above, below), 0)
+
+
+_ROOM = 1 << 47
+"""More elements than any process can address."""
+_USUAL = 1 << 20
+"""A limit up to which ranges are taken to have room: sizes beyond it are not asked about."""
+
+
+def _check_room(call: NodeCall, limit: Element) -> None:
+    """Require that a range of floats, whose length is not known, has a step, and has no more elements than fit."""
+    start, step = _number(call, 0), _number(call, 2)
+    if step is None:
+        call.note("not checked: the step of a range must not be 0, nor too short", is_about_data=True, by=[2])
+        return
+    if step == 0:
+        call.refuse("the step of a range must not be 0")
+    if abs(step) * _ROOM >= _USUAL:
+        return
+    if start is None or not is_size(limit):
+        call.note("not checked: the range must have room in memory", is_about_data=True)
+        return
+    end, reason = start + _ROOM * step, f"with a step of {float(step)}, a range would not fit into memory"
+    if step > 0:
+        call.at_most(limit, floor(end), reason)
+    else:
+        call.at_most(ceil(end), limit, reason)
+
+
+def _number(call: NodeCall, position: int) -> Fraction | None:
+    """Return the one number in an input; None where it is not known, or is not finite."""
+    value = call.value(position)
+    found = read_array(value.tensor) if isinstance(value, Constant) else None
+    if found is not None:
+        number = float(found.ravel()[0])
+        return Fraction(number) if isfinite(number) else None
+    item = as_ratio((call.elements(position) or (None,))[0])
+    if item is None or not isinstance(item.above, int) or not isinstance(item.below, int):
+        return None
+    return Fraction(item.above, item.below)
 
 
 @operator("RandomNormal", "RandomUniform")
