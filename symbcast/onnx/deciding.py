@@ -105,6 +105,14 @@ def decider_of_output(node: Any, version: int, domain: str, inputs: Sequence[Val
         is_moving |= kind in signature.parametric
         if is_moving and joined(same):
             made_of = same
+    return decider_of_made(made_of, is_moving=is_moving)
+
+
+def decider_of_made(made_of: Sequence[Value | None], *, is_moving: bool) -> Decider:
+    """Return what decides elements that are made of those of some values.
+
+    ``is_moving`` where elements are taken from them as they are, and nothing is computed.
+    """
     found = joined(made_of)
     if found == Decider.NUMBERS and not is_moving and any(_is_open(v) for v in made_of):
         return Decider.SIZES  # how often one number is there is decided by sizes

@@ -11,6 +11,7 @@ from symbcast.algebra.bounds import numbers_of
 from symbcast.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
 from symbcast.algebra.terms import symbols_of
 from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.onnx.deciding import joined
 from symbcast.onnx.values.contents import listed, sizes_of
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Dims, Value
@@ -226,7 +227,7 @@ class NodeCall(Context):
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
         """Return whether data alone decide what is in some inputs, None for all of them."""
         inputs = self.inputs if positions is None else [self.inputs[n] for n in positions if self.has(n)]
-        return self.walk.decider(inputs) == Decider.DATA
+        return joined(inputs) == Decider.DATA
 
     def does(self, difference: Difference) -> bool:
         """Return whether what ONNX Runtime does otherwise is asked about, not what the document says."""

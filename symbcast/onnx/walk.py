@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FALSE, Formula, negate
-from symbcast.onnx.deciding import decider_of_content, decider_of_output, joined
+from symbcast.onnx.deciding import decider_of_content, decider_of_output
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
@@ -195,17 +195,18 @@ class Walk:
                 continue
             found = decider_of_content(value.content, value.shape, self.asker)
             if found is None:
-                domain = normal(node.domain)
-                version = scope.versions.get(domain, 1)
-                found = decider_of_output(node, version, domain, inputs, position)
+                found = self._decider_of_output(node, inputs, position, scope)
             value.decided_by = found
             if isinstance(value, SequenceValue):
                 for item in value.items or ():
                     item.decided_by = found if item.decided_by is None else item.decided_by
 
-    def decider(self, values: Iterable[Value | None]) -> Decider:
-        """Return what decides the elements of some values together."""
-        return joined(values)
+    def _decider_of_output(
+        self, node: Any, inputs: Sequence[Value | None], position: int, scope: GraphScope
+    ) -> Decider:
+        """Return what decides the elements of an output, which are not known exactly."""
+        domain = normal(node.domain)
+        return decider_of_output(node, scope.versions.get(domain, 1), domain, inputs, position)
 
     def _outputs(self, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         place = self._place(node, inputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -155,9 +155,6 @@ class Walker(Protocol):
     @property
     def asker(self) -> Asker:
         """What is asked of sizes is told to it."""
-
-    def decider(self, values: Iterable[Value | None]) -> Decider:
-        """Return what decides the elements of some values together."""
 
     def within(self, graph: Any, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symbcast.onnx.values.contents import Elements
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Value
 from symbcast.openvino.element_types import INT64
 from symbcast.openvino.node_call import OpenVinoCall
@@ -40,6 +41,8 @@ class AsOnnx(OpenVinoCall):
         return next((str(name) for name, given in pairs if given is value), f"input {position}")
 
 
-def listing(numbers: Sequence[Any]) -> Value:
-    """Return a list of integers as a value."""
-    return Value((len(numbers),), INT64, Elements(tuple(numbers)))
+def listing(numbers: Sequence[Any], origin: Value | None = None) -> Value:
+    """Return a list of integers as a value; those that are not known are from ``origin``."""
+    made = Value((len(numbers),), INT64, Elements(tuple(numbers)))
+    made.decided_by = Decider.NUMBERS if origin is None else origin.decided_by
+    return made

@@ -99,8 +99,7 @@ class OpenVinoCall(NodeCall):
                     self.is_size(item, "a size must not be negative")
                 dims.append(item)
                 continue
-            dims.append(self.fresh(f"size_{n}", f"element {n} of {name}"))
-            self.note(
-                f"that element {n} of {name}, which is data, is not negative was not looked at", is_about_data=True
-            )
+            dims.append(self.fresh(f"size_{n}", f"element {n} of {name}", by=[position]))
+            reason = f"not checked: element {n} of {name}, which is data, must not be negative"
+            self.note(reason, is_about_data=True, by=[position])
         return tuple(dims)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from symbcast.onnx.node_call import NodeCall
@@ -13,6 +13,7 @@ from symbcast.onnx.values.value import Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope
 from symbcast.openvino.constant import Held
+from symbcast.openvino.deciding import decider_of_output
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.operators.families import OPERATORS
 from symbcast.openvino.reaches import reaches_of
@@ -29,12 +30,11 @@ class OpenVinoWalk(Walk):
             return
         super().node(node, scope)
 
-    def mark(self, node: Any, inputs: Sequence[Value | None], outputs: Sequence[Value], scope: GraphScope) -> None:
-        """Leave open what decides elements: the operators here say themselves what is data."""
-
-    def decider(self, values: Iterable[Value | None]) -> Decider:
-        """Return that data decide whatever operators say that they do."""
-        return Decider.DATA
+    def _decider_of_output(
+        self, node: Any, inputs: Sequence[Value | None], position: int, scope: GraphScope
+    ) -> Decider:
+        """Return what decides the elements of an output, which are not known exactly."""
+        return decider_of_output(node.op_type, inputs, position)
 
     def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
         call = OpenVinoCall(place, self, scope)

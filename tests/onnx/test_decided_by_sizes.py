@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
+import onnxruntime
 from parsed_models import parsed, points
 from running import Refusal, Runs
 

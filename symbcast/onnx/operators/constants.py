@@ -13,7 +13,6 @@ from symbcast.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Content,
@@ -210,7 +209,7 @@ def _check_room(call: NodeCall, limit: Element) -> None:
 def _number(call: NodeCall, position: int) -> Fraction | None:
     """Return the one number in an input; None where it is not known, or is not finite."""
     value = call.value(position)
-    found = read_array(value.tensor) if isinstance(value, Constant) else None
+    found = value.array if isinstance(value, Constant) else None
     if found is not None:
         number = float(found.ravel()[0])
         return Fraction(number) if isfinite(number) else None

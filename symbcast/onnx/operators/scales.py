@@ -15,7 +15,6 @@ from symbcast.algebra.arithmetic import floor_divide, multiply
 from symbcast.logic.formulas import Formula, at_most, equal
 from symbcast.onnx.differences import FLOAT_SCALES
 from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import Element, Ratio, is_size
 from symbcast.onnx.values.value import Constant
 
@@ -54,7 +53,7 @@ def scales(call: NodeCall, position: int) -> list[Scale | None] | None:
     """Return the scales that an input holds; None for each that is not known, and where there may be any number."""
     value = call.value(position)
     if isinstance(value, Constant):
-        found = read_array(value.tensor)
+        found = value.array
         if found is not None:
             return [scale(call, n) for n in found.ravel().tolist()]
     items = call.elements(position)

@@ -9,7 +9,6 @@ from symbcast.logic.formulas import any_of, equal
 from symbcast.onnx.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_REAL
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.arrays import read_array
 from symbcast.onnx.values.contents import is_size
 from symbcast.onnx.values.value import Constant, Dims, Value
 
@@ -132,5 +131,5 @@ def _check_edges(call: NodeCall, length: Dim) -> None:
 
 def _real(call: NodeCall, position: int) -> float | None:
     value = call.value(position)
-    array = read_array(value.tensor) if isinstance(value, Constant) else None
+    array = value.array if isinstance(value, Constant) else None
     return None if array is None or array.size != 1 else float(array.ravel()[0])

@@ -80,6 +80,13 @@ class Constant(Value):
         return from_tensor(self.tensor)
 
     @property
+    def array(self) -> Any:
+        """The numbers as an array; None where they lie outside the model, or cannot be read."""
+        from symbcast.onnx.values.arrays import read_array
+
+        return read_array(self.tensor)
+
+    @property
     def content(self) -> Content | None:
         """The elements, or what they are as a whole."""
         return self._read

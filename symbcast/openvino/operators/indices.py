@@ -128,7 +128,7 @@ def cumulated(call: OpenVinoCall) -> Value:
 def non_zero(call: OpenVinoCall) -> Value:
     """The indices of the elements that are not 0: how many is data's to say."""
     dims = call.shape(0)
-    return call.made((len(dims), call.fresh("count", f"how many elements of {call.input_name(0)} are not 0")))
+    return call.made((len(dims), call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0])))
 
 
 @operator("TopK")
@@ -138,7 +138,7 @@ def top_k(call: OpenVinoCall) -> Sequence[Value]:
     axis = call.axis(call.integer("axis", -1), len(dims))
     count: object = (call.elements(1) or (None,))[0]
     if not is_size(count):
-        count = call.fresh("k", f"what {call.input_name(1)} holds")
+        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
     call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
     call.is_size(count, "k must not be negative")
     shape = (*dims[:axis], count, *dims[axis + 1 :])
@@ -151,7 +151,7 @@ def one_hot(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
-        depth = call.fresh("depth", f"what {call.input_name(1)} holds")
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
     call.at_most(1, depth, "there must be one class at least")
     axis = call.axis(call.integer("axis", -1), len(dims) + 1)
     return call.made((*dims[:axis], depth, *dims[axis:]))

@@ -89,7 +89,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     size, count = dims[axis], len(call.node.output)
     given = call.sizes(2)
     if given is None:
-        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}") for n in range(count)]
+        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
         return _parts(call, axis, parts)
     if len(given) != count:

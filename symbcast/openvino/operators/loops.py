@@ -9,6 +9,7 @@ from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.onnx.operators.loop_states import States
 from symbcast.onnx.values.contents import Elements, is_size
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.value import UNKNOWN, Value
 from symbcast.openvino.node_call import OpenVinoCall
@@ -44,7 +45,10 @@ class _Body:
         """Return a part of an input along an axis, of one size in each turn."""
         dims = self.call.shape(described.input_index)
         place = self.call.axis(described.axis, len(dims))
-        return Value((*dims[:place], described.part_size, *dims[place + 1 :]), self.call.dtype(described.input_index))
+        value = self.call.value(described.input_index)
+        part = Value((*dims[:place], described.part_size, *dims[place + 1 :]), value.dtype)
+        part.decided_by = value.decided_by
+        return part
 
     def carried(self, results: Sequence[Value]) -> list[Value]:
         """Return those results that are carried to the next turn."""
@@ -63,6 +67,8 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
     trips = limit if limit is not None and _goes_on(call, results) else None
     if trips is None:
         trips = call.fresh("trips", "how often the loop runs")
+        if _is_ended_by_data(call, results):
+            call.asker.undecided.discard(trips)
     after = {d.body_value_index: states.last(n, trips, results[d.body_value_index]) for n, d in enumerate(body.merged)}
     found: dict[int, Value] = {}
     for described in body.outputs:
@@ -78,6 +84,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
                 call.note(f"what output {described.output_index} is where the loop does not run was not looked at")
             made = after.get(described.body_value_index, value)
         found[described.output_index] = call.made(made.shape, output=described.output_index)
+        found[described.output_index].decided_by = made.decided_by
     return [found[n] for n in range(len(call.node.output))]
 
 
@@ -86,7 +93,9 @@ def _put_together(call: OpenVinoCall, described: Any, value: Value, trips: Dim) 
     if value.shape is None:
         return value
     place = call.axis(described.axis, len(value.shape))
-    return Value((*value.shape[:place], multiply(value.shape[place], trips), *value.shape[place + 1 :]))
+    made = Value((*value.shape[:place], multiply(value.shape[place], trips), *value.shape[place + 1 :]))
+    made.decided_by = value.decided_by
+    return made
 
 
 def _limit(call: OpenVinoCall, body: _Body) -> Dim | None:
@@ -116,10 +125,17 @@ def _length(call: OpenVinoCall, described: Any) -> Dim:
 def _runs(call: OpenVinoCall, limit: Dim | None) -> Formula:
     """Return when the body runs at least once, as far as the number of turns says so."""
     if limit is None or not (call.node.op_type == "TensorIterator" or _is_true(call.elements(1))):
-        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not")
+        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=[0, 1])
         call.asker.assume(at_most(runs, 1))
         return equal(runs, 1)
     return at_most(1, limit)
+
+
+def _is_ended_by_data(call: OpenVinoCall, results: Sequence[Value]) -> bool:
+    """Return whether data decide when a Loop ends: by its condition, or as its number of turns."""
+    place = call.node.op.get_special_body_ports()[1]
+    ends = [call.value(0), call.value(1), *([results[place]] if place >= 0 else [])]
+    return any(v.decided_by == Decider.DATA for v in ends)
 
 
 def _goes_on(call: OpenVinoCall, results: Sequence[Value]) -> bool:

@@ -76,7 +76,8 @@ def strided_slice(call: OpenVinoCall) -> Value:
     cuts, new, gone = _laid_out(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
     found = data
     if cuts:
-        bounds = [listing(column) for column in zip(*((c.start, c.end, c.axis, c.step) for c in cuts), strict=True)]
+        starts, ends, axes, strides = zip(*((c.start, c.end, c.axis, c.step) for c in cuts), strict=True)
+        bounds = [listing(starts, call.value(1)), listing(ends, call.value(2)), listing(axes), listing(strides)]
         found = one(sliced(AsOnnx(call, [data, *bounds])))
     content = without_axes(found.content, gone)
     shape = tuple(d for n, d in enumerate(found.shape or ()) if n not in gone)

@@ -1,0 +1,56 @@
+"""What decides the elements that a node of OpenVINO makes, as `symbcast.onnx.deciding` has it for those of ONNX.
+
+OpenVINO has no schemas that say which inputs hold elements and which say how they are laid out: the tables here do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.onnx.deciding import decider_of_made, joined
+from symbcast.onnx.values.deciders import Decider
+
+if TYPE_CHECKING:
+    from symbcast.onnx.values.value import Value
+
+_SHAPES_ONLY = frozenset({"ShapeOf"})
+_RANDOM = frozenset({"Multinomial", "RandomUniform"})
+_OF_FIRST = (
+    "BatchToSpace", "Broadcast", "Clamp", "DepthToSpace", "ExtractImagePatches", "Gather", "GatherElements", "GatherND",
+    "Identity", "ReduceMax", "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Roll", "ShuffleChannels", "Slice",
+    "SpaceToBatch", "SpaceToDepth", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose", "Unsqueeze",
+    "VariadicSplit",
+)  # fmt: skip
+_MOVED: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(_OF_FIRST, (0,)),
+    "Maximum": (0, 1),
+    "Minimum": (0, 1),
+    "OneHot": (2, 3),
+    "Pad": (0, 3),
+    "ScatterElementsUpdate": (0, 2),
+    "ScatterNDUpdate": (0, 2),
+    "ScatterUpdate": (0, 2),
+    "Select": (1, 2),
+}
+"""Operators that take elements as they are, each with the inputs that they take them from."""
+_COMPUTED: Mapping[str, tuple[int, ...]] = {"ConvertLike": (0,), "TopK": (0,)}
+"""Operators that compute with some of their inputs alone."""
+
+
+def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: int) -> Decider:
+    """Return what decides the output at a position, whose elements are not known exactly."""
+    if op_type in _SHAPES_ONLY:
+        return Decider.SIZES
+    if op_type in _RANDOM:
+        return Decider.DATA
+    if op_type == "Concat" or (op_type == "TopK" and position == 0):
+        return decider_of_made(inputs[:1] if op_type == "TopK" else inputs, is_moving=True)
+    places = _MOVED.get(op_type)
+    if places is not None:
+        taken = [inputs[n] for n in places if n < len(inputs)]
+        if joined(taken):
+            return decider_of_made(taken, is_moving=True)
+        return decider_of_made(inputs, is_moving=True)
+    computed = _COMPUTED.get(op_type)
+    return decider_of_made(inputs if computed is None else [inputs[n] for n in computed], is_moving=False)
