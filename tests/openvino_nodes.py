@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from itertools import product
 
+SLID = {"strides": [1], "pads_begin": [1], "pads_end": [1], "dilations": [1]}
+
 
 def floats(*shape):
     return ["f32", list(shape)]
@@ -77,7 +79,7 @@ def node(op, opset, inputs, sizes=range(1, 6), **attributes):
 FEW, TWO, LONG = range(1, 4), (1, 2), range(1, 13)
 
 
-def rows():  # noqa: PLR0915 - a table
+def rows():  # noqa: PLR0912, PLR0915 - a table
     """Give every row."""
     # Elementwise, in each way of broadcasting.
     yield node("Add", 1, [floats(None, None), floats(None)], FEW)
@@ -197,6 +199,24 @@ def rows():  # noqa: PLR0915 - a table
     yield node("GroupConvolutionBackpropData", 1, [floats(1, None, None), zeros(2, 1, 3, 3)], **more)
     asked = [floats(1, 2, None), zeros(2, 4, 3), held([7])]
     yield node("ConvolutionBackpropData", 1, asked, **more, auto_pad="same_upper")
+    for padding in ("same_upper", "same_lower", "valid"):
+        for stride, dilation, extra in ((1, 1, 0), (2, 1, 1), (3, 2, 0)):
+            taps = {"strides": [stride], "dilations": [dilation], "pads_begin": [1], "pads_end": [1]}
+            taps = {**taps, "output_padding": [extra], "auto_pad": padding}
+            yield node("ConvolutionBackpropData", 1, [floats(1, 2, None), zeros(2, 4, 3)], range(7), **taps)
+    taps = {"strides": [1], "dilations": [1], "pads_begin": [1], "pads_end": [0], "output_padding": [0]}
+    yield node("ConvolutionBackpropData", 1, [floats(None, 2, None), zeros(2, 4, 2)], range(5), **taps)
+    yield node("ConvolutionBackpropData", 1, [floats(None, 2, None), zeros(2, 4, 3)], range(5), **taps)
+    for rounding, padding in product(("floor", "ceil", "ceil_torch"), ("same_upper", "valid")):
+        for kernel, stride in ((1, 2), (2, 3), (3, 2)):
+            window = {"kernel": [kernel], "strides": [stride], "pads_begin": [0], "pads_end": [0]}
+            window = {**window, "rounding_type": rounding, "auto_pad": padding}
+            yield node("MaxPool", 14, [floats(1, 2, None)], range(8), **window, dilations=[1])
+            yield node("AvgPool", 14, [floats(1, 2, None)], range(8), **window, **{"exclude-pad": True})
+    window = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    yield node("MaxPool", 8, [floats(None, None, 4)], range(3), **window, dilations=[1])
+    yield node("AvgPool", 1, [floats(None, None, 4)], range(3), **window, **{"exclude-pad": True})
+    yield node("Convolution", 1, [floats(1, 2, None), zeros(4, 2, 3)], range(7), **SLID, auto_pad="valid")
     for rounding in ("floor", "ceil", "ceil_torch"):
         window = {"kernel": [3], "strides": [2], "pads_begin": [1], "pads_end": [1], "rounding_type": rounding}
         yield node("MaxPool", 14, [floats(1, 2, None)], LONG, **window, dilations=[1])

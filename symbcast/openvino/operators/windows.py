@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, ceil_divide, multiply
+from symbcast.logic.formulas import any_of, at_most, equal
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
@@ -74,11 +75,12 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
     extra = call.integers("output_padding") or [0] * len(sizes)
     found = []
     for size, window, more in zip(sizes, _windows(call, kernel), extra, strict=True):
-        if call.text("auto_pad") in _SAME:
-            length = add(multiply(size, window.stride), more)
-        else:
-            length = transposed_length(size, window, more)
-        call.at_most(1, length, "the padding must leave something")
+        # Without an output shape, padding that the node is to find itself is none.
+        length = transposed_length(size, window, more)
+        if more or transposed_length(0, window, 0) != 0:
+            has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
+            call.require(has_elements, "there must be elements along each axis")
+            call.at_most(1, length, "the padding must leave something")
         found.append(length)
     return call.made((dims[0], outputs, *found))
 
@@ -106,15 +108,22 @@ def pool_(call: OpenVinoCall) -> Sequence[Value]:
     kernel = tuple(call.integers("kernel") or ())
     if len(kernel) != len(sizes):
         call.refuse(f"the kernel must be {len(sizes)} numbers")
+    for size, what in zip(dims, ("batch", "channels"), strict=False):
+        call.at_most(1, size, f"the {what} must not be empty")
     shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
     return [call.made(shape, output=n) for n in range(len(call.node.output))]
 
 
 def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> Dim:
     rounding = call.text("rounding_type", "floor")
-    if call.text("auto_pad") in _SAME or rounding == "floor":
-        return _positions(call, context, size, window)
     room = window.room(size)
+    if call.text("auto_pad") in _SAME:
+        context.at_most(1, size, _FITS)
+        found = covering(size, window.stride)
+        # Without padding, where strides are longer than the window, the last window may reach beyond the end.
+        return context.bounds.larger(found, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else found
+    if rounding == "floor":
+        return fitting(context, size, window)
     context.at_most(0, room, _FITS)
     found = add(ceil_divide(room, window.stride), 1)
     if rounding != "ceil_torch":
