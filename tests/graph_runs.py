@@ -39,7 +39,7 @@ def run(program, arguments):
         with torch.no_grad():
             recording.run(*flat_arguments(program, *arguments))
     except Exception as error:
-        return None, f"{type(error).__name__}: {error}"[:300]
+        return None, f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:300]
     return recording.shapes, ""
 
 

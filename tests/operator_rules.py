@@ -40,7 +40,7 @@ class Call(TorchCall):
     """A call whose arguments are data; the shapes that torch recorded are not known."""
 
     def __init__(self, place, walk, arguments):
-        super().__init__(place, walk, GraphScope({}), lambda sizes: None)
+        super().__init__(place, walk, GraphScope({}), lambda sizes, is_of_data: None)
         self._arguments = arguments
 
     def recorded(self):

@@ -19,20 +19,33 @@ def gather(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:
     return (*data[:place], *indices, *data[place + 1 :])
 
 
-def within(context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim]) -> None:
+def within(
+    context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim], *, from_end: bool = True
+) -> None:
     """Require that indices of a shape, from ``low`` to ``high``, be within an axis: ``-size <= low``, ``high < size``.
 
-    Where there is no index nothing is required.
+    Where there is no index nothing is required. Unless indices below 0 count ``from_end``, ``0 <= low`` is required.
     """
     reason = "indices must be within the axis that they index"
     empty = [equal(d, 0) for d in shape if not context.bounds.is_at_least(d, 1)]
-    for left, right in ((multiply(-1, size), low), (add(high, 1), size)):
+    least = multiply(-1, size) if from_end else 0
+    for left, right in ((least, low), (add(high, 1), size)):
         if not context.bounds.is_at_most(left, right):
             context.require(any_of([*empty, at_most(left, right)]), reason)
 
 
-def meet(context: Context, low: Dim | None, high: Dim | None, size: Dim, shape: Iterable[Dim] | None) -> None:
+def meet(
+    context: Context,
+    low: Dim | None,
+    high: Dim | None,
+    size: Dim,
+    shape: Iterable[Dim] | None,
+    *,
+    from_end: bool = True,
+) -> None:
     """Require that some index from ``low`` to ``high`` be within an axis, where there are indices: one that is must be.
+
+    Indices below 0 are within it only where they count ``from_end``.
 
     This is what is certain of indices of which no more is known; None stands for no bound.
     """
@@ -43,8 +56,9 @@ def meet(context: Context, low: Dim | None, high: Dim | None, size: Dim, shape: 
     needs += (
         [at_most(add(low, 1), size)] if low is not None and not context.bounds.is_at_most(add(low, 1), size) else []
     )
-    if high is not None and not context.bounds.is_at_most(multiply(-1, size), high):
-        needs.append(at_most(multiply(-1, size), high))
+    least = multiply(-1, size) if from_end else 0
+    if high is not None and not context.bounds.is_at_most(least, high):
+        needs.append(at_most(least, high))
     for need in needs:
         context.require(any_of([empty, need]), "an index must be within the axis that it indexes")
 

@@ -26,7 +26,7 @@ from symbcast.program.assumptions import Assumption, Assumptions, check_min_size
 from symbcast.torch.graph import Graph, Model
 from symbcast.torch.inputs import Inputs, read_inputs
 from symbcast.torch.library import load
-from symbcast.torch.node_call import INT64
+from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.walk import TorchWalk
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _values(inputs: Inputs) -> dict[str, Value]:
         if i.is_integer:
             found[i.name] = Value((), INT64)
         elif hasattr(i.value, "shape"):
-            found[i.name] = Value(tuple(axis.size for axis in i.axes))
+            found[i.name] = Value(tuple(axis.size for axis in i.axes), number_of(i.value.dtype))
         else:
             found[i.name] = Value(None)
     return found

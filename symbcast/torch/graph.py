@@ -99,7 +99,7 @@ class Inner:
 
     initializer: tuple[Any, ...] = ()
     sparse_initializer: tuple[Any, ...] = ()
-    held: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    held: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, nodes: Sequence[Node], inputs: Sequence[str], outputs: Sequence[str]) -> None:
         self.node = nodes
@@ -116,8 +116,9 @@ class Graph:
     def __init__(self, program: Any, inputs: Sequence[str]) -> None:
         self.program = program
         self.name = type(program).__name__
-        self.held: dict[str, tuple[int, ...]] = {}
-        """The tensors that the program holds, with their shapes."""
+        self.held: dict[str, Any] = {}
+        """The tensors that the program holds; fake ones, which have no elements, where these may change."""
+        self._constants = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
         names: dict[Any, str] = {}
@@ -133,7 +134,7 @@ class Graph:
             name = self._free(f"{around}{fx.name}")
             if fx.op == "placeholder":
                 names[fx] = name if around else fx.name
-                self._hold(fx.name, fx.meta.get("val"))
+                self._hold(fx.name, self._constants.get(fx.name, fx.meta.get("val")))
             elif fx.op == "get_attr":
                 names[fx] = name
                 self._hold(name, getattr(module, str(fx.target), None))
@@ -151,7 +152,7 @@ class Graph:
     def _hold(self, name: str, value: Any) -> None:
         shape = getattr(value, "shape", None)
         if shape is not None and all(isinstance(d, int) for d in shape):
-            self.held[name] = tuple(shape)
+            self.held[name] = value
 
     def _item(self, fx: Any, names: Mapping[Any, str]) -> str | None:
         """Return the name of an output of a node that has several."""
@@ -206,6 +207,15 @@ class Graph:
             free, number = f"{name}_{number}", number + 1
         self._taken.add(free)
         return free
+
+
+def _constants(program: Any) -> dict[str, Any]:
+    """Return the tensors that a program holds by the names of its inputs, but for those that it writes."""
+    held = {**program.state_dict, **program.constants}
+    signature = program.graph_signature
+    written = set(getattr(signature, "buffers_to_mutate", {}).values())
+    specs = [s for s in signature.input_specs if s.target in held and s.target not in written]
+    return {s.arg.name: held[s.target] for s in specs if s.kind.name != "USER_INPUT"}
 
 
 class Model(NamedTuple):

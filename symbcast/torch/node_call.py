@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from symbcast.logic.formulas import FORMULA_KINDS
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import Elements, Ratio, is_size
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Dims, Value
+from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.library import load
 
 if TYPE_CHECKING:
@@ -18,9 +20,8 @@ if TYPE_CHECKING:
     from symbcast.onnx.values.contents import Element
     from symbcast.onnx.walker import GraphScope, Walker
 
-    Recorded = Callable[[Any], "Dims | None"]
+    Recorded = Callable[[Any, bool], "Dims | None"]
 
-INT64 = 7
 TO_THE_END = (1 << 63) - 1
 """What torch writes for the end of an axis, wherever that is."""
 
@@ -137,16 +138,24 @@ class TorchCall(NodeCall):
         """Return the outputs as torch recorded their shapes, which hold where its guards do."""
         value = self.node.fx.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
-        return [recorded_value(v, self._recorded) for v in values]
+        is_of_data = self.is_data()
+        return [recorded_value(v, self._recorded, is_of_data) for v in values]
+
+    def is_data_in(self, name: str) -> bool:
+        """Return whether data alone decide what is in an argument."""
+        found = self.given(name)
+        return isinstance(found, Value) and self.walk.decider([found]) == Decider.DATA
 
 
-def recorded_value(value: Any, read: Recorded) -> Value:
-    """Return a value as torch recorded it."""
+def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
+    """Return a value as torch recorded it; ``is_of_data`` says whether data alone decide sizes that are new there."""
     torch = load()
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
-        found = read((value,))
+        found = read((value,), is_of_data)
         return scalar(None if found is None else found[0])
-    return Value(read(value.shape)) if isinstance(value, torch.Tensor) else Value(None)
+    if not isinstance(value, torch.Tensor):
+        return Value(None)
+    return Value(read(value.shape, is_of_data), number_of(value.dtype))
 
 
 def scalar(element: Element) -> Value:

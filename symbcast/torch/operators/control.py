@@ -39,7 +39,7 @@ def _chosen(call: TorchCall) -> Formula:
     found = truth_of(call.given("0"))
     if found is not None:
         return found
-    taken = call.fresh("taken", "1 where data take the first branch, 0 where they do not")
+    taken = call.fresh("taken", "1 where data take the first branch, 0 where they do not", by=[0])
     call.asker.assume(at_most(taken, 1))
     return equal(taken, 1)
 

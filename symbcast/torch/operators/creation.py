@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.logic.formulas import at_most
 from symbcast.onnx.values.value import Value
+from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
 
@@ -88,6 +89,7 @@ def one_hot(call: TorchCall) -> Value:
         call.at_most(1, classes, "there must be a class")
     if classes is None or classes == -1:
         return next(iter(call.recorded()))
+    indexed_by(call, call.value_of("self"), classes, call.dims("self"))
     return Value((*call.dims("self"), classes))
 
 

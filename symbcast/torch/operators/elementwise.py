@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import any_of, equal
+from symbcast.logic.formulas import any_of, different, equal
+from symbcast.onnx.values.intervals import interval_of
 from symbcast.onnx.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.torch.registry import operator
@@ -165,7 +166,19 @@ def copied(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("_assert_tensor_metadata", "_assert_async", "_functional_assert_async", "sym_constrain_range", "manual_seed")
+@operator("_assert_async", "_functional_assert_async")
+def asserted(call: TorchCall) -> Value:
+    """What the program asserts of an element of a tensor."""
+    value = call.value_of("self")
+    known = interval_of(value, call.bounds)
+    if known.low is not None and known.low == known.high and known.is_attained:
+        call.require(different(known.low, 0), "the program asserts it")
+    elif not call.is_data_in("self"):
+        call.note("what it asserts, which sizes may decide, was not looked at")
+    return Value(None)
+
+
+@operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed")
 def nothing(call: TorchCall) -> Value:
     """It asks nothing of sizes."""
     return Value(None)

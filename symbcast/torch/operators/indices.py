@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import any_of, at_most
+from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Value
-from symbcast.operators.indexing import gather
-from symbcast.torch.intervals import indexed_by
+from symbcast.operators.indexing import gather, meet
+from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
@@ -67,6 +68,10 @@ def _has_masks(call: TorchCall) -> bool:
     return any(_are_masks(call))
 
 
+def _is_of_data(call: TorchCall) -> bool:
+    return call.walk.decider([v for v in call.given("indices") if isinstance(v, Value)]) == Decider.DATA
+
+
 def _are_masks(call: TorchCall) -> list[bool]:
     nodes = call.node.fx.args[1] if len(call.node.fx.args) > 1 else call.node.fx.kwargs.get("indices", ())
     types = [None if n is None else str(getattr(n.meta.get("val"), "dtype", "")) for n in nodes]
@@ -80,9 +85,10 @@ def _indexed(call: TorchCall) -> Dims:
     places = [n for n, v in enumerate(given) if v is not None]
     shapes = [shape_of(given[n]) for n in places]
     joined = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
-    for place in places:
-        indexed_by(call, given[place], dims[place], joined)
     others = [d for n, d in enumerate(dims) if n not in places]
+    for place in places:
+        meet(call, None, None, dims[place], joined)
+        indexed_by(call, given[place], dims[place], (*joined, *others), from_end=True)
     is_together = places == list(range(places[0], places[0] + len(places)))
     first = places[0] if is_together else 0
     return (*others[:first], *joined, *others[first:])
@@ -95,8 +101,8 @@ def gathered(call: TorchCall) -> Value:
     place = call.axis_of(call.number("dim"), len(dims))
     none = call.empty(indices)
     _fits(call, indices, dims, none, place, "the data")
-    if dims and not call.bounds.is_at_least(dims[place], 1):
-        call.require(any_of([none, at_most(1, dims[place])]), "an index must be within the axis that it indexes")
+    if dims:
+        indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value(indices)
 
 
@@ -120,8 +126,8 @@ def scattered(call: TorchCall) -> Value:
     place = call.axis_of(call.number("dim"), len(dims))
     none = call.empty(indices)
     _fits(call, indices, dims, none, place, "the data")
-    if dims and not call.bounds.is_at_least(dims[place], 1):
-        call.require(any_of([none, at_most(1, dims[place])]), "an index must be within the axis that it indexes")
+    if dims:
+        indexed_by(call, call.value_of("index"), dims[place], indices)
     source = call.maybe_dims("src")
     if source is not None:
         _fits(call, indices, source, none, None, "the source")
@@ -134,7 +140,7 @@ def put(call: TorchCall) -> Value:
     dims = call.dims("self")
     if _has_masks(call):
         _fit_masks(call)
-        call.note("what is written was not looked at: how much the mask selects is data", is_about_data=True)
+        call.note("what is written was not looked at: how much the mask selects is data", is_about_data=_is_of_data(call))
         return Value(dims)
     call.broadcast(call.dims("values"), _indexed(call), rule="unidirectional")
     return Value(dims)
@@ -173,7 +179,8 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
         call.refuse("the indices must be a vector, or one of them")
     if dims:
         others = (*dims[:place], *dims[place + 1 :])
-        indexed_by(call, call.value_of("index"), dims[place], (*indices, *others))
+        from_end = call.node.op_type == "aten.index_fill"
+        indexed_by(call, call.value_of("index"), dims[place], (*indices, *others), from_end=from_end)
     return place, indices
 
 

@@ -64,7 +64,7 @@ def selected(call: TorchCall) -> Value:
 def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
     reason = "the index must be within the axis"
     if index is None:
-        call.note("that the index is within the axis was not looked at", is_about_data=True)
+        call.note("that the index is within the axis was not looked at", is_about_data=call.is_data_in("index"))
         return
     call.at_most(multiply(-1, size), index, reason)
     call.at_most(add(index, 1), size, reason)

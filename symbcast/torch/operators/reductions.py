@@ -95,7 +95,7 @@ def kth(call: TorchCall) -> list[Value]:
 
 
 def _undecided(call: TorchCall) -> list[Value]:
-    call.note("that the axis has k elements was not looked at", is_about_data=True)
+    call.note("that the axis has k elements was not looked at", is_about_data=call.is_data_in("k"))
     return list(call.recorded())
 
 

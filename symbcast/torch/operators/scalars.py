@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, maximum, minimum, modulo, multiply, subtract
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
-from symbcast.onnx.values.contents import Ratio
+from symbcast.onnx.values.contents import Elements, Ramp, Ratio
 from symbcast.onnx.values.value import Value
 from symbcast.torch.node_call import element_of, formula_of, ratio_of, scalar, size_of
 from symbcast.torch.registry import operator
@@ -168,7 +168,7 @@ def asserted(call: TorchCall) -> Value:
     value = call.given("self", "0")
     found = truth_of(value)
     if found is None:
-        call.note("what it asserts was not looked at", is_about_data=element_of(value) is None)
+        call.note("what it asserts was not looked at", is_about_data=call.is_data())
     else:
         call.require(found, "the program asserts it")
     return Value(None)
@@ -204,14 +204,22 @@ def count(call: TorchCall) -> Value:
 def element(call: TorchCall) -> Value:
     """The one element that a tensor has."""
     call.equal(multiply(*call.dims("self")), 1, "there must be one element")
-    return next(iter(call.recorded()))
+    return _first(call)
+
+
+def _first(call: TorchCall) -> Value:
+    """Return the first element of a tensor: as it is known, or a number of its own."""
+    value = call.value_of("self")
+    start = value.content.start if isinstance(value.content, Ramp) else None
+    items = value.content.items[:1] if isinstance(value.content, Elements) else (start,)
+    return scalar(items[0]) if items and items[0] is not None else next(iter(call.recorded()))
 
 
 @operator("_local_scalar_dense")
 def first_element(call: TorchCall) -> Value:
     """The first element of a tensor."""
     call.at_most(1, multiply(*call.dims("self")), "there must be an element")
-    return next(iter(call.recorded()))
+    return _first(call)
 
 
 @operator("sym_stride", "sym_storage_offset")

@@ -1,0 +1,215 @@
+"""Random modules exported by torch and held against runs of them, and what came of that.
+
+    python tests/survey_exported_modules.py 500 --start 0
+
+Modules are drawn by number (`random_modules.py`), so that one of them can be drawn again: ``--show 17`` prints one. They
+are asked about in batches, each in a process of its own: a module that ends its process is named, and the others go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import logging
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+sys.path.insert(1, str(Path(__file__).parents[1]))
+sys.path.insert(1, str(Path(__file__).parent))
+BATCH, POINTS, LARGEST = 25, 60, 6
+
+
+def survey(numbers):
+    """Yield what comes of modules, as a dictionary for each; the number is printed first, should the process end."""
+    from random_modules import drawn
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    for number in numbers:
+        print(f"# {number}", flush=True)
+        module = drawn(number)
+        yield {"number": number, **held(module, number)}
+
+
+def held(drawn, number=0):
+    """Hold the report of a module against runs of its graph and of the module; return counts and what is wrong."""
+    import torch
+
+    import symbcast as sb
+
+    module = drawn.module()
+    try:
+        program = torch.export.export(module, drawn.example(), dynamic_shapes=drawn.dynamic())
+        if number % 3 == 2:
+            program = program.run_decompositions()
+    except Exception as error:  # what torch does not export is no question here
+        return {"unexported": f"{type(error).__name__}"}
+    random = Random(number)
+    least = random.choice((0, 1))
+    try:
+        report = sb.torch.check(program, min_size=least)
+        return _compared(program, module, report, _points(random, report, least))
+    except Exception as error:  # whatever it is, it is the module's finding, and the others go on
+        return {"faults": [f"error {type(error).__name__}: {error}"[:300]]}
+
+
+def _points(random, report, least):
+    """Return sizes at which a module is run: all of them, or some that are drawn, from among small ones."""
+    names = list(report.shown.values())
+    sizes = range(least, LARGEST + 1)
+    if len(sizes) ** len(names) <= POINTS:
+        points = list(itertools.product(sizes, repeat=len(names)))
+    else:
+        points = [tuple(random.choice((*sizes, 8, 9)) for _ in names) for _ in range(POINTS)]
+    return [dict(zip(names, point, strict=True)) for point in points]
+
+
+def _compared(program, module, report, points):
+    import torch
+    from graph_runs import run
+
+    from symbcast.torch.arguments import Arguments, error_of
+
+    arguments, runs_there = Arguments(program, report._question.inputs), report.guard()
+    accepts, digest = program.module()._guards_fn, report.guards.env.guard()
+    counts, faults, ranks = Counter(), [], _ranks(program)
+    is_recorded = any("as torch recorded" in u.reason for u in report.unanalysed)
+    open_nodes = {u.node for u in report.unanalysed}
+    alarms = [str(u) for u in report.unanalysed if "does not require" in u.reason]
+    for sizes in points:
+        args, kwargs = arguments.at(sizes)
+        given = tuple(torch.zeros_like(a) for a in args), kwargs  # data that index what there is
+        real, error = run(program, given)
+        said = runs_there(**sizes)
+        accepted = not error_of(accepts, (given[0], {}))
+        outcome = _outcome(real, said, report, open_nodes)
+        if not accepted and (is_recorded or (real is not None and not _is_as_exported(ranks, real))):
+            outcome = "otherwise"
+        counts[outcome] += 1
+        if outcome in ("wrong", "refused", "always"):
+            faults.append(f"{outcome} at {sizes}: {error or 'it runs'}; {report.verdict}; {report.condition}")
+        if outcome == "runs":
+            faults += _shapes(report, sizes, real, counts)
+        if accepted != digest(**sizes):
+            faults.append(f"digest at {sizes}: torch {'accepts' if accepted else 'refuses'}")
+        if accepted:
+            counts["accepted"] += 1
+            eager = error_of(module, given)
+            if bool(eager) != (real is None):
+                counts["eager"] += 1
+    notes = [f"{u.op_type}: {u.reason}" for u in report.unanalysed]
+    return {
+        "counts": counts, "faults": faults[:3], "alarms": alarms, "notes": notes, "verdict": str(report.verdict),
+        "ops": sorted({n.op_type for n in report._question.model.graph.node}),
+    }  # fmt: skip
+
+
+def _ranks(program):
+    """Return how many axes each value had when it was exported."""
+    found = {}
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        parts = value if isinstance(value, (tuple, list)) else [value]
+        for n, part in enumerate(parts):
+            name = node.name if parts is not value else f"{node.name}.{n}"
+            found[name] = len(part.shape) if hasattr(part, "shape") else None
+    return found
+
+
+def _is_as_exported(ranks, real):
+    """Return whether there are as many outputs as when it was exported, with as many axes: what is said is of those."""
+    return all(ranks.get(name) == len(shape) for name, shape in real.items())
+
+
+def _outcome(real, said, report, open_nodes):
+    """Return how a run compares with what is said of it."""
+    if real is not None:
+        return "runs" if said else "refused"
+    if not said:
+        return "fails"
+    if str(report.verdict) == "ALWAYS":
+        return "always"
+    return "noted" if open_nodes or report._checked.conditions.undecided else "wrong"
+
+
+def _shapes(report, sizes, real, counts):
+    """Return the first shape that is not as was said."""
+    from symbcast.report.failures import dims_at
+
+    at = {s: sizes[name] for s, name in report._env.shown.items() if name in sizes}
+    values = report._checked.walk.top.values
+    for name, shape in real.items():
+        if name not in values or values[name].shape is None:
+            counts["unshaped"] += 1
+            continue
+        told = tuple(dims_at(values[name].shape, at))
+        counts["shapes"] += 1
+        if len(told) != len(shape) or any(t is not None and t != r for t, r in zip(told, shape, strict=True)):
+            return [f"shape at {sizes}: {name} is {shape}, said {told}"]
+    return []
+
+
+def _batches(start, end):
+    """Yield what comes of each module, from processes of their own."""
+    at = start
+    while at < end:
+        command = [sys.executable, __file__, str(min(BATCH, end - at)), "--start", str(at), "--batch"]
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        lines = said.stdout.splitlines()
+        yield from (json.loads(line) for line in lines if line[:1] == "{")
+        last = max((int(line[2:]) for line in lines if line[:2] == "# "), default=at)
+        if said.returncode:
+            yield {"number": last, "faults": [f"the process ended with {said.returncode}"]}
+        at = last + 1
+
+
+def main():
+    """Survey as many modules as are asked for, and print what came of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", type=int, nargs="?", default=1, help="how many modules")
+    parser.add_argument("--start", type=int, default=0, help="the number of the first one")
+    parser.add_argument("--show", type=int, help="print the module of a number, and what came of it")
+    parser.add_argument("--batch", action="store_true", help="survey in this process, and print the outcomes as JSON")
+    options = parser.parse_args()
+    end = options.start + options.count
+    if options.show is not None:
+        from random_modules import drawn
+
+        print(drawn(options.show), drawn(options.show).source, sep="\n")
+        print(*survey([options.show]))
+    elif options.batch:
+        for found in survey(range(options.start, end)):
+            print(json.dumps(found), flush=True)
+    else:
+        _told(_batches(options.start, end))
+
+
+def _told(outcomes):
+    counts, notes, verdicts, ops = Counter(), Counter(), Counter(), Counter()
+    faults = alarms = unexported = modules = 0
+    for found in outcomes:
+        modules += 1
+        unexported += "unexported" in found
+        counts.update(found.get("counts", {}))
+        verdicts[found.get("verdict", "none")] += 1
+        ops.update(found.get("ops", ()))
+        notes.update({n[:90] for n in found.get("notes", ())})
+        faults += bool(found.get("faults"))
+        alarms += bool(found.get("alarms"))
+        for kind in ("faults", "alarms"):
+            for text in found.get(kind, ()):
+                print(found["number"], kind, text, flush=True)
+    print(f"{modules} modules, {unexported} not exported, {faults} with faults, {alarms} with alarms")
+    print(dict(verdicts), dict(counts))
+    print(f"{len(ops)} operators: {dict(ops.most_common())}")
+    for text, count in notes.most_common():
+        print(f"{count:5d} {text}")
+
+
+if __name__ == "__main__":
+    main()
