@@ -459,7 +459,8 @@ for x in ("", "a", "ab", "abc", "2abc"):
                  running_mean=None, running_var=None, training=training)  # fmt: skip
         for name in ("running_mean", "running_var", "weight", "bias"):
             stats = {"running_mean": "T:b", "running_var": "T:b", "weight": None, "bias": None}
-            case("_native_batch_norm_legit_no_training.default _batch_norm_with_update_functional.default",
+            case("_native_batch_norm_legit_no_training.default _batch_norm_with_update.default "
+                 "_batch_norm_with_update_functional.default _batch_norm_no_update.default",
                  input=tensor(x), **{**stats, name: w})  # fmt: skip
 for c, w in ((4, None), (4, "T:4"), (3, "T:d")):
     for group in (1, 2):

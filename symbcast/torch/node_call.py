@@ -153,6 +153,8 @@ def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
         found = read((value,), is_of_data)
         return scalar(None if found is None else found[0])
+    if isinstance(value, torch.SymFloat | torch.SymBool | float | bool):
+        return scalar(None)
     if not isinstance(value, torch.Tensor):
         return Value(None)
     return Value(read(value.shape, is_of_data), number_of(value.dtype))

@@ -67,9 +67,12 @@ def _fraction(value: object) -> Ratio | None:
 def divided(call: TorchCall) -> Value:
     """An integer over another one is a real number."""
     left, right = ratio_of(call.given("0")), ratio_of(call.given("1"))
+    if right is None and not isinstance(call.given("1"), float):
+        call.note("that the divisor is not 0 was not looked at")
+    if right is not None:
+        call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     if left is None or right is None:
         return next(iter(call.recorded()))
-    call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     return scalar(Ratio(multiply(left.above, right.below), multiply(left.below, right.above)))
 
 

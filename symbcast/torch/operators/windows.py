@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.algebra.arithmetic import floor_divide, minimum, modulo, multiply
 from symbcast.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.windows import (
@@ -61,7 +61,7 @@ def convolved(call: TorchCall) -> Value:
     ends = _ends(call, weights, dilations)
     _at_least(call, 0, *(n for pair in ends for n in pair), reason="the padding must not be negative")
     windows = [Window(k, s, d, *e) for k, s, d, e in zip(weights[2:], strides, dilations, ends, strict=True)]
-    for size in weights:
+    for size in weights if is_transposed else (weights[0], *weights[2:]):
         call.at_most(1, size, "the weights must not be empty")
     found = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
     bias = call.maybe_dims("bias")
@@ -95,7 +95,10 @@ def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window])
     convolved_channels(call, dims, weights, call.number("groups", 1))
     for size in dims[2:]:
         _not_empty(call, size, dims[0])
-    return conv(call, dims, weights, windows)
+    found = conv(call, dims, weights, windows)
+    if call.bounds.is_at_least(weights[1], 1):
+        return found
+    return (found[0], minimum([found[1], multiply(found[1], weights[1])]), *found[2:])  # of no channels come none
 
 
 def _not_empty(call: TorchCall, size: Dim, batch: Dim) -> None:
