@@ -141,6 +141,15 @@ class TorchCall(NodeCall):
         is_of_data = self.is_data()
         return [recorded_value(v, self._recorded, is_of_data) for v in values]
 
+    def counted(self, value: Value, axis: int, most: Dim) -> Value:
+        """Return a recorded value with a size of its own along an axis, whose elements are counted: ``most`` at most.
+
+        Torch may have put in the number that the program asserts it to be.
+        """
+        size = self.fresh("count", "how many elements there are", most=most)
+        assert value.shape is not None
+        return value.with_sizes((*value.shape[:axis], size, *value.shape[axis + 1 :]))
+
     def is_data_in(self, name: str) -> bool:
         """Return whether data alone decide what is in an argument."""
         found = self.given(name)

@@ -17,6 +17,16 @@ NOT_HELD = {
     "addmv": "keeps the shape of what is added where the matrix is empty",
 }
 """Operators whose runs say nothing of a rule, and why."""
+UNCHECKED = (
+    "_batch_norm_no_update",
+    "_batch_norm_with_update",
+    "_batch_norm_with_update_functional",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training",
+    "lstm",
+)
+"""Operators that read beyond tensors of other sizes: their rules refuse what runs by chance."""
 EMPTY = (
     "_scaled_dot_product_attention_math",
     "adaptive_avg_pool3d",
@@ -42,6 +52,8 @@ def of(row):
 def test_a_rule_says_when_an_operator_runs_and_what_comes_out(name):
     for row in (r for r in ROWS if of(r) == name):
         wrong = judged(row).wrong
+        if name in UNCHECKED:
+            wrong = [w for w in wrong if "said to fail" not in w]
         if name in EMPTY:
             wrong = [w for w in wrong if "=0" not in w.partition(":")[0]]
         assert not wrong, (row["op"], row["args"], wrong[:3], len(wrong))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import modulo
+from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.logic.formulas import equal
 from symbcast.onnx.values.value import Value
+from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -48,20 +49,31 @@ def _stack(call: TorchCall, query: Dims, key: Dims, value: Dims) -> Dims:
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")
 def recurrent(call: TorchCall) -> list[Value]:
-    """A sequence and states of as many batches; the weights must fit the last size."""
-    dims, weights = call.dims("input"), call.tensors("params")
+    """A sequence and states of as many batches, or of 1 for the states of all but LSTMs; the weights fit.
+
+    Each layer has a state for each direction, and as many weights for each of these.
+    """
+    dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
         call.note("what it asks of sizes was not looked at")
         return list(call.recorded())
     states = call.given("hx")
-    shapes = [s.shape for s in states] if isinstance(states, list) else [call.dims("hx")]
-    batch = dims[0] if call.flag("batch_first") else dims[1]
-    call.equal(dims[-1], weights[0][1], "the last size must be that of the weights")
-    for shape in shapes:
-        if shape is None or len(shape) != 3:
-            call.give_up("the shape of a state is not known")
-        call.equal(shape[1], batch, "the state must have the batch of the input")
+    shapes = [shape_of(s) for s in states] if isinstance(states, list) else [call.dims("hx")]
+    if any(len(shape) != 3 for shape in shapes):
+        call.refuse("a state must have three axes")
+    steps, batch = dims[:2] if not call.flag("batch_first") else dims[1::-1]
+    call.at_most(1, steps, "there must be a step")
+    call.equal(dims[-1], weights[0][-1], "the last size must be that of the weights")
     width = 2 if call.flag("bidirectional") else 1
-    hidden = shapes[0][2]
-    assert isinstance(hidden, int)
-    return [Value((*dims[:2], width * hidden)), *(Value(s) for s in shapes)]
+    is_lstm = call.node.op_type == "aten.lstm"
+    for n, shape in enumerate(shapes):
+        call.equal(shape[0], width * call.number("num_layers"), "there must be a state for each layer and direction")
+        wanted = weights[1][-1] if n == 0 else floor_divide(weights[1][0], 4)
+        call.equal(shape[2], wanted, "a state must be as long as the weights have it")
+        if is_lstm:
+            call.equal(shape[1], batch, "the state must have the batch of the input")
+    if not is_lstm:
+        (batch,) = call.broadcast((batch,), (shapes[0][1],), rule="unidirectional")
+    sequence = (batch, steps) if call.flag("batch_first") else (steps, batch)
+    found = [Value((s[0], batch, s[2])) for s in shapes]
+    return [Value((*sequence, multiply(width, weights[1][-1]))), *found]

@@ -49,7 +49,7 @@ def indexed(call: TorchCall) -> Value:
     if not _has_masks(call):
         return Value(_indexed(call))
     _fit_masks(call)
-    return next(iter(call.recorded()))
+    return _with_count(call, next(iter(call.recorded())))
 
 
 def _fit_masks(call: TorchCall) -> None:
@@ -187,8 +187,9 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
 @operator("masked_select")
 def masked(call: TorchCall) -> Value:
     """The elements where a mask holds, which is broadcast with them: how many data decide."""
-    call.broadcast(call.dims("self"), call.dims("mask"))
-    return next(iter(call.recorded()))
+    found = call.broadcast(call.dims("self"), call.dims("mask"))
+    (value,) = call.recorded()
+    return value if value.shape is None else call.counted(value, 0, multiply(*found))
 
 
 @operator("nonzero", "unique", "_unique2", "unique_consecutive", "unique_dim")
@@ -199,7 +200,10 @@ def chosen(call: TorchCall) -> list[Value]:
         place = call.axis(call.number("dim"), len(dims))
         for size in (*dims[:place], *dims[place + 1 :]):
             call.at_most(1, size, "the parts that are compared must have elements")
-    return list(call.recorded())
+    found = list(call.recorded())
+    if call.node.op_type == "aten.nonzero" and found[0].shape is not None:
+        return [call.counted(found[0], 0, multiply(*dims))]
+    return found
 
 
 @operator("searchsorted")

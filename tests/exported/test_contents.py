@@ -1,0 +1,101 @@
+"""Integers that sizes decide, as indices: what they require, and that nothing of theirs is left open in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+import symbcast as sb
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch.export")
+from graph_runs import checked, dynamic  # noqa: E402
+from random_modules import drawn  # noqa: E402
+from survey_exported_modules import held  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+F = torch.nn.functional
+
+
+def places(x):
+    return torch.ones(x.shape[0], dtype=torch.int64).cumsum(0) - 1
+
+
+FOLLOWED = {
+    "a constant": (lambda x: x[torch.tensor([0, 2])], "x >= 3"),
+    "a ramp": (lambda x: F.embedding(places(x), torch.ones(40, 3)), "x <= 40"),
+    "a ramp with gaps": (lambda x: torch.ones(9, 2)[torch.arange(x.shape[0]) * 2], "x <= 5"),
+    "from the end": (lambda x: torch.ones(4, 2)[torch.arange(x.shape[0]) - x.shape[0]], "x <= 4"),
+    "clamped": (lambda x: torch.ones(4, 2)[torch.arange(x.shape[0]).clamp(max=3)], "True"),
+    "a remainder": (lambda x: torch.ones(4, 2)[torch.arange(x.shape[0]) % 4], "True"),
+    "classes": (lambda x: F.one_hot(torch.arange(x.shape[0]), 5), "x <= 5"),
+    "gather": (lambda x: torch.ones(4).gather(0, torch.arange(x.shape[0])), "x <= 4"),
+    "scatter": (lambda x: torch.ones(4).scatter(0, torch.arange(x.shape[0]), 1.0), "x <= 4"),
+    "index_put": (lambda x: torch.ones(4).index_put((torch.arange(x.shape[0]),), x), "x <= 4"),
+    "index_fill": (lambda x: torch.ones(4).index_fill(0, torch.arange(x.shape[0]), 0.0), "x <= 4"),
+    "an element": (lambda x: torch.ones(4).narrow(0, 0, torch.tensor(3).item()) + x[0], "True"),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_indices_that_sizes_decide_are_followed(name):
+    function, condition = FOLLOWED[name]
+    report = checked(function, torch.zeros(4), shapes=dynamic(1))
+    assert str(report.condition).replace("args_0_dim_0", "x") == condition and not report.unanalysed
+
+
+def test_indices_below_0_count_from_the_end_for_few_operators():
+    def before(x):
+        return torch.arange(x.shape[0]) - 1
+
+    from_end = checked(lambda x: x[before(x)], torch.zeros(4), shapes=dynamic(1))
+    assert from_end.verdict is sb.Verdict.ALWAYS and not from_end.unanalysed
+    refused = checked(lambda x: x.index_select(0, before(x)), torch.zeros(4), shapes=dynamic(1))
+    assert refused.verdict is sb.Verdict.NEVER
+
+
+OPEN = {
+    "squares": lambda x: torch.ones(9, 2)[torch.arange(x.shape[0]) * torch.arange(x.shape[0])],
+    "count": lambda x: torch.ones(x.shape[0]).nonzero() + torch.zeros(4, 1),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_sizes_may_decide_is_never_always(name):
+    report = checked(OPEN[name], torch.zeros(4), shapes=dynamic(1))
+    assert report.verdict is not sb.Verdict.ALWAYS and report.reason
+
+
+def test_indices_that_data_decide_are_not_asked_about():
+    ids = torch.zeros(4, dtype=torch.int64)
+    for function in (lambda i: F.embedding(i, torch.ones(5, 2)), lambda i: torch.ones(5, 2)[i.flip(0)]):
+        report = checked(function, ids, shapes=dynamic(1))
+        assert report.verdict is sb.Verdict.ALWAYS and not report.unanalysed
+
+
+def test_tensors_that_a_program_writes_are_data():
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("place", torch.tensor([7]))
+
+        def forward(self, x):
+            self.place.copy_((self.place + 1) % 2)
+            return x[self.place]
+
+    report = sb.torch.check(Counting(), (torch.zeros(4),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    assert report.guard()(x_dim_0=2)
+
+
+def test_a_batch_without_channels_is_convolved():
+    report = checked(
+        lambda x: F.conv1d(x, torch.ones(2, x.shape[1], 2)), torch.zeros(3, 4, 5), shapes=dynamic(3), min_size=0
+    )
+    assert report.guard()(args_0_dim_0=3, args_0_dim_1=0, args_0_dim_2=2)
+    assert F.conv1d(torch.zeros(3, 0, 2), torch.ones(2, 0, 2)).shape == (3, 0, 1)
+
+
+@pytest.mark.parametrize("number", [9, 1010, 1032, 1080, 1122, 1260])
+def test_random_modules(number):
+    """Modules of ``survey_exported_modules.py`` of which something wrong was said once."""
+    found = held(drawn(number), number)
+    assert not found["faults"] and found["counts"]["runs"]
