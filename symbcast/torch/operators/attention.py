@@ -27,6 +27,8 @@ def attended(call: TorchCall) -> list[Value]:
         call.refuse("queries, keys and values must have two axes at least")
     call.equal(query[-1], key[-1], "queries and keys must be as long")
     call.equal(key[-2], value[-2], "there must be a value for each key")
+    if call.node.op_type.endswith("_for_cpu"):
+        _fit_kernel(call, query, key, value)
     stack = _stack(call, query, key, value)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
@@ -35,6 +37,16 @@ def attended(call: TorchCall) -> list[Value]:
         call.broadcast(mask, (*stack, query[-2], key[-2]), rule="unidirectional")
     found = Value((*stack, query[-2], value[-1]))
     return [found, *call.recorded()[1:]] if len(call.node.output) > 1 else [found]
+
+
+def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
+    """Require what the kernel for the CPU takes for granted: it ends the process where tensors differ, or are empty."""
+    if not len(query) == len(key) == len(value) == 4:
+        call.refuse("queries, keys and values must have four axes")
+    for other in (key, value):
+        call.same_shape((*other[:2], other[3]), (*query[:2], query[3]), "the heads and their lengths must be the same")
+    for size in (*query[:3], key[2]):
+        call.at_most(1, size, "there must be batches, heads, queries and keys")
 
 
 def _stack(call: TorchCall, query: Dims, key: Dims, value: Dims) -> Dims:

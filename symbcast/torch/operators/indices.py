@@ -52,6 +52,15 @@ def indexed(call: TorchCall) -> Value:
     return _with_count(call, next(iter(call.recorded())))
 
 
+def _with_count(call: TorchCall, output: Value) -> Value:
+    """Return what one mask alone takes out, with a size of its own for how much that is."""
+    given = call.given("indices")
+    places = [n for n, v in enumerate(given) if v is not None]
+    if len(places) > 1 or output.shape is None or len(output.shape) <= places[0]:
+        return output
+    return call.counted(output, places[0], multiply(*shape_of(given[places[0]])))
+
+
 def _fit_masks(call: TorchCall) -> None:
     """Require that each mask have the sizes of the axes that it stands for; another index stands for one axis."""
     dims, at = call.dims("self"), 0

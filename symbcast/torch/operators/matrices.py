@@ -163,8 +163,9 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     own = call.flag("training") or call.flag("use_input_stats") or call.node.op_type.endswith("_functional")
     if given[0] != given[1] or (not own and not all(given)):
         call.refuse("there must be a mean and a variance")
-    if call.node.op_type != "aten.instance_norm":
-        call.at_most(1, dims[1], "there must be channels")
+    is_training = call.flag("training") or call.flag("use_input_stats") or "_with_update" in call.node.op_type
+    for size in dims if is_training else ():
+        call.at_most(1, size, "there must be elements to train with")
     _one_for_each_channel(call, dims, ("weight", "bias", "running_mean", "running_var"))
     if call.flag("training") or call.flag("use_input_stats") or count > 3:
         return list(call.recorded())
