@@ -23,10 +23,10 @@ from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.value import Value
 from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.graph import Graph, Model
 from symbcast.torch.inputs import Inputs, read_inputs
 from symbcast.torch.library import load
-from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.walk import TorchWalk
 
 if TYPE_CHECKING:

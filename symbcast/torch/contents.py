@@ -231,13 +231,13 @@ def _moved(call: TorchCall, output: Value) -> Value:
 
 
 @_translation("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold")
-def _some(call: TorchCall, output: Value) -> Value:
+def _some(call: TorchCall, output: Value) -> Value | None:
     found = interval_of(call.value_of("self"), call.bounds)
     return Value(output.shape, output.dtype, Interval(found.low, found.high, is_constant(found)))
 
 
 @_translation("slice", "slice_copy")
-def _sliced(call: TorchCall, output: Value) -> Value:
+def _sliced(call: TorchCall, output: Value) -> Value | None:
     start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
     if start is None or end is None:
         return _some(call, output)
@@ -246,7 +246,7 @@ def _sliced(call: TorchCall, output: Value) -> Value:
 
 
 @_translation("select", "select_copy")
-def _selected(call: TorchCall, output: Value) -> Value:
+def _selected(call: TorchCall, output: Value) -> Value | None:
     index = call.size("index")
     if index is None:
         return _some(call, output)
@@ -369,8 +369,8 @@ def _found(call: TorchCall, output: Value) -> Value | None:
 def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_end: bool = False) -> None:
     """Require that indices be within an axis: of those that are known exactly; of others, that they can be.
 
-    ``from_end`` where indices below 0 count from the end. Where sizes may decide indices that are not known exactly, the
-    call is noted as open.
+    ``from_end`` where indices below 0 count from the end. Where sizes may decide indices that are not known exactly,
+    the call is noted as open.
     """
     held = interval_of(index, call.bounds)
     if held.is_attained and held.low is not None and held.high is not None:

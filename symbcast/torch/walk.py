@@ -8,9 +8,9 @@ from typing import Any
 from symbcast.adapters.torch_expressions import read_term
 from symbcast.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
+from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.validity.models import Examined
-from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.onnx.walk import Walk
 from symbcast.onnx.walker import GraphScope

@@ -149,7 +149,9 @@ def put(call: TorchCall) -> Value:
     dims = call.dims("self")
     if _has_masks(call):
         _fit_masks(call)
-        call.note("what is written was not looked at: how much the mask selects is data", is_about_data=_is_of_data(call))
+        call.note(
+            "what is written was not looked at: how much the mask selects is data", is_about_data=_is_of_data(call)
+        )
         return Value(dims)
     call.broadcast(call.dims("values"), _indexed(call), rule="unidirectional")
     return Value(dims)

@@ -152,7 +152,9 @@ def batch_normalised(call: TorchCall) -> Value:
     "_native_batch_norm_legit",
     "_native_batch_norm_legit_no_training",
     "_native_batch_norm_legit_functional",
+    "_batch_norm_with_update",
     "_batch_norm_with_update_functional",
+    "_batch_norm_no_update",
 )
 def normalised_unchecked(call: TorchCall) -> list[Value]:
     """As `batch_normalised`; torch itself reads beyond tensors of other lengths, which is refused here."""

@@ -10,7 +10,7 @@ from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, maximum,
 from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.onnx.values.contents import Elements, Ramp, Ratio
 from symbcast.onnx.values.value import Value
-from symbcast.torch.node_call import element_of, formula_of, ratio_of, scalar, size_of
+from symbcast.torch.node_call import formula_of, ratio_of, scalar, size_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
