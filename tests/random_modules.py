@@ -346,7 +346,7 @@ def _filled(random: Random, template: str, values: dict[str, torch.Tensor]) -> s
         if not values[name].ndim or random.random() < 0.15:
             return str(random.randint(1, 4))
         base = f"{name}.shape[{random.randrange(values[name].ndim)}]"
-        forms = (  # noqa: E501
+        forms = (
             "{}",
             "{}",
             "{}",

@@ -19,7 +19,9 @@ def gather(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:
     return (*data[:place], *indices, *data[place + 1 :])
 
 
-def within(context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim], *, from_end: bool = True) -> None:
+def within(  # noqa: PLR0913 - indices, and what they must be within
+    context: Context, low: Dim, high: Dim, size: Dim, shape: Iterable[Dim], *, from_end: bool = True
+) -> None:
     """Require that indices of a shape, from ``low`` to ``high``, be within an axis: ``-size <= low``, ``high < size``.
 
     Where there is no index nothing is required. Unless indices below 0 count ``from_end``, ``0 <= low`` is required.
