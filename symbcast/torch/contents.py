@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.algebra.terms import symbols_of
 from symbcast.errors import DimensionError
 from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.onnx.deciding import joined
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.operators.intervals import with_intervals
@@ -377,7 +378,7 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
         within(call, held.low, held.high, size, shape, from_end=from_end)
         return
     meet(call, held.low, held.high, size, shape, from_end=from_end)
-    if call.walk.decider([index]) != Decider.DATA and not _is_inside(call, held, size, from_end=from_end):
+    if joined([index]) != Decider.DATA and not _is_inside(call, held, size, from_end=from_end):
         call.note("that the indices, which sizes may decide, are within the axis was not looked at")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.onnx.deciding import joined
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import Elements, Ratio, is_size
 from symbcast.onnx.values.deciders import Decider
@@ -153,7 +154,7 @@ class TorchCall(NodeCall):
     def is_data_in(self, name: str) -> bool:
         """Return whether data alone decide what is in an argument."""
         found = self.given(name)
-        return isinstance(found, Value) and self.walk.decider([found]) == Decider.DATA
+        return isinstance(found, Value) and joined([found]) == Decider.DATA
 
 
 def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:

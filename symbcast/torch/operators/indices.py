@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.algebra.arithmetic import multiply
 from symbcast.logic.formulas import any_of, at_most
+from symbcast.onnx.deciding import joined
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Value
 from symbcast.operators.indexing import gather, meet
@@ -78,7 +79,7 @@ def _has_masks(call: TorchCall) -> bool:
 
 
 def _is_of_data(call: TorchCall) -> bool:
-    return call.walk.decider([v for v in call.given("indices") if isinstance(v, Value)]) == Decider.DATA
+    return joined([v for v in call.given("indices") if isinstance(v, Value)]) == Decider.DATA
 
 
 def _are_masks(call: TorchCall) -> list[bool]:
