@@ -14,10 +14,18 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from symbcast.api.env import ShapeEnv
-from symbcast.api.result import Result, broadcast
-from symbcast.broadcasting import Rule, rule, rules
-from symbcast.dimensions import Reader, readers
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.result import Result, broadcast
+from symbcast.core.broadcasting import Rule, rule, rules
+from symbcast.core.dimensions import Reader, readers
+from symbcast.core.program.operations.refusals import (
+    BroadcastError,
+    ConditionalBroadcastError,
+    IncompatibleProgramError,
+    IncompatibleShapesError,
+)
+from symbcast.core.shapes import Shape, shape
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import (
     AssumptionError,
     BindingError,
@@ -38,14 +46,6 @@ from symbcast.errors import (
     UnknownRankError,
     UnknownRuleError,
 )
-from symbcast.program.refusals import (
-    BroadcastError,
-    ConditionalBroadcastError,
-    IncompatibleProgramError,
-    IncompatibleShapesError,
-)
-from symbcast.shapes import Shape, shape
-from symbcast.verdicts import Verdict
 from symbcast.version import __version__
 
 if TYPE_CHECKING:
@@ -54,36 +54,36 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import torch as torch
-    from symbcast.algebra.sympy_functions import Unknown, symbol
-    from symbcast.api.cases import Case, Cases
-    from symbcast.api.conditions import Condition
-    from symbcast.api.expansion import Expansion
-    from symbcast.api.solutions import Solution, broadcastable_to, solve
+    from symbcast.answers.comparison import Comparison, Relation, compare, relation
+    from symbcast.answers.public.cases import Case, Cases
+    from symbcast.answers.public.conditions import Condition
+    from symbcast.answers.public.expansion import Expansion
+    from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import array, check_promises, checked, size, trace
-    from symbcast.comparison import Comparison, Relation, compare, relation
+    from symbcast.core.algebra.sympy_functions import Unknown, symbol
+    from symbcast.core.program.statements.entailment import equivalent
     from symbcast.paths import explore_paths
-    from symbcast.program.entailment import equivalent
 
 _LAZY = {
-    "Case": "symbcast.api.cases",
-    "Cases": "symbcast.api.cases",
-    "Comparison": "symbcast.comparison",
-    "Condition": "symbcast.api.conditions",
-    "Expansion": "symbcast.api.expansion",
-    "Relation": "symbcast.comparison",
-    "Solution": "symbcast.api.solutions",
-    "broadcastable_to": "symbcast.api.solutions",
-    "solve": "symbcast.api.solutions",
-    "Unknown": "symbcast.algebra.sympy_functions",
+    "Case": "symbcast.answers.public.cases",
+    "Cases": "symbcast.answers.public.cases",
+    "Comparison": "symbcast.answers.comparison",
+    "Condition": "symbcast.answers.public.conditions",
+    "Expansion": "symbcast.answers.public.expansion",
+    "Relation": "symbcast.answers.comparison",
+    "Solution": "symbcast.answers.public.solutions",
+    "broadcastable_to": "symbcast.answers.public.solutions",
+    "solve": "symbcast.answers.public.solutions",
+    "Unknown": "symbcast.core.algebra.sympy_functions",
     "array": "symbcast.arrays",
     "check_promises": "symbcast.arrays",
     "checked": "symbcast.arrays",
     "explore_paths": "symbcast.paths",
     "size": "symbcast.arrays",
-    "compare": "symbcast.comparison",
-    "equivalent": "symbcast.program.entailment",
-    "relation": "symbcast.comparison",
-    "symbol": "symbcast.algebra.sympy_functions",
+    "compare": "symbcast.answers.comparison",
+    "equivalent": "symbcast.core.program.statements.entailment",
+    "relation": "symbcast.answers.comparison",
+    "symbol": "symbcast.core.algebra.sympy_functions",
     "trace": "symbcast.arrays",
 }
 

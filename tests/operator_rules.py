@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from operator_calls import points, sizes_in, with_sizes
 
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.symbols import symbol
-from symbcast.api.env import ShapeEnv
-from symbcast.logic.formulas import FALSE, all_of
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.report.failures import dims_at
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import FALSE, all_of
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.onnx.node_call import RefusedError, UnknownShapeError
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.values.contents import Elements
 from symbcast.onnx.values.value import Value
 from symbcast.onnx.walker import GraphScope
-from symbcast.report.failures import dims_at
-from symbcast.solver.evaluation import holds_at
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.families import OPERATORS

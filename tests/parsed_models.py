@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from onnx import ModelProto, NodeProto, parser
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.evaluation import size_at
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 
 def parsed(text: str, opset: int = 18, ir_version: int = 10) -> ModelProto:

@@ -11,7 +11,7 @@ import reference
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.algebra.symbols import Unknown
+from symbcast.core.algebra.symbols import Unknown
 
 SIZES = range(7)
 

@@ -13,9 +13,9 @@ import onnxruntime
 from onnx import helper
 
 import symbcast as sb
-from symbcast.algebra.sequences import is_sequence
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.evaluation import size_at
+from symbcast.core.algebra.sequences import is_sequence
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 onnxruntime.set_default_logger_severity(4)
 MAX_ELEMENTS = 1_000_000

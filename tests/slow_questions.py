@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import reference
 
 import symbcast as sb
-from symbcast import effort
-from symbcast.solver import budget as budgets
+from symbcast.core import effort
+from symbcast.core.solver import budget as budgets
 
 NAMES = tuple("NMKHWST")
 SLOW = 2.0

@@ -73,7 +73,7 @@ def _compared(program, module, report, points):
     import torch
     from graph_runs import run
 
-    from symbcast.torch.arguments import Arguments, error_of
+    from symbcast.torch.guards.arguments import Arguments, error_of
 
     arguments, runs_there = Arguments(program, report._question.inputs), report.guard()
     accepts, digest = program.module()._guards_fn, report.guards.env.guard()
@@ -140,7 +140,7 @@ def _outcome(real, said, report, open_nodes):
 
 def _shapes(report, sizes, real, counts):
     """Return the first shape that is not as was said."""
-    from symbcast.report.failures import dims_at
+    from symbcast.answers.report.failures import dims_at
 
     at = {s: sizes[name] for s, name in report._env.shown.items() if name in sizes}
     values = report._checked.walk.top.values

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from questions import Question, dims, pure_assumptions, pure_dims, questions
 
 import symbcast as sb
-from symbcast.logic.booleans import from_sympy
-from symbcast.logic.formulas import all_of, any_of, literals
-from symbcast.solver.compiler import predicate, value_function
+from symbcast.core.logic.booleans import from_sympy
+from symbcast.core.logic.formulas import all_of, any_of, literals
+from symbcast.core.solver.evaluation.compiler import predicate, value_function
 
 V = sb.Verdict
 

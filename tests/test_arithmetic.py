@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from solver.expressions import NAMES, SYMBOLS, binary, call, expressions, integer, name, points
 from steps import calls
 
-from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, maximum, modulo, multiply, replaced
-from symbcast.algebra.door import from_sympy, to_sympy
-from symbcast.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, maximum, modulo, multiply, replaced
+from symbcast.core.algebra.door import from_sympy, to_sympy
+from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.errors import DimensionError
 
 a, b, c = SYMBOLS

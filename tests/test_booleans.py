@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, name, of_dims, points, statements
 from solver.expressions import compatible as broadcasts
 
-from symbcast.algebra.door import to_sympy as to_sympy_dim
-from symbcast.algebra.symbols import symbol
-from symbcast.api.conditions import Condition
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.door import to_sympy as to_sympy_dim
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.booleans import compatible, conjunction, from_sympy, to_sympy
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
+from symbcast.core.solver.evaluation.compiler import predicate
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
-from symbcast.logic.booleans import compatible, conjunction, from_sympy, to_sympy
-from symbcast.logic.definedness import with_values
-from symbcast.logic.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
-from symbcast.solver.compiler import predicate
 
 a, b, c = map(to_sympy_dim, SYMBOLS)
 X, Y, Z = SYMBOLS

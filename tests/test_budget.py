@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import symbcast as sb
-from symbcast.solver import budget as clock
+from symbcast.core.solver import budget as clock
 
 HARD = ("N*M*K + 3", "K*N + M*M + 7*N", "M*M*K + N")
 

@@ -109,7 +109,7 @@ def test_interrupt_is_quiet(monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.api.result.broadcast", interrupted)
+    monkeypatch.setattr("symbcast.answers.public.result.broadcast", interrupted)
     assert run(["check", "N"]) == Exit.INTERRUPTED
     assert capsys.readouterr() == ("", "")
 

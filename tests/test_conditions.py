@@ -20,9 +20,9 @@ from solver.expressions import (
 )
 
 import symbcast as sb
-from symbcast.logic.formulas import all_of, literals, negate
-from symbcast.solver.compiler import predicate
-from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.logic.formulas import all_of, literals, negate
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)

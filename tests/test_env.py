@@ -14,7 +14,7 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at
 
 V = sb.Verdict
 
@@ -487,7 +487,7 @@ def test_import_is_light():
 INTERRUPTED = """
     import os, signal, sys, threading
     import symbcast as sb
-    from symbcast.solver.z3_solver import Session
+    from symbcast.core.solver.linear.z3_solver import Session
 
     check, sent, begun = Session._check, [], []
 
@@ -555,7 +555,7 @@ def test_a_refusal_that_is_broken_off_leaves_no_trace(monkeypatch):
     def broken_off(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.program.recording.Answers", broken_off)
+    monkeypatch.setattr("symbcast.core.program.whole.recording.Answers", broken_off)
     with pytest.raises(KeyboardInterrupt):
         env.broadcast("M, Q", "9, 2")
     monkeypatch.undo()

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, smallest
 
 import symbcast as sb
-from symbcast.logic.formulas import AnyOf, Compatible, equal
-from symbcast.program.mask_program import ConflictError, Joins
-from symbcast.solver.masks import Conflict
+from symbcast.core.logic.formulas import AnyOf, Compatible, equal
+from symbcast.core.program.whole.mask_program import ConflictError, Joins
+from symbcast.core.solver.masks.masks import Conflict
 
 a, b, c, d = NAMES
 

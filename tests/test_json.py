@@ -5,10 +5,10 @@ import json
 import pytest
 
 import symbcast as sb
-from symbcast.exchange.answers import result_to_dict
-from symbcast.logic.formulas import all_of
-from symbcast.solver.compiler import predicate
-from symbcast.text import parse_formula, parse_shape
+from symbcast.answers.exchange.answers import result_to_dict
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.text import parse_formula, parse_shape
 
 KEYS = [
     "version",
@@ -71,7 +71,7 @@ def test_texts_read_back(shapes, options):
 
 
 def _symbols(formula):
-    from symbcast.solver.normal_form import symbols_in
+    from symbcast.core.solver.groups.normal_form import symbols_in
 
     return list(symbols_in(formula))
 

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import symbcast as sb
-from symbcast.text import parse_dim
+from symbcast.core.text import parse_dim
 
 NEVER, SOMETIMES, ALWAYS = sb.Verdict.NEVER, sb.Verdict.SOMETIMES, sb.Verdict.ALWAYS
 

@@ -7,9 +7,9 @@ import itertools
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.evaluation import size_at
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 N, M = symbols = tuple(map(symbol, "NM"))
 POINTS = [dict(zip(symbols, sizes, strict=True)) for sizes in itertools.product(range(9), repeat=2)]

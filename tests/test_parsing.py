@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from steps import calls
 
-from symbcast.algebra.arithmetic import (
+from symbcast.core.algebra.arithmetic import (
     floor_divide,
     join,
     maximum,
@@ -17,11 +17,11 @@ from symbcast.algebra.arithmetic import (
     replaced,
     value_of,
 )
-from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.algebra.terms import Term
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.terms import Term
+from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
+from symbcast.core.text import parse_dim, parse_formula, parse_shape
 from symbcast.errors import ShapeSyntaxError
-from symbcast.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
-from symbcast.text import parse_dim, parse_formula, parse_shape
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 

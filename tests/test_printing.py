@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.algebra.arithmetic import floor_divide, join, maximum, minimum, modulo, multiply
-from symbcast.algebra.door import from_sympy, to_sympy
-from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.logic.formulas import (
+from symbcast.core.algebra.arithmetic import floor_divide, join, maximum, minimum, modulo, multiply
+from symbcast.core.algebra.door import from_sympy, to_sympy
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
     Clashing,
@@ -21,9 +21,9 @@ from symbcast.logic.formulas import (
     holds,
     negate,
 )
-from symbcast.shapes import shape_of
-from symbcast.text import parse_dim, parse_formula, parse_shape
-from symbcast.text.printing import dim_text, formula_text, shape_text
+from symbcast.core.shapes import shape_of
+from symbcast.core.text import parse_dim, parse_formula, parse_shape
+from symbcast.core.text.printing import dim_text, formula_text, shape_text
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 n, m, k = map(to_sympy, (N, M, K))

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from programs import Run, apply, programs
 
 import symbcast as sb
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.booleans import from_sympy
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.evaluation.compiler import predicate, value_function
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError
-from symbcast.logic.booleans import from_sympy
-from symbcast.logic.formulas import all_of
-from symbcast.solver.compiler import predicate, value_function
-from symbcast.solver.normal_form import symbols_in
 
 V = sb.Verdict
 FAR = range(13)

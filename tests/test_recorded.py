@@ -7,7 +7,7 @@ import recorded
 import reference
 
 import symbcast as sb
-from symbcast.algebra.sympy_functions import Unknown
+from symbcast.core.algebra.sympy_functions import Unknown
 
 
 def answer(rule, shapes, **attributes):

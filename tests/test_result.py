@@ -13,9 +13,9 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.logic.formulas import all_of
-from symbcast.solver import z3_solver as smt
-from symbcast.solver.compiler import predicate
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.linear import z3_solver as smt
 
 V = sb.Verdict
 

@@ -3,8 +3,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.text import parser, simple
-from symbcast.text.faults import Fault
+from symbcast.core.text import parser, simple
+from symbcast.core.text.faults import Fault
 
 words = st.sampled_from(
     ["N", "M", "_", "batch_1", "min", "mod", "None", "or", "broadcast", "compatible", "é", "a.b", "?"]

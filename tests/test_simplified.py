@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, literals, negate
-from symbcast.solver.compiler import predicate
-from symbcast.solver.literals import canonical
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.simplification import size
-from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, literals, negate
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.sets.literals import canonical
+from symbcast.core.solver.simplification.simplification import size
 
 Condition = sb.Condition
 POINTS = points(3, 6)

@@ -8,18 +8,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
-from symbcast.algebra.arithmetic import add, floor_divide, join, maximum, modulo, multiply
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.door import check_dim, from_sympy, to_sympy
-from symbcast.algebra.lower_bounds import lower_bound
-from symbcast.algebra.operations import modulo_terms, substitute
-from symbcast.algebra.symbols import symbol
-from symbcast.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
+from symbcast.core.algebra.arithmetic import add, floor_divide, join, maximum, modulo, multiply
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.door import check_dim, from_sympy, to_sympy
+from symbcast.core.algebra.lower_bounds import lower_bound
+from symbcast.core.algebra.operations import modulo_terms, substitute
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import Compatible, all_of, at_most, different
+from symbcast.core.solver.evaluation.compiler import predicate, value_function
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.logic.definedness import definedness
-from symbcast.logic.formulas import Compatible, all_of, at_most, different
 from symbcast.onnx.requirements.settled import Settled
-from symbcast.solver.compiler import predicate, value_function
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)

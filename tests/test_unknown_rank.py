@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.report.json import json_schema
+from symbcast.answers.report.json import json_schema
 
 V = sb.Verdict
 with (Path(__file__).parent / "data" / "unknown_rank.tsv").open(encoding="utf-8", newline="") as _file:

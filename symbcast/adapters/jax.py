@@ -20,20 +20,20 @@ import sympy
 
 from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.writers import Settled, cannot_join, fold, identifiers, load, settle
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sizes import check_size
-from symbcast.algebra.terms import Dim, Kind, symbols_of, term
-from symbcast.dimensions import from_dim
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.algebra.terms import Dim, Kind, symbols_of, term
+from symbcast.core.dimensions import from_dim
+from symbcast.core.logic.booleans import to_sympy
+from symbcast.core.logic.formulas import AllOf, Comparison, Formula, at_most, dims_of
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, shape_of
+from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.text import parse_dim, parse_formula
+from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
-from symbcast.logic.booleans import to_sympy
-from symbcast.logic.formulas import AllOf, Comparison, Formula, at_most, dims_of
-from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, shape_of
-from symbcast.solver.normal_form import put_in
-from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import SizeSet
-from symbcast.text import parse_dim, parse_formula
-from symbcast.text.printing import formula_text
 
 _scopes = Scopes()
 _POSITIVE = SizeSet.interval(1, None)
@@ -95,7 +95,7 @@ def dimension_text(dim: Dim) -> str:
 
     Raises `DimensionError` for a join, which jax does not have.
 
-    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.core.algebra.symbols import symbol
     >>> dimension_text(symbol("n") + 1), dimension_text(4)
     ('1 + n', '4')
     """

@@ -20,18 +20,18 @@ import sympy
 
 from symbcast.adapters.sympy import write as write_sympy
 from symbcast.adapters.writers import cannot_join, load, operations
-from symbcast.algebra.door import check_dim, from_sympy
-from symbcast.algebra.operations import substitute
-from symbcast.algebra.sizes import check_size
-from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.algebra.terms import Dim, Operation, Term, symbols_of, term
-from symbcast.dimensions import from_dim
+from symbcast.core.algebra.door import check_dim, from_sympy
+from symbcast.core.algebra.operations import substitute
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.core.algebra.terms import Dim, Operation, Term, symbols_of, term
+from symbcast.core.dimensions import from_dim
+from symbcast.core.logic.booleans import to_sympy
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, known_rank, shape_of
+from symbcast.core.shapes import shape as read_shape
+from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.logic.booleans import to_sympy
-from symbcast.logic.formulas import at_most
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, known_rank, shape_of
-from symbcast.shapes import shape as read_shape
-from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
     import onnx_ir

@@ -18,15 +18,15 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import sympy
 
 from symbcast.adapters.writers import load, settle
-from symbcast.algebra.sizes import check_size
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.algebra.terms import Dim
-from symbcast.dimensions import from_dim
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.dimensions import from_dim
+from symbcast.core.logic.booleans import to_sympy
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.logic.booleans import to_sympy
-from symbcast.logic.formulas import at_most
-from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, any_shape_of, shape
 
 if TYPE_CHECKING:
     import openvino

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import sympy
 
-from symbcast.algebra.door import read_symbol
-from symbcast.algebra.symbols import Symbol
+from symbcast.core.algebra.door import read_symbol
+from symbcast.core.algebra.symbols import Symbol
 
 _numbers = count(1)
 

@@ -18,13 +18,13 @@ from typing import Any, Literal
 import sympy
 
 from symbcast.adapters.writers import fold
-from symbcast.algebra.door import from_sympy, symbol_to_sympy, to_sympy
-from symbcast.algebra.operations import operate
-from symbcast.algebra.symbols import Symbol
-from symbcast.algebra.sympy_functions import broadcast, floordiv, mod
-from symbcast.algebra.terms import Kind, term
+from symbcast.core.algebra.door import from_sympy, symbol_to_sympy, to_sympy
+from symbcast.core.algebra.operations import operate
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.sympy_functions import broadcast, floordiv, mod
+from symbcast.core.algebra.terms import Kind, term
+from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.errors import DimensionError
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape
 
 
 def read(value: Iterable[int | sympy.Expr]) -> Shape:

@@ -21,17 +21,17 @@ import sympy
 from symbcast.adapters.scopes import Scopes
 from symbcast.adapters.torch_expressions import read_formula, read_term
 from symbcast.adapters.writers import Settled, cannot_join, identifiers, load, operations, settle
-from symbcast.algebra.door import read_symbol
-from symbcast.algebra.sizes import MAX_SIZE, check_size
-from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.algebra.sympy_functions import symbol as sympy_symbol
-from symbcast.algebra.terms import Dim, Term
-from symbcast.dimensions import from_dim
+from symbcast.core.algebra.door import read_symbol
+from symbcast.core.algebra.sizes import MAX_SIZE, check_size
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
+from symbcast.core.algebra.terms import Dim, Term
+from symbcast.core.dimensions import from_dim
+from symbcast.core.logic.booleans import to_sympy
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, shape_of
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.logic.booleans import to_sympy
-from symbcast.logic.formulas import at_most
-from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, ShapeLike, shape_of
 
 if TYPE_CHECKING:
     import torch.export

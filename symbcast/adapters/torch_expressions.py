@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symbcast.algebra.door import MAX_POWER
-from symbcast.algebra.operations import operate
-from symbcast.algebra.terms import Kind, Term, collect, constant
+from symbcast.core.algebra.door import MAX_POWER
+from symbcast.core.algebra.operations import operate
+from symbcast.core.algebra.terms import Kind, Term, collect, constant
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 
 Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sizes import MAX_SIZE
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sizes import MAX_SIZE
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.algebra.terms import Atom, Dim, Kind, Operation, Term, symbols_of
+from symbcast.core.logic.formulas import Formula, equal
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape, shape_of
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError, MissingExtraError
-from symbcast.logic.formulas import Formula, equal
-from symbcast.program.assumptions import Assumptions
-from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape, shape_of
-from symbcast.solver.knowledge import ContradictionError, Knowledge
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.size_sets import ALL, SizeSet
-from symbcast.text.printing import formula_text
 
 T = TypeVar("T")
 

@@ -7,18 +7,18 @@ from symbcast.errors import MissingExtraError
 if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.trace", "numpy")
 
-from symbcast.arrays import (  # noqa: F401 - they register what arrays can do
+from symbcast.arrays.arguments import array, size
+from symbcast.arrays.functions import (  # noqa: F401 - they register what arrays can do
     data_functions,
     elements,
     functions,
-    indices,
     methods,
     replacements,
     ufuncs,
 )
-from symbcast.arrays.arguments import array, size
 from symbcast.arrays.promises import BrokenPromise, check_promises, checked
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.report.report import TraceReport
+from symbcast.arrays.symbolic import indices  # noqa: F401 - it registers what indexing does
 from symbcast.arrays.trace import trace
 
 __all__ = ["BrokenPromise", "TraceReport", "array", "check_promises", "checked", "size", "trace"]

@@ -18,15 +18,15 @@ from types import ModuleType
 from typing import Any
 
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.trace import trace
 from symbcast.batch.endings import DiedError
 from symbcast.batch.isolation import Child
+from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.shapes import Shape
 from symbcast.paths.exploration import MAX_PATHS, Exploration, Outcome
 from symbcast.paths.steps import UntracedError
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.program.scope import Scope
-from symbcast.shapes import Shape
 
 
 @dataclass(frozen=True)

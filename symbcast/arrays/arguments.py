@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.path import current
-from symbcast.shapes import Shape, ShapeLike, known_rank, shape
-from symbcast.solver.evaluation import size_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
 
 TRACED = "trace it for each rank by itself"
@@ -149,6 +149,6 @@ def _text(value: Any) -> str:
 
 def dims_as_shape(dims: tuple[Dim, ...]) -> Shape:
     """Return dimensions as a shape that users hold."""
-    from symbcast.shapes import shape_of
+    from symbcast.core.shapes import shape_of
 
     return shape_of(dims)

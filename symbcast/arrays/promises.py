@@ -9,17 +9,17 @@ from inspect import unwrap
 from types import ModuleType
 from typing import Any, TypeVar
 
+from symbcast.answers.explanation.names import Namer
 from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
 from symbcast.arrays.arguments import TRACED
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.shapes import Shape, known_rank, shape
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
-from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
-from symbcast.program.assumptions import Assumptions
-from symbcast.shapes import Shape, known_rank, shape
-from symbcast.solver.decision import Decision
-from symbcast.verdicts import Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "__symbcast_promise__"

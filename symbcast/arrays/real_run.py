@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.evaluation.evaluation import value_at
 from symbcast.paths.confirmation import Raised
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size
-from symbcast.shapes import Shape
-from symbcast.solver.evaluation import value_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
     Filled = Callable[[Sequence[int], Any], Any]
 

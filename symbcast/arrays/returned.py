@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.shapes import shape_of
 from symbcast.paths import returned
-from symbcast.shapes import shape_of
 
 
 def told(value: Any) -> Any:

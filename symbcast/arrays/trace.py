@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.arguments import Arguments, check_call
-from symbcast.arrays.reach import reach_of
+from symbcast.arrays.functions.replacements import STANDINS
 from symbcast.arrays.real_run import RealRun
-from symbcast.arrays.replacements import STANDINS
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.returned import told
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.standins.reach import reach_of
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.sizes.scope import Scope
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.places import home_of
 from symbcast.paths.size import sized
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.program.scope import Scope
 
 
 def trace(

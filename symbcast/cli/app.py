@@ -11,24 +11,24 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
-from symbcast.broadcasting.registry import is_own
 from symbcast.cli.arguments import HELP, OF_SHAPES, Option, asks_for, prepared, unknown_command, value_of
-from symbcast.cli.check import EPILOGUE as CHECK_EPILOGUE
-from symbcast.cli.check import check_command
-from symbcast.cli.compare import EPILOGUE as COMPARE_EPILOGUE
-from symbcast.cli.compare import compare
-from symbcast.cli.completion import install_command
-from symbcast.cli.entailment import EPILOGUES as ENTAILMENT_EPILOGUES
-from symbcast.cli.entailment import entailment_commands
+from symbcast.cli.commands.check import EPILOGUE as CHECK_EPILOGUE
+from symbcast.cli.commands.check import check_command
+from symbcast.cli.commands.compare import EPILOGUE as COMPARE_EPILOGUE
+from symbcast.cli.commands.compare import compare
+from symbcast.cli.commands.completion import install_command
+from symbcast.cli.commands.entailment import EPILOGUES as ENTAILMENT_EPILOGUES
+from symbcast.cli.commands.entailment import entailment_commands
+from symbcast.cli.commands.model import EPILOGUE as MODEL_EPILOGUE
+from symbcast.cli.commands.model import model
+from symbcast.cli.commands.questions import EPILOGUES, question_commands
+from symbcast.cli.commands.rules import rules
+from symbcast.cli.commands.trace import EPILOGUE as TRACE_EPILOGUE
+from symbcast.cli.commands.trace import trace
 from symbcast.cli.files import is_there
-from symbcast.cli.model import EPILOGUE as MODEL_EPILOGUE
-from symbcast.cli.model import model
 from symbcast.cli.output import LEAST_WIDTH, MOST_WIDTH, columns, print_text, print_wrapped
-from symbcast.cli.questions import EPILOGUES, question_commands
-from symbcast.cli.rules import rules
 from symbcast.cli.statuses import Exit, UsageError
-from symbcast.cli.trace import EPILOGUE as TRACE_EPILOGUE
-from symbcast.cli.trace import trace
+from symbcast.core.broadcasting.registry import is_own
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 from symbcast.interrupts import leave
 from symbcast.version import __version__
@@ -107,7 +107,7 @@ def _is_file(argument: str) -> bool:
 
 
 def _is_shape(argument: str) -> bool:
-    from symbcast.text import parse_shape
+    from symbcast.core.text import parse_shape
 
     try:
         return bool(parse_shape(argument))

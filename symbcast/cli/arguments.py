@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from symbcast.characters import clipped, closest, listed, visible
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.statuses import UsageError
+from symbcast.core.characters import clipped, closest, listed, visible
 from symbcast.errors import SymbcastError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
@@ -111,7 +111,7 @@ def _check_no_relation(others: Iterable[str]) -> None:
 
 def _is_relation(text: str) -> bool:
     """Return whether text is an assumption as a whole: a type of MLIR has angle brackets too."""
-    from symbcast.text import parse_formula
+    from symbcast.core.text import parse_formula
 
     try:
         return parse_formula(text) is not None

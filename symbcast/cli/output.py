@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.show.document import Document
+    from symbcast.answers.show.document import Document
 
 _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -73,7 +73,7 @@ def show(document: Document, width: int = 0, indent: int = 2) -> None:
     """
     is_terminal, columns = sys.stdout.isatty(), os.environ.get("COLUMNS", "")
     if not is_terminal and not (columns.isdecimal() and int(columns)):
-        from symbcast.show.text import render
+        from symbcast.answers.show.text import render
 
         print_text(render(document, width, indent))
         return
@@ -81,7 +81,7 @@ def show(document: Document, width: int = 0, indent: int = 2) -> None:
 
     from rich.console import Console
 
-    from symbcast.show.terminal import draw
+    from symbcast.answers.show.terminal import draw
 
     is_plain = not is_terminal or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     wide = max(get_terminal_size().columns, LEAST_WIDTH)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from cyclopts import Parameter as CyclopsParameter
 
-from symbcast.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
-from symbcast.broadcasting.registry import is_known, parameters_of, takers_of
-from symbcast.characters import listed
 from symbcast.cli.statuses import UsageError
+from symbcast.core.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
+from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
+from symbcast.core.characters import listed
 from symbcast.errors import RuleArgumentError
 
 Given: TypeAlias = int | str | list[str] | None

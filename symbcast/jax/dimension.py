@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.algebra.bounds import reduced_fraction
-from symbcast.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.core.algebra.bounds import reduced_fraction
+from symbcast.core.logic.formulas import equal
 from symbcast.paths.path import Path
 from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
 from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
@@ -22,7 +22,7 @@ from symbcast.paths.steps import Alternative
 if TYPE_CHECKING:
     from types import FrameType
 
-    from symbcast.algebra.terms import Dim, Term
+    from symbcast.core.algebra.terms import Dim, Term
     from symbcast.paths.asker import Asker
 
 _HASH = 0x51D_5EED_0000

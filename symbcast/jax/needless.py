@@ -20,10 +20,10 @@ from pathlib import Path as FilePath
 from types import FrameType
 from typing import Any, cast
 
-from symbcast.algebra.arithmetic import multiply
-from symbcast.arrays.standins import StandIns
+from symbcast.arrays.standins.standins import StandIns
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import Compatible, all_of, any_of, equal
 from symbcast.jax.dimension import Dimension
-from symbcast.logic.formulas import Compatible, all_of, any_of, equal
 from symbcast.paths.path import Path, current
 from symbcast.paths.size import dim_of, sized
 

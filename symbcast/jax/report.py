@@ -7,16 +7,16 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from symbcast.adapters.jax import dimension_text
-from symbcast.algebra.terms import Operation, Symbol, symbols_of
 from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.report.report import TraceReport
+from symbcast.core.algebra.terms import Operation, Symbol, symbols_of
+from symbcast.core.logic.formulas import Comparison, Compatible, Formula, all_of, clauses, expand, literals
+from symbcast.core.program.sizes.scope import Scope
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import Comparison, Compatible, Formula, all_of, clauses, expand, literals
 from symbcast.paths.exploration import Exploration
-from symbcast.program.scope import Scope
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 MAX_TRIED = 12
 """How many ways to choose alternatives are tried."""

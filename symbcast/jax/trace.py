@@ -8,8 +8,12 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.terms import symbols_of
 from symbcast.arrays.arguments import Arguments
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.solver.evaluation.evaluation import size_at, value_at
 from symbcast.errors import SymbcastError
 from symbcast.jax.caches import remove_entries
 from symbcast.jax.dimension import Dimension, register
@@ -19,14 +23,10 @@ from symbcast.paths.confirmation import Limits, Raised, confirmed
 from symbcast.paths.exploration import MAX_PATHS, current, explored
 from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.size import Size, dim_of, is_whole, sized
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.program.scope import Scope
-from symbcast.shapes import Shape, shape_of
-from symbcast.solver.evaluation import size_at, value_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.paths.path import Path
 
 

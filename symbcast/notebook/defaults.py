@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible
-from symbcast.solver.normal_form import symbols_in
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible
+from symbcast.core.solver.groups.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
 
 
 def telling_groups(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, ...]]:

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting.outputs import members_of
-from symbcast.program.premises import own_set
-from symbcast.solver.compiler import UndefinedError, join_sizes, predicate, value_function
-from symbcast.solver.normal_form import put_in, symbols_in
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting.outputs import members_of
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.evaluation.compiler import UndefinedError, join_sizes, predicate, value_function
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting import OutputDim
-    from symbcast.logic.formulas import Formula
-    from symbcast.solver.size_sets import SizeSet
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import OutputDim
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.solver.sets.size_sets import SizeSet
 
 Values = Sequence[Sequence[Any]]
 """One row for each size of the second symbol; rows, and values in them, that are alike are one object."""

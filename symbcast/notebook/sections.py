@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import Comparison, Formula
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.solver.evaluation.equations import solved_for
+from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
 from symbcast.notebook.defaults import telling_groups
 from symbcast.notebook.grids import Grid
-from symbcast.solver.equations import solved_for
-from symbcast.solver.normal_form import flattened, put_in, symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.notebook.subjects import Subject
 
 Point = Mapping["Symbol", int]

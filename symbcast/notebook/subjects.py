@@ -6,29 +6,29 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.symbols import Unknown
-from symbcast.api.env import ShapeEnv
-from symbcast.api.result import Result
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.names import axis_text
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.result import Result
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.logic.formulas import FALSE, Formula, any_of, dims_of, equal, negate
+from symbcast.core.program.operations.needs import needs
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.reasons import SIZE
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.explanation.alignment import Alignment
-from symbcast.explanation.names import axis_text
-from symbcast.logic.formulas import FALSE, Formula, any_of, dims_of, equal, negate
 from symbcast.paths.answer import PathsAnswer
-from symbcast.program.needs import needs
-from symbcast.program.premises import own_set
-from symbcast.reasons import SIZE
-from symbcast.shapes import Shape
-from symbcast.solver.compiler import predicate
-from symbcast.solver.decision import Decision
-from symbcast.solver.knowledge import ContradictionError, Knowledge
-from symbcast.solver.normal_form import put_in, symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting import OutputDim
-    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import OutputDim
+    from symbcast.core.broadcasting.constraints import Constraint
     from symbcast.onnx.report.model_report import ModelReport
 
 

@@ -9,19 +9,19 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.sizes import check_size
+from symbcast.answers.explanation.names import Namer
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.program.sizes.given import Sizes, read_size, read_sizes
 from symbcast.errors import BindingError
-from symbcast.explanation.names import Namer
 from symbcast.notebook.grids import Grid, Values
 from symbcast.notebook.sections import Ranges, Section, section
 from symbcast.notebook.subjects import Blame, Subject, subject_of
-from symbcast.program.given import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.api.env import ShapeEnv
-    from symbcast.api.result import Result
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.answers.public.result import Result
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.report.model_report import ModelReport
     from symbcast.paths.answer import PathsAnswer
 

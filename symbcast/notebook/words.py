@@ -7,11 +7,11 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from symbcast.api.env import ShapeEnv
-from symbcast.api.result import Result
-from symbcast.characters import clipped, listed, sizes_text, visible
-from symbcast.explanation.names import Namer, rule_text
-from symbcast.logic.formulas import FALSE, Formula, all_of, clauses
+from symbcast.answers.explanation.names import Namer, rule_text
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.result import Result
+from symbcast.core.characters import clipped, listed, sizes_text, visible
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
 from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, Blame
 from symbcast.notebook.surveys import Outcome, Survey
 from symbcast.paths.answer import PathsAnswer

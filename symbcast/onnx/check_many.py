@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from symbcast.batch.execution import run
 from symbcast.batch.results import FileResult, Stamp
+from symbcast.core.program.sizes.assumptions import Assumptions, read_assumptions
 from symbcast.errors import MissingExtraError, SymbcastError
 from symbcast.onnx.check_model import check
 from symbcast.onnx.inputs.given import ContentsLike, read_given
 from symbcast.onnx.inputs.present import names_in
-from symbcast.program.assumptions import Assumptions, read_assumptions
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.shapes import ShapeLike
     from symbcast.onnx.requirements.recorder import Runtime
-    from symbcast.program.assumptions import Assumption
-    from symbcast.shapes import ShapeLike
 
 T = TypeVar("T")
 

@@ -8,12 +8,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.sequences import sequences_of
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.api.env import ShapeEnv
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.sequences import sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.logic.formulas import FALSE, Comparison, at_most
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.logic.formulas import FALSE, Comparison, at_most
 from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.inputs.given import Given, read_given
 from symbcast.onnx.inputs.models import load
@@ -34,15 +36,13 @@ from symbcast.onnx.values.sequences import OptionalValue
 from symbcast.onnx.values.value import UNKNOWN, Value
 from symbcast.onnx.walk import Walk
 from symbcast.operators.context import evaluated
-from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     import onnx
     import onnx_ir
 
+    from symbcast.core.shapes import ShapeLike
     from symbcast.onnx.inputs.given import ContentsLike
-    from symbcast.shapes import ShapeLike
 
 MAX_WALKS = 3
 """How often a model is walked through: again where it was learned late how large sizes are, and that says more."""

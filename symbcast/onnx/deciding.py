@@ -10,18 +10,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from symbcast.algebra.bounds import numbers_of
-from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FORMULA_KINDS
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.onnx.values.contents import Content, Elements, Ramp, Ratio, Stack, is_size
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.numbers import FLOATS
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.onnx.values.value import Dims, Value
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.bounds import numbers_of
-from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Element, Elements, from_array, listed
 from symbcast.onnx.values.elements import BINARY, UNARY, truth

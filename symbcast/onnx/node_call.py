@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.algebra.arithmetic import add
-from symbcast.algebra.bounds import numbers_of
-from symbcast.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
-from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.onnx.deciding import joined
 from symbcast.onnx.values.contents import listed, sizes_of
 from symbcast.onnx.values.deciders import Decider
@@ -19,9 +19,9 @@ from symbcast.operators.context import Context
 from symbcast.operators.reach import is_of_each_axis
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.differences import Difference
     from symbcast.onnx.requirements.recorder import Place
     from symbcast.onnx.values.contents import Element

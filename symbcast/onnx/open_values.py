@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.onnx.values.value import UNKNOWN, OpenValue, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.requirements.recorder import Asker
     from symbcast.onnx.values.value import Dims
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.onnx.declarations import DECLARATIONS
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.value import Dims

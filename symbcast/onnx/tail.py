@@ -12,14 +12,14 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.onnx.functions import definition_of, with_defaults
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import sizes_of
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
-from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.core.logic.formulas import TRUE
 from symbcast.errors import SymbcastError
-from symbcast.logic.formulas import TRUE
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.reaches import Reaches
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
 from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
 
 _AS_FIRST = """
     CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax

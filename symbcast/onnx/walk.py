@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from symbcast.core.logic.formulas import FALSE, Formula, negate
+from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import FALSE, Formula, negate
 from symbcast.onnx.deciding import decider_of_content, decider_of_output
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.functions import body_of
 from symbcast.onnx.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.onnx.open_values import OpenValues
+from symbcast.onnx.operators.elementwise.intervals import with_intervals
 from symbcast.onnx.operators.families import OPERATORS
-from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.reaches import reaches_of
 from symbcast.onnx.requirements.recorder import Asker, Place
 from symbcast.onnx.tail import DOMAINS, infer
@@ -27,7 +28,6 @@ from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.sequences import SequenceValue
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 from symbcast.onnx.walker import Fork, GraphScope, either
-from symbcast.shapes import Shape, any_shape_of, shape_of
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""

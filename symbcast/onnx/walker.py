@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from symbcast.algebra.arithmetic import add, subtract
-from symbcast.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
+from symbcast.core.algebra.arithmetic import add, subtract
+from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.onnx.values.contents import Elements, Ramp, is_size
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.elements import truth
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
 from symbcast.onnx.values.value import NEVER, UNKNOWN, Value
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
     from symbcast.onnx.open_values import OpenValues

@@ -8,9 +8,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.bounds import Bounds
-from symbcast.api.env import ShapeEnv
-from symbcast.logic.formulas import at_most
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.onnx.check_model import Walked, environment, repeated, sized, walked_through
 from symbcast.onnx.inputs.given import ContentsLike, Given, read_given
 from symbcast.onnx.report.checked import Checked
@@ -21,13 +22,12 @@ from symbcast.openvino.inputs.models import load
 from symbcast.openvino.inputs.sizes import Interval, read_parameters
 from symbcast.openvino.report import OpenVinoReport
 from symbcast.openvino.walk import OpenVinoWalk
-from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 
 if TYPE_CHECKING:
     import openvino
 
+    from symbcast.core.shapes import ShapeLike
     from symbcast.openvino.graph import Model
-    from symbcast.shapes import ShapeLike
 
 
 def check(  # noqa: PLR0913 - each is something that is known, or asked

@@ -11,7 +11,7 @@ from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.element_types import number_of
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.requirements.recorder import Place
     from symbcast.onnx.values.contents import Content
     from symbcast.onnx.walker import GraphScope, Walker

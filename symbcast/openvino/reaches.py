@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.reaches import Reaches, axes_held, padded
 from symbcast.onnx.values.value import Dims

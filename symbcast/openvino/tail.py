@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symbcast.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.onnx.values.value import Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall

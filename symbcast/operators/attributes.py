@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from symbcast.algebra.sizes import index_of
+from symbcast.core.algebra.sizes import index_of
 from symbcast.errors import OperatorError
 
 MAX_ATTRIBUTE = 2**63 - 1

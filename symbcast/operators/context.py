@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from symbcast.algebra.arithmetic import subtract
-from symbcast.logic.definedness import definedness
-from symbcast.logic.formulas import (
+from symbcast.core.algebra.arithmetic import subtract
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -24,8 +24,8 @@ from symbcast.logic.formulas import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 
@@ -103,7 +103,7 @@ class Context(ABC):
 def evaluated(formula: Formula) -> Formula:
     """Return a formula with its comparisons of numbers, and of a size with itself, worked out.
 
-    >>> from symbcast.algebra.symbols import symbol
+    >>> from symbcast.core.algebra.symbols import symbol
     >>> N = symbol("N")
     >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(equal(N, 1))
     (True, Comparison('==', N, 1))

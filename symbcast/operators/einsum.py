@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_ellipses: bool = False) -> Dims:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.arithmetic import add, multiply
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def gather(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims:

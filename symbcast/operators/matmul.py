@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def matmul(context: Context, left: Dims, right: Dims) -> Dims:

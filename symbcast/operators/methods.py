@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
-from symbcast.algebra.sizes import index_of
+from symbcast.core.algebra.sizes import index_of
+from symbcast.core.program.whole.program import Program
+from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
 from symbcast.operators.attributes import positive
 from symbcast.operators.operator import find_operator
-from symbcast.program.program import Program
-from symbcast.shapes import Shape, ShapeLike, is_open, shape
 
 if TYPE_CHECKING:
     import sympy

@@ -8,19 +8,19 @@ from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
-from symbcast.algebra.arithmetic import join, join_members
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.sequences import is_sequence
-from symbcast.broadcasting import Emission, Joined, Rule, find_rule
-from symbcast.broadcasting.constraints import Constraint, Origin
+from symbcast.core.algebra.arithmetic import join, join_members
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.sequences import is_sequence
+from symbcast.core.broadcasting import Emission, Joined, Rule, find_rule
+from symbcast.core.broadcasting.constraints import Constraint, Origin
+from symbcast.core.logic.formulas import TRUE, Formula, clauses
+from symbcast.core.reasons import Reason
 from symbcast.errors import OperatorError, RuleArgumentError
-from symbcast.logic.formulas import TRUE, Formula, clauses
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shape, laid, of_one_rank, put_back
-from symbcast.reasons import Reason
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.arithmetic import add
-from symbcast.logic.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 MODES = ("constant", "reflect", "edge", "wrap")
 NOT_BELOW = "no more may be taken away from an axis than there is"

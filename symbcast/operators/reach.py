@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from symbcast.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
-from symbcast.broadcasting.unknown_rank import expanded_at_right, place_of, rank_of_shape, settled
-from symbcast.logic.formulas import TRUE, Formula, at_most, dims_of, equal, literals
-from symbcast.text.printing import shape_text
+from symbcast.core.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
+from symbcast.core.broadcasting.unknown_rank import expanded_at_right, place_of, rank_of_shape, settled
+from symbcast.core.logic.formulas import TRUE, Formula, at_most, dims_of, equal, literals
+from symbcast.core.text.printing import shape_text
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 D = TypeVar("D")
@@ -84,7 +84,7 @@ def laid(dims: Dims, reach: Reach | None) -> Laid:
 
     Raises `ReachError` where they cannot be, and for an operand of unknown rank without a reach.
 
-    >>> from symbcast.algebra.sequences import AxisSequence
+    >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> laid((AxisSequence("a").rest(), 3), Reach(last=2))[:2]
     ((*a[:-1], a[-1], 3), Comparison('<=', 1, rank(a)))
     """
@@ -124,7 +124,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
 def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
     """Return an output with sequences in the place of all that was made of them, where it still is as it was.
 
-    >>> from symbcast.algebra.sequences import AxisSequence
+    >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> a = AxisSequence("a")
     >>> put_back((a.rest(1), a.axis(1), 3), [(a.rest(), (a.rest(1), a.axis(1)))])
     (*a, 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.broadcasting import Parameter
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.broadcasting import Parameter
+from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.operators import attributes as kind
 from symbcast.operators.attributes import Others
 from symbcast.operators.context import TWICE, Context, Dims
@@ -19,7 +19,7 @@ from symbcast.operators.reductions import reduce
 from symbcast.operators.reshape import copied, flatten, reshape, reshape_beside
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 @recorded

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.algebra.arithmetic import add
-from symbcast.broadcasting import Kind as AttributeKind
-from symbcast.broadcasting import Parameter
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.broadcasting import Kind as AttributeKind
+from symbcast.core.broadcasting import Parameter
 from symbcast.operators import attributes as kind
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.indexing import gather, indexable
@@ -18,8 +18,8 @@ from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.slices import cut
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
 
 
 @recorded

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.broadcasting import Parameter
-from symbcast.broadcasting.unknown_rank import known_rank
+from symbcast.core.broadcasting import Parameter
+from symbcast.core.broadcasting.unknown_rank import known_rank
 from symbcast.operators import attributes as kind
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.operator import Operator, reading, recorded
@@ -28,7 +28,7 @@ from symbcast.operators.windows import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 class _Windowed(Operator):

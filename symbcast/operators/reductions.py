@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from symbcast.logic.formulas import Formula, any_of, at_most
+from symbcast.core.logic.formulas import Formula, any_of, at_most
 from symbcast.operators.context import Context, Dims
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
-from symbcast.algebra.bounds import exact_quotient, reduced_fraction
-from symbcast.logic.formulas import at_most, different, equal, negate
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
+from symbcast.core.logic.formulas import at_most, different, equal, negate
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
 """Returns the size that stands for -1 in a shape of some data, beside the sizes that are given."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.operators.context import Context
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def cut(

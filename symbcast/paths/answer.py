@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.api.conditions import Condition
-from symbcast.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import knowledge
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.paths.conditions import Conditions
 from symbcast.paths.exploration import Exploration, Outcome
 from symbcast.paths.places import Place
 from symbcast.paths.regions import Branch, End, Regions
 from symbcast.paths.steps import Step
 from symbcast.paths.suitable import Suitable, always_held, divided
-from symbcast.program.assumptions import Assumption
-from symbcast.program.premises import knowledge
-from symbcast.program.scope import Scope
-from symbcast.solver.decision import Decision
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.normal_form import symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.guards import Guard
+    from symbcast.answers.guards import Guard
+    from symbcast.core.algebra.symbols import Symbol
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +95,14 @@ class PathsAnswer:
 
         Where data decide too, it is necessary, and sufficient for suitable data: see `data_condition`.
         """
-        from symbcast.logic.booleans import to_sympy
+        from symbcast.core.logic.booleans import to_sympy
 
         return to_sympy(self.formula)
 
     @property
     def data_condition(self) -> Boolean:
         """What must hold besides, of sizes that data decide."""
-        from symbcast.logic.booleans import conjunction
+        from symbcast.core.logic.booleans import conjunction
 
         return conjunction(self.suitable.data)
 
@@ -215,7 +215,7 @@ class PathsAnswer:
 
     def guard(self) -> Guard:
         """Return the condition as a Python predicate of the sizes of inputs by name."""
-        from symbcast.guards import python_guard
+        from symbcast.answers.guards import python_guard
 
         return python_guard(self.formula, self.scope.names)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from types import FrameType
 
-    from symbcast.algebra.bounds import Bounds
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
 
 
 class Asker(Protocol):

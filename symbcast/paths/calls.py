@@ -6,16 +6,16 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.solver.evaluation.compiler import UndefinedError
+from symbcast.core.solver.evaluation.evaluation import size_at, value_at
 from symbcast.paths.confirmation import Raised
 from symbcast.paths.path import current
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size, sized
-from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import size_at, value_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.paths.path import Path
 
 

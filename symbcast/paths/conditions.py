@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, clauses, negate
-from symbcast.solver.connectivity import Ties
-from symbcast.solver.difference_constraints import Differences
-from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.normal_form import flattened, put_in, symbols_in
-from symbcast.solver.simplification import simplified, size
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, clauses, negate
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.groups.connectivity import Ties
+from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
+from symbcast.core.solver.simplification.difference_constraints import Differences
+from symbcast.core.solver.simplification.simplification import simplified, size
 
 MAX_SIMPLIFIED = 32
 """A group of more literals stays as the paths gave it: it is as exact, and not always the shortest."""

@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from symbcast.characters import sizes_text
-from symbcast.logic.formulas import Formula, negate
+from symbcast.core.characters import sizes_text
+from symbcast.core.logic.formulas import Formula, negate
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.paths.exploration import Exploration, Outcome, diverged
 from symbcast.paths.places import NOWHERE, Place, lines_of_error
 from symbcast.paths.points import Condition, Points
 from symbcast.paths.steps import Step, UntracedError
-from symbcast.solver.evaluation import holds_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
 
 Sizes = Mapping["Symbol", int]
 

@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from symbcast.effort import Effort, counting
+from symbcast.core.effort import Effort, counting
+from symbcast.core.logic.formulas import Formula
 from symbcast.errors import ShapeTypeError
-from symbcast.logic.formulas import Formula
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
 from symbcast.paths.steps import Alternative, Step, UntracedError
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol, Unknown
+    from symbcast.core.algebra.symbols import Symbol, Unknown
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
-"""Units of effort (see `symbcast.effort`) that questions of paths may cost together; then no other path is begun."""
+"""Units of effort (see `symbcast.core.effort`) that questions of paths cost together at most before another is begun."""
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
 

@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.terms import symbols_of
-from symbcast.explanation.names import Namer
-from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Formula
-from symbcast.report.failures import shape_at
-from symbcast.solver.counterexamples import breaking
-from symbcast.solver.normal_form import symbols_in
-from symbcast.verdicts import Verdict
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report.failures import shape_at
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.solver.decision.counterexamples import breaking
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.solver.decision.decision import Decision
     from symbcast.operators.context import Dims
     from symbcast.paths.answer import PathsAnswer
     from symbcast.paths.regions import Branch
-    from symbcast.solver.decision import Decision
 
 
 @dataclass(frozen=True, kw_only=True)

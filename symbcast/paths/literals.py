@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
-from symbcast.solver.literals import canonical
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.solver.two_level import LITERAL_COST, Cube
-from symbcast.solver.univariate import NotPeriodicError, solve
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.literals import canonical
+from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.simplification.two_level import LITERAL_COST, Cube
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
 
 
 class Literals:

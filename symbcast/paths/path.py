@@ -8,30 +8,30 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.algebra.arithmetic import join
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.symbols import Symbol, Unknown
-from symbcast.broadcasting import Joined, find_rule
-from symbcast.effort import current as effort_in_force
+from symbcast.core.algebra.arithmetic import join
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.broadcasting import Joined, find_rule
+from symbcast.core.effort import current as effort_in_force
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
+from symbcast.core.program.facts.facts import Facts
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.evaluation.compiler import UndefinedError
+from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.satisfiability.incremental import Growing
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.operators.context import Context, Dims, evaluated
 from symbcast.paths.places import Place, message_of, place_of, would_be_caught
 from symbcast.paths.size import sized
 from symbcast.paths.steps import Alternative, Question, Step, UntracedError
-from symbcast.program.facts import Facts
-from symbcast.program.premises import own_set
-from symbcast.solver.answer import Satisfiability
-from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import holds_at, size_at
-from symbcast.solver.incremental import Growing
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import ALL
-from symbcast.text.printing import formula_text
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 current: ContextVar[Path | None] = ContextVar("current", default=None)
 """The path that is run in this context."""

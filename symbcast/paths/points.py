@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.program.premises import own_set
-from symbcast.solver.equations import solved_for
-from symbcast.solver.evaluation import holds_at, value_at
-from symbcast.solver.normal_form import symbols_in
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.evaluation.equations import solved_for
+from symbcast.core.solver.evaluation.evaluation import holds_at, value_at
+from symbcast.core.solver.groups.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
 
 MAX_REPAIRS = 12
 """How many sizes are changed before a search is given up."""

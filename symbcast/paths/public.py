@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.paths.calls import Calls
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
 from symbcast.paths.returned import told
-from symbcast.program.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.program.scope import Scope
-from symbcast.shapes import ShapeLike, known_rank, shape
 
 
 def explore_paths(

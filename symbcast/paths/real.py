@@ -7,16 +7,16 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import ceil_divide, floor_divide, multiply
-from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import Comparison, equal
+from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, multiply
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Comparison, equal
+from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.paths.asker import Arrays
-from symbcast.solver.evaluation import size_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Operator
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Operator
     from symbcast.paths.asker import Asker
 
     Recipe = Callable[[Mapping[Symbol, int]], Any]

@@ -4,8 +4,9 @@ Each path holds at the sizes at which all that it decided and required holds: a 
 path, and where two paths part, one holds a literal and the other its negation. So a conjunction of some literals of a
 wanted path that excludes, for each other path, a literal of that one, holds at no size of those; and a disjunction of
 such conjunctions, with one for each wanted path, is where the wanted paths go. This is a two-level minimisation
-(`symbcast.solver.two_level`) with the paths in place of the rows of a truth table: it needs no solver, what no sizes
-do is in no path, and it takes as long as there are paths and steps, not as there are combinations of what is asked.
+(`symbcast.core.solver.simplification.two_level`) with the paths in place of the rows of a truth table: it needs no
+solver, what no sizes do is in no path, and it takes as long as there are paths and steps, not as there are combinations
+of what is asked.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from symbcast.logic.formulas import FALSE, TRUE, Formula, all_of, any_of
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of
+from symbcast.core.solver.simplification.two_level import Cube, Table, bits, grown_from, least_cover
 from symbcast.paths.literals import Literals
 from symbcast.paths.places import Place
 from symbcast.paths.steps import Step
-from symbcast.solver.two_level import Cube, Table, bits, grown_from, least_cover
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.solver.size_sets import SizeSet
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.solver.sets.size_sets import SizeSet
 
 
 class End(NamedTuple):
@@ -56,8 +57,9 @@ class Branch(NamedTuple):
 class Regions:
     """Paths that between them hold at all sizes, no two at the same, and where some of them go.
 
-    Literals are numbered as in `symbcast.solver.two_level`: a formula first, then its negation. ``within`` has for each
-    literal the paths at all of whose sizes it holds, ``beside`` the other ones but those where its negation does.
+    Literals are numbered as in `symbcast.core.solver.simplification.two_level`: a formula first, then its negation.
+    ``within`` has for each literal the paths at all of whose sizes it holds, ``beside`` the other ones but those where
+    its negation does.
     """
 
     def __init__(self, branches: Sequence[Branch], domains: Mapping[Symbol, SizeSet]) -> None:

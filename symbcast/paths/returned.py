@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symbcast.algebra.door import to_sympy
+from symbcast.core.algebra.door import to_sympy
 from symbcast.paths.real import Real
 from symbcast.paths.size import Size
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from symbcast.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
-from symbcast.logic.formulas import Comparison, Formula, at_most, different, equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, different, equal
 from symbcast.paths.asker import Arrays
 from symbcast.paths.places import is_formatting
 from symbcast.paths.real import Real
@@ -16,7 +16,7 @@ from symbcast.paths.real import Real
 if TYPE_CHECKING:
     from types import FrameType
 
-    from symbcast.algebra.terms import Dim, Term
+    from symbcast.core.algebra.terms import Dim, Term
     from symbcast.paths.asker import Asker
 
 MAX_EXPONENT = 64

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from symbcast.algebra.symbols import Symbol
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.logic.formulas import Comparison, Formula
 from symbcast.errors import SymbcastError
-from symbcast.logic.formulas import Comparison, Formula
 from symbcast.operators.context import Dims
 from symbcast.paths.places import NOWHERE, Place
 

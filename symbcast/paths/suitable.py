@@ -1,9 +1,9 @@
 """What a condition says of the sizes of inputs alone, and what it says of data.
 
 A run works for sizes of inputs if some data suit: if the sizes that data decide can be chosen so that the condition
-holds, and what always holds of them too. `symbcast.solver.projection` eliminates these sizes; the condition implies
-the result, so it is necessary. That it is sufficient, for suitable data, is proved here: for all sizes of inputs that
-it lets through, one of a few choices makes the condition hold.
+holds, and what always holds of them too. `symbcast.core.solver.products.projection` eliminates these sizes; the
+condition implies the result, so it is necessary. That it is sufficient, for suitable data, is proved here: for all
+sizes of inputs that it lets through, one of a few choices makes the condition hold.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.terms import term
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, all_of, any_of, clauses, literals, negate
-from symbcast.solver.decision import Decision
-from symbcast.solver.normal_form import flattened, put_in, symbols_in
-from symbcast.solver.projection import project
-from symbcast.verdicts import Verdict
+from symbcast.core.algebra.terms import term
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, all_of, any_of, clauses, literals, negate
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
+from symbcast.core.solver.products.projection import project
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.solver.decision.knowledge import Knowledge
     from symbcast.paths.regions import Branch
-    from symbcast.solver.knowledge import Knowledge
 
 MAX_CHOICES = 64
 """How many choices of the sizes that data decide are tried to prove that some data suit."""

@@ -3,11 +3,11 @@
 from symbcast.onnx.report.findings import Finding
 from symbcast.onnx.walk import Unanalysed
 from symbcast.torch.check import check
-from symbcast.torch.comparison import Comparison, Disagreement
-from symbcast.torch.guards import Clause, Guard, Guards, Specialised
-from symbcast.torch.refusals import Refusal, read_error
+from symbcast.torch.guards.comparison import Comparison, Disagreement
+from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
+from symbcast.torch.guards.refusals import Refusal, read_error
+from symbcast.torch.guards.suggestions import Suggestion
 from symbcast.torch.report import TorchReport
-from symbcast.torch.suggestions import Suggestion
 
 __all__ = [
     "Clause",

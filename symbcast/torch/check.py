@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.errors import ShapeTypeError
 from symbcast.onnx.inputs.given import read_given
-from symbcast.program.assumptions import Assumptions
 from symbcast.torch.check_program import checked, question_of
 from symbcast.torch.export import by_argument, exported, names_of
 from symbcast.torch.library import load
@@ -17,8 +17,8 @@ from symbcast.torch.report import TorchReport
 if TYPE_CHECKING:
     import torch
 
+    from symbcast.core.shapes import ShapeLike
     from symbcast.onnx.inputs.given import ContentsLike
-    from symbcast.shapes import ShapeLike
 
 
 def check(  # noqa: PLR0913 - each is something that is known, or asked

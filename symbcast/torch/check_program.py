@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.terms import symbols_of
-from symbcast.api.env import ShapeEnv
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.onnx.check_model import Walked, repeated, sized, walked_through
 from symbcast.onnx.inputs.given import Given, read_given
@@ -22,7 +23,6 @@ from symbcast.onnx.requirements.recorder import Asker
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.value import Value
-from symbcast.program.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.graph import Graph, Model
 from symbcast.torch.inputs import Inputs, read_inputs
@@ -30,9 +30,9 @@ from symbcast.torch.library import load
 from symbcast.torch.walk import TorchWalk
 
 if TYPE_CHECKING:
+    from symbcast.core.shapes import ShapeLike
     from symbcast.onnx.inputs.given import ContentsLike
     from symbcast.onnx.inputs.names import Inputs as ModelInputs
-    from symbcast.shapes import ShapeLike
 
 
 class Question(NamedTuple):

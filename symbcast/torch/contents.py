@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FORMULA_KINDS
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import FORMULA_KINDS
 from symbcast.onnx.deciding import joined
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.operators.elementwise.intervals import with_intervals
 from symbcast.onnx.operators.families import OPERATORS
-from symbcast.onnx.operators.intervals import with_intervals
 from symbcast.onnx.requirements.recorder import Place
 from symbcast.onnx.values.contents import Bands, Content, Elements, Interval, Ramp, Ratio, Stack, is_size
 from symbcast.onnx.values.deciders import Decider
@@ -23,13 +24,12 @@ from symbcast.onnx.values.intervals import interval_of, is_constant
 from symbcast.onnx.values.numbers import BOOL, INTEGERS
 from symbcast.onnx.values.value import Value
 from symbcast.operators.indexing import meet, within
-from symbcast.solver.normal_form import symbols_in
 from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.node_call import element_of, size_of
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -384,7 +384,7 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
 
 def _is_inside(call: TorchCall, held: Interval, size: Dim, *, from_end: bool) -> bool:
     """Return whether indices are known to be within an axis."""
-    from symbcast.algebra.arithmetic import add, multiply
+    from symbcast.core.algebra.arithmetic import add, multiply
 
     if held.low is None or held.high is None:
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.onnx.deciding import joined
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.numbers import FLOATS

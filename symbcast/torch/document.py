@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symbcast.characters import clipped
+from symbcast.answers.show.document import Document, Field, Room, code, field, fields, words
+from symbcast.core.characters import clipped
 from symbcast.onnx.report.document import document as document_of_model
-from symbcast.show.document import Document, Field, Room, code, field, fields, words
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.answer import ModelAnswer
-    from symbcast.torch.guards import Guards
+    from symbcast.torch.guards.guards import Guards
 
 SHOWN = 6
 """How many clauses of the guards are shown on a screen."""

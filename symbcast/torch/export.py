@@ -9,11 +9,11 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import BindingError, ModelError
+from symbcast.torch.guards.refusals import Refusal, read_error
 from symbcast.torch.library import load
-from symbcast.torch.refusals import Refusal, read_error
 
 if TYPE_CHECKING:
-    from symbcast.torch.suggestions import Suggestion
+    from symbcast.torch.guards.suggestions import Suggestion
 
 
 def exported(

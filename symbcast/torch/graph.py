@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from symbcast.report.outcomes import Line
+from symbcast.answers.report.outcomes import Line
 from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from symbcast.adapters.torch_expressions import read_term
-from symbcast.algebra.arithmetic import floor_divide, modulo, subtract
-from symbcast.algebra.symbols import symbol
-from symbcast.algebra.terms import Dim, symbols_of, term
-from symbcast.logic.formulas import Formula, at_most, equal
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Dim, symbols_of, term
+from symbcast.core.logic.formulas import Formula, at_most, equal
 from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.torch.library import load
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.onnx.deciding import joined
 from symbcast.onnx.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.values.contents import Elements, Ratio, is_size
@@ -15,8 +15,8 @@ from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.library import load
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.requirements.recorder import Place
     from symbcast.onnx.values.contents import Element
     from symbcast.onnx.walker import GraphScope, Walker

@@ -5,28 +5,28 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.symbols import Symbol
-from symbcast.api.guards import Guards as Sources
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
+from symbcast.answers.public.guard_texts import Guards as Sources
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.onnx.inputs.given import NOTHING
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.model_report import ShownReport
-from symbcast.solver.normal_form import symbols_in
-from symbcast.torch.arguments import Arguments
 from symbcast.torch.check_program import checked
-from symbcast.torch.comparison import Comparer, Comparison
-from symbcast.torch.guards import Guards
-from symbcast.torch.recorded_guards import guards_of
-from symbcast.torch.suggestions import Suggester, Suggestion
-from symbcast.torch.weak_rules import WeakRules
+from symbcast.torch.guards.arguments import Arguments
+from symbcast.torch.guards.comparison import Comparer, Comparison
+from symbcast.torch.guards.guards import Guards
+from symbcast.torch.guards.recorded_guards import guards_of
+from symbcast.torch.guards.suggestions import Suggester, Suggestion
+from symbcast.torch.guards.weak_rules import WeakRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symbcast.answers.show.document import Document, Room
     from symbcast.onnx.walk import Unanalysed
-    from symbcast.show.document import Document, Room
     from symbcast.torch.check_program import Question
-    from symbcast.torch.refusals import Refusal
+    from symbcast.torch.guards.refusals import Refusal
 
 
 class TorchReport(Sources, ShownReport):
@@ -118,7 +118,7 @@ class TorchReport(Sources, ShownReport):
 
         A condition with alternatives makes torch take the one that holds at the example's sizes, and guard on it.
         """
-        from symbcast.solver.compiler import formula_source
+        from symbcast.core.solver.evaluation.compiler import formula_source
 
         texts: dict[Symbol, str] = {}
         for axis in self._question.inputs.axes:
@@ -129,7 +129,7 @@ class TorchReport(Sources, ShownReport):
         return "\n".join(lines)
 
     def _document(self, room: Room | None = None) -> Document:
-        from symbcast.show.document import Room
+        from symbcast.answers.show.document import Room
         from symbcast.torch.document import document
 
         return document(self, self.guards, None if self.refusal is None else self.refusal.text, room or Room.SCREEN)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from symbcast.adapters.torch_expressions import read_term
-from symbcast.algebra.terms import Dim, Term, term
+from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
 from symbcast.onnx.deciding import decider_of_content
 from symbcast.onnx.requirements.recorder import Asker, Place

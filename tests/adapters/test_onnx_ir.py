@@ -12,8 +12,8 @@ from solver.expressions import NAMES, SYMBOLS, expressions
 
 import symbcast as sb
 from symbcast.adapters import onnx_ir as adapter
-from symbcast.shapes import shape_of
-from symbcast.solver.compiler import value_function
+from symbcast.core.shapes import shape_of
+from symbcast.core.solver.evaluation.compiler import value_function
 
 ir = pytest.importorskip("onnx_ir")
 

@@ -17,11 +17,11 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.algebra.door import from_sympy
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.door import from_sympy
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.solver.evaluation.compiler import UndefinedError
+from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import SymbcastError
-from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

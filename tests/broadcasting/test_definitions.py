@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
-from symbcast.broadcasting import AtRight, Emission, Join, Kind, Parameter, Rule, find_rule
-from symbcast.broadcasting.registry import forget
 from symbcast.cli import Exit, run
+from symbcast.core.broadcasting import AtRight, Emission, Join, Kind, Parameter, Rule, find_rule
+from symbcast.core.broadcasting.registry import forget
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import symbcast as sb
-from symbcast import broadcasting
-from symbcast.broadcasting import Law, Placement
+from symbcast.core import broadcasting
+from symbcast.core.broadcasting import Law, Placement
 
 README = Path(broadcasting.__file__).parent / "README.md"
 TEXT = README.read_text("utf-8")
@@ -53,7 +53,7 @@ def test_the_tables_name_placements_and_laws_that_authors_can_import():
 
 def test_the_folder_can_be_imported_by_name():
     """In 0.1.0 the function `rules` stood in the way of a folder of that name."""
-    import symbcast.broadcasting.numpy as family
+    import symbcast.core.broadcasting.numpy as family
 
     assert family.Numpy.name == "numpy"
     assert callable(sb.rules)

@@ -9,7 +9,7 @@ import pytest
 import small_questions
 
 import symbcast as sb
-from symbcast.comparison import Order
+from symbcast.answers.comparison import Order
 
 RELATIONS = ["a == b", "a == 1", "b == 1 or b == a", "a >= 1", "c <= 3", "a == b or c == 1", "a + b <= 6", "c % 2 == 0"]
 

@@ -10,8 +10,8 @@ import pytest
 import recorded
 
 import symbcast as sb
-from symbcast.comparison import Order
-from symbcast.solver import decision
+from symbcast.answers.comparison import Order
+from symbcast.core.solver.decision import decision
 
 
 def pair_of(*shapes, rules, **given):

@@ -9,7 +9,7 @@ import pytest
 import reference
 
 import symbcast as sb
-from symbcast.comparison import Order
+from symbcast.answers.comparison import Order
 
 RELATIONS = [
     ("numpy", "paddle", Order.EQUAL),

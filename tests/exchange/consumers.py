@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import z3
 
-from symbcast.guards import cpp_source, mlir_source, python_source, smtlib_source
+from symbcast.answers.guards import cpp_source, mlir_source, python_source, smtlib_source
 
 COMPILER = shutil.which("g++")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-O1")

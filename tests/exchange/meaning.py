@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from symbcast.algebra.terms import Operation, term
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, holds
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, holds
 
 
 class NoValueError(ArithmeticError):

@@ -12,12 +12,11 @@ from exchange.meaning import meaning, table
 from hypothesis import given, settings
 from solver.expressions import NAMES, SYMBOLS, expressions, statements
 
-from symbcast.algebra.arithmetic import add, floor_divide, join, modulo, multiply
-from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.errors import BindingError
-from symbcast.guards import cpp_source, mlir_source, python_guard, python_source, smtlib_source
-from symbcast.logic.definedness import with_values
-from symbcast.logic.formulas import (
+from symbcast.answers.guards import cpp_source, mlir_source, python_guard, python_source, smtlib_source
+from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -30,8 +29,9 @@ from symbcast.logic.formulas import (
     different,
     equal,
 )
-from symbcast.solver.compiler import predicate
-from symbcast.text import parse_formula
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.text import parse_formula
+from symbcast.errors import BindingError
 
 N, M, K = map(symbol, "NMK")
 ABC = dict(zip(SYMBOLS, NAMES, strict=True))

@@ -16,8 +16,8 @@ import torch
 from exported_models import CASES
 from exported_others import OTHERS
 
+from symbcast.torch.guards.recorded_guards import guards_of
 from symbcast.torch.inputs import read_inputs
-from symbcast.torch.recorded_guards import guards_of
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "guards.json"
 

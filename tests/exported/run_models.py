@@ -20,12 +20,12 @@ from exported_others import OTHERS
 from graph_runs import run
 
 import symbcast as sb
-from symbcast.logic.formulas import all_of, negate
+from symbcast.answers.report.failures import dims_at
+from symbcast.core.logic.formulas import all_of, negate
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.onnx.report.sizes import knowing
-from symbcast.report.failures import dims_at
-from symbcast.solver.decision import Decision
-from symbcast.solver.evaluation import holds_at
-from symbcast.torch.arguments import Arguments, error_of
+from symbcast.torch.guards.arguments import Arguments, error_of
 
 RUNS = 10
 

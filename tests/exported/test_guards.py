@@ -14,11 +14,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.errors import DimensionError
-from symbcast.solver.evaluation import holds_at
 from symbcast.torch import Guard, Guards, read_error
-from symbcast.torch.guard_texts import GuardReader
+from symbcast.torch.guards.guard_texts import GuardReader
 
 RECORDED = json.loads((Path(__file__).parent.parent / "data" / "torch" / "guards.json").read_text("utf-8"))
 

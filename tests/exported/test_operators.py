@@ -7,17 +7,17 @@ import itertools
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import all_of
-from symbcast.report.failures import dims_at
-from symbcast.solver.evaluation import holds_at
+from symbcast.answers.report.failures import dims_at
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.evaluation.evaluation import holds_at
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
 from graph_runs import checked, dynamic, run  # noqa: E402
 from torch import nn  # noqa: E402
 
-from symbcast.torch.arguments import Arguments  # noqa: E402
+from symbcast.torch.guards.arguments import Arguments  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -18,8 +18,8 @@ import symbcast as sb
 
 pytest.importorskip("anywidget")
 
-from symbcast.explanation.alignment import Mark
-from symbcast.explanation.axis_steps import worked_out
+from symbcast.answers.explanation.alignment import Mark
+from symbcast.answers.explanation.axis_steps import worked_out
 from symbcast.notebook.explorer.fields import question_of
 from symbcast.notebook.explorer.question import Fault, Question
 

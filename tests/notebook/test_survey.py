@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from steps import calls
 
 import symbcast as sb
-from symbcast.explanation.alignment import Alignment
-from symbcast.explanation.evidence import at_sizes
-from symbcast.logic.formulas import FALSE, holds
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.evidence import at_sizes
+from symbcast.core.logic.formulas import FALSE, holds
 from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
 from symbcast.notebook.words import missing_text
 

@@ -7,13 +7,13 @@ import itertools
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import Comparison, any_of
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.opened_operations import opened
-from symbcast.solver.projection import project
-from symbcast.text import parse_dim
-from symbcast.verdicts import Verdict
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import Comparison, any_of
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.products.opened_operations import opened
+from symbcast.core.solver.products.projection import project
+from symbcast.core.text import parse_dim
+from symbcast.core.verdicts import Verdict
 
 onnx = pytest.importorskip("onnx")
 

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from recorded_nodes import compiled
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.booleans import conjunction
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.booleans import conjunction
 from symbcast.onnx.requirements.quotients import bounded
 
 N, M = symbol("N"), symbol("M")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from symbcast.algebra.arithmetic import add, multiply
-from symbcast.algebra.symbols import symbol
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Elements,
@@ -30,7 +31,6 @@ from symbcast.onnx.values.contents import (
     ratio,
     sizes_of,
 )
-from symbcast.solver.evaluation import size_at
 
 N, M = symbol("N"), symbol("M")
 

@@ -13,7 +13,7 @@ from running import assert_agreement
 from steps import calls
 
 import symbcast as sb
-from symbcast.algebra.sympy_functions import symbol
+from symbcast.core.algebra.sympy_functions import symbol
 
 _AS_FLOATS = "n = Shape(x) f = Cast<to = 1>(n) k = Constant<value_floats = [41.0]>()"
 

@@ -13,14 +13,14 @@ import onnx
 import pytest
 
 import symbcast as sb
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.report import github, sarif
+from symbcast.answers.report.outcomes import Outcome
 from symbcast.cli import Exit, run
-from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import at_most
+from symbcast.core.logic.formulas import at_most
 from symbcast.onnx.report.confirmation import Confirmation
 from symbcast.onnx.report.findings import Finding
 from symbcast.onnx.report.notices import disagreements, notice_of
-from symbcast.report import github, sarif
-from symbcast.report.outcomes import Outcome
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz"
 

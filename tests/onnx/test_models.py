@@ -11,9 +11,9 @@ import onnx
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.compiler import UndefinedError
-from symbcast.solver.evaluation import size_at
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.compiler import UndefinedError
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

@@ -16,10 +16,10 @@ from random_models.models import RandomModel, models_of_contents, models_of_numb
 from running import Refusal, Runs
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import FORMULA_KINDS
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import FORMULA_KINDS
+from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 from symbcast.onnx.values.contents import Bands, Elements, Interval, Ramp, Ratio, Stack
-from symbcast.solver.evaluation import holds_at, size_at
 
 
 def element_at(element, sizes):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.algebra.bounds import Bounds, exact_quotient
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.evaluation import size_at
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.bounds import Bounds, exact_quotient
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 A, B, C = symbols = tuple(map(symbol, "abc"))
 POINTS = [dict(zip(symbols, sizes, strict=True)) for sizes in itertools.product(range(5), repeat=3)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.solver.evaluation import size_at
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 LARGEST = 3
 
@@ -145,7 +145,7 @@ def test_an_operator_works_where_its_condition_holds(case):
 
 def at(shape, env, binding):
     symbols = {s: binding[n] for s, n in env.shown.items() if n in binding}
-    from symbcast.algebra.symbols import symbol
+    from symbcast.core.algebra.symbols import symbol
 
     symbols |= {symbol(n): v for n, v in binding.items()}
     return tuple(size_at(d, symbols) for d in shape.dims)

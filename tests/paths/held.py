@@ -8,7 +8,7 @@ import numpy as np
 
 import symbcast as sb
 from symbcast.arrays.arguments import Arguments, ArrayArgument
-from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 
 
 def shapes_of(value):

@@ -222,7 +222,7 @@ CASES = {
 def real_shapes(function, arguments, at):
     """The shapes that JAX gives at some sizes; None where it raises."""
     from symbcast.arrays.arguments import Arguments
-    from symbcast.solver.evaluation import size_at
+    from symbcast.core.solver.evaluation.evaluation import size_at
 
     given = Arguments(arguments, {}, dtype=F32)
     report_scope, sizes = at
@@ -239,7 +239,7 @@ def real_shapes(function, arguments, at):
 
 def held(report, function, arguments, sizes=range(1, 5), most=64):
     """At how many sizes a report is right, says nothing, and where it is wrong."""
-    from symbcast.solver.evaluation import holds_at, size_at
+    from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 
     symbols = list(report.scope.names)
     every = list(itertools.product(sizes, repeat=len(symbols)))

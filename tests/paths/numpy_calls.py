@@ -188,7 +188,7 @@ def outcome(call):
     from paths.held import _evaluated, _fits, shapes_of
 
     import symbcast as sb
-    from symbcast.solver.evaluation import holds_at
+    from symbcast.core.solver.evaluation.evaluation import holds_at
 
     names, function = function_of(call)
     report = sb.trace(function, *(sb.array(*KINDS[n]) for n in names))

@@ -314,7 +314,7 @@ def fillings():
 
 def real_outcomes(function, scope, given, at):
     """What a function does at some sizes: the shapes that it returns, None where it raises, for each kind of data."""
-    from symbcast.solver.evaluation import size_at
+    from symbcast.core.solver.evaluation.evaluation import size_at
 
     found = set()
     for filled in fillings():
@@ -335,7 +335,7 @@ def real_outcomes(function, scope, given, at):
 def compared(report, function, arguments):
     """At how many sizes a report is right and says nothing, and the sizes at which it is wrong."""
     from symbcast.arrays.arguments import Arguments
-    from symbcast.solver.evaluation import holds_at
+    from symbcast.core.solver.evaluation.evaluation import holds_at
 
     given, symbols, data = Arguments(arguments, {}), list(report.scope.names), list(report.exploration.data)
     every = list(itertools.product(SIZES, repeat=len(symbols)))

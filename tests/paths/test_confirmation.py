@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
-from symbcast.arrays import functions
-from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
+from symbcast.arrays.functions import functions
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
+from symbcast.core.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.paths.path import Path
-from symbcast.solver.normal_form import symbols_in
 
 JOINED = (lambda x, y: np.concatenate([x, y]), "N, M", "K, M")
 ADDED = (lambda x, y: x + y, "N", "M")

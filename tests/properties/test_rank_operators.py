@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rank_expansions import expansions
 
 import symbcast as sb
-from symbcast.algebra.sequences import AxisSequence, is_sequence
-from symbcast.algebra.symbols import symbol
+from symbcast.core.algebra.sequences import AxisSequence, is_sequence
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
 from symbcast.operators.operator import find_operator
-from symbcast.solver.evaluation import AxisSizes, size_at
 
 V = sb.Verdict
 STRIDE = 7

@@ -12,8 +12,8 @@ from rank_expansions import expansions, holds
 from reference import RULES
 
 import symbcast as sb
-from symbcast.algebra.sequences import AxisSequence, is_sequence, sequences_of
-from symbcast.solver.evaluation import AxisSizes, size_at
+from symbcast.core.algebra.sequences import AxisSequence, is_sequence, sequences_of
+from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
 
 V = sb.Verdict
 EXPANDED = 1500

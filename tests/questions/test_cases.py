@@ -12,7 +12,7 @@ from exchange import consumers
 from hypothesis import given, settings
 
 import symbcast as sb
-from symbcast.solver.evaluation import size_at
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 UNKNOWN = {"questions": 0, "undecided": 0}
 """How many questions were asked, and of how many it stayed open whether a case is empty."""

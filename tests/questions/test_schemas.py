@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 
 import symbcast as sb
+from symbcast.answers.questions.schemas import json_schema
 from symbcast.cli.app import run
-from symbcast.questions.schemas import json_schema
 
 LINES = [
     ("cases", ["cases", "N, 3", "M, 1"]),

@@ -15,7 +15,7 @@ from properties.laws import V, answered, at
 from properties.strategies import programs
 
 import symbcast as sb
-from symbcast.report.json import json_schema
+from symbcast.answers.report.json import json_schema
 
 SARIF = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz").read_bytes()))
 LEVELS = {V.NEVER: "error", V.SOMETIMES: "warning", V.UNKNOWN: "note"}

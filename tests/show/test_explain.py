@@ -5,15 +5,15 @@ import re
 import pytest
 
 import symbcast as sb
-from symbcast.explanation.alignment import Alignment, Mark
-from symbcast.explanation.fixes import fix
-from symbcast.explanation.names import Namer
-from symbcast.explanation.repairs import best_edit
-from symbcast.explanation.words import in_words
-from symbcast.show import call
-from symbcast.show.text import message
-from symbcast.text import parse_formula
-from symbcast.verdicts import Verdict
+from symbcast.answers.explanation.alignment import Alignment, Mark
+from symbcast.answers.explanation.fixes import fix
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.repairs import best_edit
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.show import call
+from symbcast.answers.show.text import message
+from symbcast.core.text import parse_formula
+from symbcast.core.verdicts import Verdict
 
 
 def ask(shapes, options):
@@ -268,13 +268,15 @@ def test_most_calls_have_a_fix():
 def test_the_fix_is_looked_for_once(monkeypatch):
     result = ask(("N, 3", "M, 1"), {})
     text = explain(result)
-    monkeypatch.setattr("symbcast.explanation.fixes.Fix.ask", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr("symbcast.answers.explanation.fixes.Fix.ask", lambda *_: pytest.fail("asked again"))
     assert explain(result) == text
     assert fix(result).text in headline(result)
 
 
 def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
-    monkeypatch.setattr("symbcast.solver.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked"))
+    monkeypatch.setattr(
+        "symbcast.core.solver.linear.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked")
+    )
     result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
     assert fix(result).text.startswith('assume "compatible(N0, N1, ')
 

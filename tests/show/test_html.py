@@ -10,13 +10,13 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
-from symbcast.algebra.sympy_functions import symbol
-from symbcast.api.conditions import Condition
-from symbcast.characters import clipped, quoted, sizes_text, visible
-from symbcast.show import call, program
-from symbcast.show.document import LONGEST, Document, Fields, Lines, code, plain
-from symbcast.show.html import render, text
-from symbcast.verdicts import Verdict
+from symbcast.answers.public.conditions import Condition
+from symbcast.answers.show import call, program
+from symbcast.answers.show.document import LONGEST, Document, Fields, Lines, code, plain
+from symbcast.answers.show.html import render, text
+from symbcast.core.algebra.sympy_functions import symbol
+from symbcast.core.characters import clipped, quoted, sizes_text, visible
+from symbcast.core.verdicts import Verdict
 
 
 def shown(content):
@@ -179,11 +179,11 @@ def of_code(name):
 def test_displays_are_not_imported_before_they_are_needed():
     run = """
 import sys, symbcast
-def loaded(): return [n for n in ("symbcast.show", "sympy", "z3") if n in sys.modules]
+def loaded(): return [n for n in ("symbcast.answers.show", "sympy", "z3") if n in sys.modules]
 print(loaded())
 result = symbcast.broadcast((2, 3), (2, 1))
 result._repr_html_(), result._repr_latex_(), result.shape._repr_html_(), result.shape._repr_latex_()
 print(loaded())
 """
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", "['symbcast.show']"]
+    assert done.stdout.split("\n")[:2] == ["[]", "['symbcast.answers.show']"]

@@ -6,13 +6,13 @@ from pages import HOSTILE, answer, check_latex, read_latex
 from questions import assumptions, dims, questions
 
 import symbcast as sb
-from symbcast.algebra.door import to_sympy
-from symbcast.algebra.symbols import symbol
-from symbcast.api.conditions import Condition
-from symbcast.mathematics.dims import dim_latex
-from symbcast.mathematics.formulas import clause_lines
-from symbcast.text import parse_dim, parse_formula
-from symbcast.text.printing import dim_text, formula_text
+from symbcast.answers.mathematics.dims import dim_latex
+from symbcast.answers.mathematics.formulas import clause_lines
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.door import to_sympy
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.text import parse_dim, parse_formula
+from symbcast.core.text.printing import dim_text, formula_text
 
 TERMS = [
     "-N + 1",

@@ -13,11 +13,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import symbcast as sb
-from symbcast.algebra.sympy_functions import symbol
-from symbcast.characters import visible
-from symbcast.show import call, html, latex, program, terminal, text, values
-from symbcast.show import json as data
-from symbcast.show.document import (
+from symbcast.answers.show import call, html, latex, program, terminal, text, values
+from symbcast.answers.show import json as data
+from symbcast.answers.show.document import (
     Document,
     Fields,
     Lines,
@@ -35,6 +33,8 @@ from symbcast.show.document import (
     plain,
     words,
 )
+from symbcast.core.algebra.sympy_functions import symbol
+from symbcast.core.characters import visible
 
 WIDTHS = (20, 40, 80, 120)
 

@@ -10,11 +10,11 @@ from types import CodeType
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from symbcast.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
-from symbcast.algebra.symbols import symbol
-from symbcast.algebra.terms import Dim
+from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 
 NAMES = ("a", "b", "c")
 SYMBOLS = tuple(map(symbol, NAMES))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.effort import EffortSpentError
-from symbcast.solver import budget
-from symbcast.solver.branch_and_bound import Smallest
-from symbcast.solver.z3_solver import Satisfiability, check
-from symbcast.text import parse_formula
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.solver import budget
+from symbcast.core.solver.linear.branch_and_bound import Smallest
+from symbcast.core.solver.linear.z3_solver import Satisfiability, check
+from symbcast.core.text import parse_formula
 
 SYMBOLS = tuple(map(symbol, "xyz"))
 FOURTH_POWERS = [parse_formula(t) for t in ("x*x*x*x + y*y*y*y == z*z*z*z", "x >= 1", "y >= 1")]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.chinese_remainder import nearest
-from symbcast.solver.compiler import predicate
-from symbcast.solver.congruences import (
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.sets.chinese_remainder import nearest
+from symbcast.core.solver.sets.congruences import (
     MAX_MODULUS,
     PeriodTooLongError,
     bits,
@@ -29,9 +29,9 @@ from symbcast.solver.congruences import (
     prime_powers,
     without,
 )
-from symbcast.solver.residue_formulas import independent
-from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.residue_formulas import independent
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 a = symbol("a")
 WHOLE = 4 * 9 * 5 * 7

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symbcast.algebra.symbols import symbol
-from symbcast.solver import linear_groups as compound
-from symbcast.solver.decision import Decision
-from symbcast.solver.definitions import completed, set_aside
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.knowledge import Knowledge
-from symbcast.text import parse_formula
-from symbcast.verdicts import Verdict
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.decision import linear_groups as compound
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.satisfiability.definitions import completed, set_aside
+from symbcast.core.text import parse_formula
+from symbcast.core.verdicts import Verdict
 
 SYMBOLS = tuple(map(symbol, "abcd"))
 TERMS = ["a + 1", "2*a", "b//2", "a + b", "b - 1", "c % 3", "max(a, c)", "3", "c + d", "a*b"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import symbcast as sb
-from symbcast import effort
-from symbcast.solver import budget
+from symbcast.core import effort
+from symbcast.core.solver import budget
 
 LIMITS = ("decided", "reduced", "evidence", "conflict", "shortened", "refuted", "sampled")
 

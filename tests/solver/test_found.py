@@ -10,11 +10,11 @@ from solver.expressions import smallness
 from steps import calls, z3_checks
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.booleans import from_sympy
-from symbcast.logic.formulas import all_of
-from symbcast.solver.compiler import predicate
-from symbcast.verdicts import Verdict
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.booleans import from_sympy
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.verdicts import Verdict
 
 ALWAYS, SOMETIMES, NEVER = Verdict.ALWAYS, Verdict.SOMETIMES, Verdict.NEVER
 n = sympy.Symbol("n")

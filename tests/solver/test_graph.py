@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.algebra.symbols import symbol
-from symbcast.solver.graph import Classes
-from symbcast.solver.relation_system import System
-from symbcast.solver.relations import Axis, EitherOne, Onto, Same, Within
-from symbcast.solver.size_sets import ALL, NOT_ONE, ONE, SizeSet
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.masks.graph import Classes
+from symbcast.core.solver.masks.relation_system import System
+from symbcast.core.solver.masks.relations import Axis, EitherOne, Onto, Same, Within
+from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, ONE, SizeSet
 
 NODES = tuple(map(symbol, "abcd"))
 SIZES = range(9)

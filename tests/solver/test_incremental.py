@@ -13,13 +13,13 @@ from solver.test_z3_solver import HARD, run
 from steps import calls, z3_checks
 
 import symbcast as sb
-from symbcast.algebra.arithmetic import modulo
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import FALSE, all_of, at_most, equal
-from symbcast.solver.compiler import predicate
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.incremental import Growing
-from symbcast.solver.z3_solver import Satisfiability
+from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import FALSE, all_of, at_most, equal
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.linear.z3_solver import Satisfiability
+from symbcast.core.solver.satisfiability.incremental import Growing
 
 SMALL = points(3, 5)
 bounded = all_of(at_most(s, 4) for s in SYMBOLS)
@@ -113,8 +113,8 @@ def test_nothing_clashes_with_nothing():
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
-    from symbcast.solver import z3_solver as smt
-    from symbcast.solver.incremental import Growing
+    from symbcast.core.solver import z3_solver as smt
+    from symbcast.core.solver.satisfiability.incremental import Growing
 
     smt.RESOURCE_LIMIT, smt.OPTIONS["arith.nl.nra"] = 0, True
     hard = sb.Condition("x*y == 998244359987710471 and 2 <= x and x <= y").formula  # two primes of nine digits
@@ -143,7 +143,7 @@ def test_ctrl_c_leaves_it_usable():
 FORKED = """
     import os
     import symbcast as sb
-    from symbcast.solver.incremental import Growing
+    from symbcast.core.solver.satisfiability.incremental import Growing
 
     growing = Growing(sb.Condition(text).formula for text in ["a + 1 == b", "b + 1 == c"])
 

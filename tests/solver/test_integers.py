@@ -11,11 +11,11 @@ from solver.expressions import smallness
 from steps import z3_checks
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import at_most
-from symbcast.solver.branch_and_bound import OutOfStepsError
-from symbcast.solver.integers import NODES, NotLinearError, smallest_point, some_point
-from symbcast.solver.simplex import Tableau
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
+from symbcast.core.solver.linear.integers import NODES, NotLinearError, smallest_point, some_point
+from symbcast.core.solver.linear.simplex import Tableau
 
 NAMES = "abc"
 SYMBOLS = [symbol(name) for name in NAMES]

@@ -9,17 +9,17 @@ from solver.expressions import SYMBOLS, expressions, statements
 from solver.test_linear_groups import domains
 from steps import calls, z3_checks
 
-from symbcast.algebra.arithmetic import floor_divide
-from symbcast.algebra.door import read_symbol
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import Compatible, at_most, equal
-from symbcast.solver.decision import Decision
-from symbcast.solver.isomorphism import Likenesses, Renamed
-from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.linear_groups import Compound
-from symbcast.solver.normal_form import flattened, put_in
-from symbcast.solver.size_sets import ALL, SizeSet
-from symbcast.text.printing import formula_text
+from symbcast.core.algebra.arithmetic import floor_divide
+from symbcast.core.algebra.door import read_symbol
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import Compatible, at_most, equal
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.isomorphism import Likenesses, Renamed
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.decision.linear_groups import Compound
+from symbcast.core.solver.groups.normal_form import flattened, put_in
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.text.printing import formula_text
 
 linear = statements(
     expressions(3, operators="+-", divisors=(2, 3), functions=("min", "max"), max_leaves=3), max_leaves=3

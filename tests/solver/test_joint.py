@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.algebra.arithmetic import add, modulo, multiply
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import Comparison
-from symbcast.solver import congruences
-from symbcast.solver import z3_solver as smt
-from symbcast.solver.compiler import predicate
-from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import SizeSet
-from symbcast.solver.univariate import NotPeriodicError, solve
+from symbcast.core.algebra.arithmetic import add, modulo, multiply
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import Comparison
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.linear import z3_solver as smt
+from symbcast.core.solver.sets import congruences
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
 
 V = sb.Verdict
 a = symbol("a")

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from solver.expressions import smallness
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import any_of
-from symbcast.solver.all_different import cliques, crowds
-from symbcast.solver.branch_and_bound import OutOfStepsError, Smallest, some_sizes
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.lattice_reduction import reduce_lattice, reduced_basis
-from symbcast.solver.least_sizes import least_model, smallest_model
-from symbcast.solver.symmetry import classes
-from symbcast.solver.z3_solver import Satisfiability, Session, check, on_worker
-from symbcast.text import parse_formula
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import any_of
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.linear.all_different import cliques, crowds
+from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, Smallest, some_sizes
+from symbcast.core.solver.linear.lattice_reduction import reduce_lattice, reduced_basis
+from symbcast.core.solver.linear.symmetry import classes
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, check, on_worker
+from symbcast.core.solver.satisfiability.least_sizes import least_model, smallest_model
+from symbcast.core.text import parse_formula
 
 MOST = 7
 NAMES = "abcd"

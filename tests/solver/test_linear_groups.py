@@ -25,18 +25,19 @@ from solver.expressions import (
 from steps import calls, z3_checks
 
 import symbcast as sb
-from symbcast.algebra.arithmetic import floor_divide
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
-from symbcast.solver import elimination, evidence, samples
-from symbcast.solver import incremental as growing
-from symbcast.solver import satisfiability as questions
-from symbcast.solver.compiler import predicate
-from symbcast.solver.linear_groups import Compound
-from symbcast.solver.literals import in_clauses
-from symbcast.solver.local_search import can_be_met
-from symbcast.solver.size_sets import ALL, NOT_ONE, SizeSet
-from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.algebra.arithmetic import floor_divide
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
+from symbcast.core.solver.decision.linear_groups import Compound
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.products import elimination
+from symbcast.core.solver.satisfiability import evidence, samples
+from symbcast.core.solver.satisfiability import incremental as growing
+from symbcast.core.solver.satisfiability import satisfiability as questions
+from symbcast.core.solver.satisfiability.local_search import can_be_met
+from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, SizeSet
 
 a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
@@ -123,7 +124,7 @@ def test_a_group_with_products_is_right_in_what_it_decides(group):
 
 def possible(group, formulas):
     """Return z3's own word on some formulas in the group, a session of its own asked."""
-    from symbcast.solver.set_formulas import describe
+    from symbcast.core.solver.sets.set_formulas import describe
 
     known = [describe(s, sizes) for s, sizes in group["domains"].items()]
     known += [s.formula for s in group["assumed"]]

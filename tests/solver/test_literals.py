@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, comparison, expressions, integer, name, points, statements
 
-from symbcast.algebra.symbols import symbol
-from symbcast.algebra.terms import term
-from symbcast.logic.formulas import (
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import term
+from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -23,8 +23,8 @@ from symbcast.logic.formulas import (
     clauses,
     literals,
 )
-from symbcast.solver.compiler import predicate
-from symbcast.solver.literals import MOST_CLAUSES, PAIRWISE_UP_TO, canonical, in_clauses, simplified
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.sets.literals import MOST_CLAUSES, PAIRWISE_UP_TO, canonical, in_clauses, simplified
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)

@@ -6,10 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from plain_sizes import INTEGERS, NAMES, Size, at, concrete, holds, irredundant, points, smallest
 
-from symbcast.logic.formulas import FALSE, AnyOf, Compatible, equal
-from symbcast.solver.mask_clauses import Held, bits, connected, smallest_break
-from symbcast.solver.masks import Conflict, Masks
-from symbcast.verdicts import Verdict
+from symbcast.core.logic.formulas import FALSE, AnyOf, Compatible, equal
+from symbcast.core.solver.masks.mask_clauses import Held, bits, connected, smallest_break
+from symbcast.core.solver.masks.masks import Conflict, Masks
+from symbcast.core.verdicts import Verdict
 
 a, b, c, d = NAMES
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import all_of, at_most, equal
-from symbcast.solver import mus as clashes
-from symbcast.solver.compiler import predicate
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.hitting_set import smallest_hitting_set
-from symbcast.solver.knowledge import Knowledge
-from symbcast.solver.mus import smallest_clash
-from symbcast.solver.size_sets import SizeSet
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import all_of, at_most, equal
+from symbcast.core.solver.conflicts import mus as clashes
+from symbcast.core.solver.conflicts.hitting_set import smallest_hitting_set
+from symbcast.core.solver.conflicts.mus import smallest_clash
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.sets.size_sets import SizeSet
 
 TO_FOUR = dict.fromkeys(SYMBOLS, SizeSet.interval(0, 4))
 SMALL = points(3, 5)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.formulas import all_of, any_of, at_most, equal
-from symbcast.solver import z3_solver as smt
-from symbcast.solver.set_products import split
-from symbcast.solver.size_sets import ALL, SizeSet
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.core.solver.groups.set_products import split
+from symbcast.core.solver.linear import z3_solver as smt
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 a, b, c = map(symbol, "abc")
 BELOW = 4

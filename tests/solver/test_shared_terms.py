@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from symbcast.algebra.arithmetic import add, floor_divide, join, modulo, multiply, replaced
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.definedness import definedness
-from symbcast.logic.formulas import all_of, any_of, at_most, different, equal
-from symbcast.solver.compiler import predicate, value_function
-from symbcast.solver.evaluation import holds_at, size_at
+from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply, replaced
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import all_of, any_of, at_most, different, equal
+from symbcast.core.solver.evaluation.compiler import predicate, value_function
+from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 
 N, M = symbol("N"), symbol("M")
 DEEP = 24

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from steps import calls
 
-from symbcast.solver.size_sets import ALL, EMPTY, MAX_PERIOD, NOT_ONE, ONE, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, NOT_ONE, ONE, PeriodTooLongError, SizeSet
 
 UNIVERSE = range(200)
 HUGE = 2**60

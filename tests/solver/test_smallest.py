@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, points, smallness
 from steps import calls
 
-from symbcast.solver.size_sets import ALL, NOT_ONE, SizeSet
-from symbcast.solver.smallest import GivenUpError, levels, smallest, smallest_at
+from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, SizeSet
+from symbcast.core.solver.sets.smallest import GivenUpError, levels, smallest, smallest_at
 
 SIZES = 6
 counts = st.integers(1, 3)

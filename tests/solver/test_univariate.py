@@ -10,15 +10,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from solver.expressions import Statement, comparison, expressions, integer, name, statements
 
-from symbcast.algebra.arithmetic import floor_divide, modulo
-from symbcast.algebra.symbols import symbol
-from symbcast.logic.booleans import conjunction
-from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
-from symbcast.solver import univariate as residues
-from symbcast.solver.compiler import predicate
-from symbcast.solver.set_formulas import describe
-from symbcast.solver.size_sets import ALL, EMPTY, SizeSet
-from symbcast.solver.univariate import NotPeriodicError, sign_runs, solve
+from symbcast.core.algebra.arithmetic import floor_divide, modulo
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.booleans import conjunction
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.sets import univariate as residues
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL, EMPTY, SizeSet
+from symbcast.core.solver.sets.univariate import NotPeriodicError, sign_runs, solve
 
 a = symbol("a")
 SMALL = range(60)

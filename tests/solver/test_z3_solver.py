@@ -17,12 +17,12 @@ from solver.expressions import SYMBOLS, expressions, points, smallness, statemen
 from steps import calls, z3_checks
 
 import symbcast as sb
-from symbcast.algebra.door import from_sympy
-from symbcast.algebra.symbols import symbol
+from symbcast.core.algebra.door import from_sympy
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.satisfiability.least_sizes import least_model
 from symbcast.errors import DimensionError
-from symbcast.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
-from symbcast.solver.least_sizes import least_model
-from symbcast.solver.z3_solver import Satisfiability, Session, on_worker
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 3), (5, 2), (6, 4), (7, 7), (4, 9), (2**40, 3), (3, 2**62)]
@@ -215,8 +215,8 @@ def run(script, *, seed="0", timeout=60):
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
-    from symbcast.solver.z3_solver import Session, on_worker
-    from symbcast.algebra.symbols import symbol
+    from symbcast.core.solver.linear.z3_solver import Session, on_worker
+    from symbcast.core.algebra.symbols import symbol
 
     x, y = map(symbol, "xy")
     hard = sb.Condition("x*y == 998244359987710471 and 2 <= x and x <= y").formula  # two primes of nine digits

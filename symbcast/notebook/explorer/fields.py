@@ -6,28 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.symbols import Unknown, symbol
-from symbcast.algebra.terms import symbols_of
-from symbcast.api.result import Result, broadcast
-from symbcast.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.comparison.rule_texts import read_rule
+from symbcast.answers.comparison.rule_texts import read_rule
+from symbcast.answers.explanation.names import rule_text
+from symbcast.answers.public.result import Result, broadcast
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.core.logic.formulas import AnyOf, Formula
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.program.sizes.given import Sizes, read_size
+from symbcast.core.program.sizes.links import linked_sizes
+from symbcast.core.shapes import ShapeLike
+from symbcast.core.text.printing import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
-from symbcast.explanation.names import rule_text
-from symbcast.logic.formulas import AnyOf, Formula
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
 from symbcast.notebook.explorer.question import Question
-from symbcast.program.assumptions import Assumptions
-from symbcast.program.given import Sizes, read_size
-from symbcast.program.links import linked_sizes
-from symbcast.shapes import ShapeLike
-from symbcast.text.printing import formula_text, labelled_text
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.notebook.explorer.widget import Explorer
 
 _EXAMPLE = ("N, 3", "M, 1")
@@ -139,10 +139,10 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
     What is known of other sizes than those of the shapes is left out: it changes nothing, and as text it is refused.
     """
-    from symbcast.program.premises import own_set
-    from symbcast.solver.normal_form import put_in, symbols_in
-    from symbcast.solver.set_formulas import describe
-    from symbcast.solver.size_sets import ALL
+    from symbcast.core.program.sizes.premises import own_set
+    from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+    from symbcast.core.solver.sets.set_formulas import describe
+    from symbcast.core.solver.sets.size_sets import ALL
 
     assert result.scope is not None
     known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]

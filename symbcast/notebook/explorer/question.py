@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from symbcast.api.result import Result, broadcast
-from symbcast.broadcasting import Parameter, RuleInfo
-from symbcast.broadcasting.registry import listed_rules
-from symbcast.comparison import Comparison, compare
-from symbcast.comparison.rule_texts import read_rule
+from symbcast.answers.comparison import Comparison, compare
+from symbcast.answers.comparison.rule_texts import read_rule
+from symbcast.answers.public.result import Result, broadcast
+from symbcast.core.broadcasting import Parameter, RuleInfo
+from symbcast.core.broadcasting.registry import listed_rules
+from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
+from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.errors import (
     AssumptionError,
     DimensionError,
@@ -19,8 +21,6 @@ from symbcast.errors import (
     SymbcastError,
     UnknownRuleError,
 )
-from symbcast.program.assumptions import check_min_size, read_assumptions
-from symbcast.shapes import Shape, known_rank, shape
 
 
 class Fault(NamedTuple):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from symbcast.comparison.document import document
+from symbcast.answers.comparison.document import document
+from symbcast.answers.show import call, html
+from symbcast.answers.show.document import Room
 from symbcast.errors import MissingExtraError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.explorer.view import Looking, shown_section
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveys import survey_of
-from symbcast.show import call, html
-from symbcast.show.document import Room
 
 if TYPE_CHECKING:
-    from symbcast.api.result import Result
-    from symbcast.comparison import Comparison
+    from symbcast.answers.comparison import Comparison
+    from symbcast.answers.public.result import Result
 
 _NOTE = "An explorer: run the notebook to change the shapes."
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.broadcasting import REQUIRED, Parameter
-from symbcast.broadcasting.registry import listed_rules
-from symbcast.characters import clipped, cut, sizes_text, visible
-from symbcast.comparison.document import document
-from symbcast.explanation.axis_steps import worked_out
+from symbcast.answers.comparison.document import document
+from symbcast.answers.explanation.axis_steps import worked_out
+from symbcast.answers.show import axis_steps as working
+from symbcast.answers.show import call, html
+from symbcast.answers.show.document import Room
+from symbcast.answers.show.palette import FAILURES, FINE, IMPOSSIBLE, channels
+from symbcast.core.broadcasting import REQUIRED, Parameter
+from symbcast.core.broadcasting.registry import listed_rules
+from symbcast.core.characters import clipped, cut, sizes_text, visible
+from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.verdicts import Verdict
 from symbcast.notebook.categories import Category, categories
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.explorer.limits import MAP_UP_TO, MOST_SIZES
@@ -26,17 +32,11 @@ from symbcast.notebook.words import (
     sizes_shown,
     works_text,
 )
-from symbcast.show import axis_steps as working
-from symbcast.show import call, html
-from symbcast.show.document import Room
-from symbcast.show.palette import FAILURES, FINE, IMPOSSIBLE, channels
-from symbcast.solver.evaluation import size_at
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.api.result import Result
-    from symbcast.comparison import Comparison
+    from symbcast.answers.comparison import Comparison
+    from symbcast.answers.public.result import Result
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.notebook.explorer.question import Fault, Question
     from symbcast.notebook.subjects import Subject
 

@@ -10,9 +10,10 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
-from symbcast.api.result import Result
-from symbcast.characters import clipped, visible
-from symbcast.comparison import Comparison
+from symbcast.answers.comparison import Comparison
+from symbcast.answers.public.result import Result
+from symbcast.answers.show.call import summary
+from symbcast.core.characters import clipped, visible
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
 from symbcast.notebook.explorer.question import Question, rule_info
 from symbcast.notebook.explorer.static import page
@@ -26,7 +27,6 @@ from symbcast.notebook.explorer.view import (
     rules_data,
 )
 from symbcast.notebook.sections import Section
-from symbcast.show.call import summary
 
 _HERE = Path(__file__).parent
 
@@ -85,7 +85,7 @@ class Explorer(AnyWidget):
         )
         self._ask()
         # The solver is loaded when a question first needs it; a keystroke should not wait for that.
-        import_module("symbcast.solver.z3_solver")
+        import_module("symbcast.core.solver.linear.z3_solver")
         self.observe(self._ask, [f.name for f in fields(Question)])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
 

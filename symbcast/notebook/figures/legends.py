@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.patches import Patch
 
-from symbcast.characters import clipped
+from symbcast.core.characters import clipped
 from symbcast.notebook.figures.palette import MARKS
 from symbcast.notebook.figures.panel import Look, hatched
 from symbcast.notebook.figures.shades import size_text

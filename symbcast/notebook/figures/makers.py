@@ -7,19 +7,19 @@ from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.core.program.sizes.given import Sizes, read_size, read_sizes
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveys import Survey, survey
-from symbcast.program.given import Sizes, read_size, read_sizes
 
 if TYPE_CHECKING:
     import sympy
     from matplotlib.axes import Axes
 
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.api.env import ShapeEnv
-    from symbcast.api.result import Result
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.answers.public.result import Result
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.onnx.report.model_report import ModelReport
     from symbcast.paths.answer import PathsAnswer
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 
-from symbcast.show.palette import FAILURES, FINE
+from symbcast.answers.show.palette import FAILURES, FINE
 
 Colour = tuple[float, float, float]
 Translucent = tuple[float, float, float, float]

@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from symbcast.show.html import element
+from symbcast.answers.show.html import element
 
 _IMAGES = ("image/png", "image/svg+xml", "image/jpeg", "application/pdf")
 _KEYS = {"png": "Description", "svg": "Title", "pdf": "Subject"}

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from symbcast.algebra.sequences import SequenceSymbol
-from symbcast.algebra.terms import symbols_of
-from symbcast.characters import closest, listed
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.characters import closest, listed
+from symbcast.core.program.sizes.given import read_size
+from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
+from symbcast.core.text import parse_dim
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
-from symbcast.program.given import read_size
-from symbcast.shapes import Shape, ShapeLike, is_open, shape
-from symbcast.text import parse_dim
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 ContentsLike: TypeAlias = "int | str | Iterable[Any]"
 """The elements of an input: one, or lists of them as deep as the input has axes; or text, ``"4, N//2"``."""

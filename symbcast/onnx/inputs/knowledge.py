@@ -6,28 +6,28 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.bounds import numbers_of
-from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.algebra.terms import symbols_of
-from symbcast.broadcasting.unknown_rank import place_of
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.core.logic.formulas import at_most
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.shapes import is_open, shape_of
 from symbcast.errors import BindingError
-from symbcast.logic.formulas import at_most
 from symbcast.onnx.inputs.given import Contents, Given, unknown
 from symbcast.onnx.inputs.unification import Unifier
 from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements
 from symbcast.onnx.values.numbers import INTEGERS, range_of
 from symbcast.onnx.values.value import OpenValue, Value
-from symbcast.program.assumptions import Assumption
-from symbcast.shapes import is_open, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from symbcast.algebra.terms import Dim
-    from symbcast.api.env import ShapeEnv
-    from symbcast.logic.formulas import Formula
-    from symbcast.shapes import Shape
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.shapes import Shape
 
 _SHORT = 8
 """How long a vector of integers may be to be taken for sizes."""

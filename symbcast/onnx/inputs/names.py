@@ -6,25 +6,25 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.sequences import AxisSequence
-from symbcast.algebra.symbols import symbol
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sequences import AxisSequence
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FALSE, Formula, equal
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import SymbcastError
-from symbcast.logic.formulas import FALSE, Formula, equal
 from symbcast.onnx.inputs.given import NOTHING, Given, unknown
 from symbcast.onnx.inputs.knowledge import identifier, place_name, put_contents, put_shapes, with_names_bound
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.sequences import put_sizes, sizes_in
 from symbcast.onnx.values.types import TENSORS, number, value_of
 from symbcast.onnx.values.value import OpenValue, Value
-from symbcast.program.assumptions import Assumption
-from symbcast.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
-    from symbcast.api.env import ShapeEnv
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.value import Dims
 
 _NAME = r"[^\W\d][\w.]*"
@@ -182,7 +182,7 @@ def _free(base: str, taken: set[str]) -> str:
 
 def _expression(text: str) -> Dim:
     """Return a dimension that the model gives as an expression, or by a name that is none elsewhere."""
-    from symbcast.text import parse_shape
+    from symbcast.core.text import parse_shape
 
     try:
         (dim,) = parse_shape(text)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.api.env import ShapeEnv
+from symbcast.answers.public.env import ShapeEnv
 from symbcast.onnx.inputs.given import ContentsLike, read_given
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import input_names, read_inputs
 from symbcast.onnx.validity.models import examined
 
 if TYPE_CHECKING:
+    from symbcast.core.shapes import ShapeLike
     from symbcast.onnx.requirements.recorder import Runtime
-    from symbcast.shapes import ShapeLike
 
 
 class Present(NamedTuple):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import replaced
-from symbcast.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Formula, at_most, equal, with_dims
+from symbcast.core.shapes import shape_of
 from symbcast.errors import BindingError
-from symbcast.logic.formulas import Formula, at_most, equal, with_dims
-from symbcast.shapes import shape_of
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.shapes import Shape
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.shapes import Shape
 
 _OWN = "\0"
 """Put before the names of a model, so that those of the caller are others as long as the two are put together."""

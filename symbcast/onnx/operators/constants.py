@@ -8,8 +8,8 @@ from functools import partial
 from math import ceil, floor, isfinite, prod
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import ceil_divide, multiply
-from symbcast.algebra.bounds import numbers_of
+from symbcast.core.algebra.arithmetic import ceil_divide, multiply
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
@@ -28,7 +28,7 @@ from symbcast.onnx.values.numbers import BOOL, is_rounded
 from symbcast.onnx.values.value import Constant, Dims, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 FLOAT, INT64, STRING = 1, 7, 8
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import any_of, equal
+from symbcast.core.logic.formulas import any_of, equal
+from symbcast.core.text.printing import dim_text
 from symbcast.onnx.node_call import NodeCall
-from symbcast.text.printing import dim_text
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.value import Dims
 
 MICROSOFT = "com.microsoft"

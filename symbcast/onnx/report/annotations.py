@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.symbols import Symbol
-from symbcast.explanation.names import Namer
+from symbcast.answers.explanation.names import Namer
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.report.graphs import graphs_of
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.report.checked import Checked
     from symbcast.onnx.values.value import Value
 

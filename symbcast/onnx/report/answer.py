@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from symbcast.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.onnx.report.checked import Checked
 from symbcast.onnx.report.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
 from symbcast.onnx.values.sequences import sizes_in
 from symbcast.onnx.walk import Unanalysed, shapes_of
-from symbcast.shapes import Shape
-from symbcast.solver.normal_form import symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.api.env import ShapeEnv
+    from symbcast.answers.public.env import ShapeEnv
     from symbcast.onnx.report.findings import Finding
     from symbcast.onnx.requirements.recorder import Asked
     from symbcast.onnx.values.value import Value
@@ -128,7 +128,7 @@ class ModelAnswer:
             return ""
         if count:
             return f"the conditions of {count} node{'s' * (count > 1)} were not checked, or not all of them"
-        from symbcast.explanation.names import Namer
+        from symbcast.answers.explanation.names import Namer
 
         asker, env = self._checked.asker, self._checked.env
         met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
@@ -152,8 +152,8 @@ class ModelAnswer:
 
         Those about sizes that data decide come last.
         """
+        from symbcast.core.solver.budget import asked
         from symbcast.onnx.report.findings import findings_of
-        from symbcast.solver.budget import asked
 
         if self._findings is None:
             stopped: list[str] = []

@@ -7,15 +7,15 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
-from symbcast.program.needs import needs
-from symbcast.report.failures import Sizes
-from symbcast.solver.evaluation import holds_at
-from symbcast.solver.normal_form import symbols_in
+from symbcast.answers.report.failures import Sizes
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.core.program.operations.needs import needs
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.api.env import ShapeEnv
-    from symbcast.program.operation import Op
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.operations.operation import Op
 
 
 class Askers:

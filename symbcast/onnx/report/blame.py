@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.characters import cut
-from symbcast.logic.formulas import TRUE, AnyOf, Comparison, Compatible, Formula, dims_of
+from symbcast.answers.report.failures import Sizes, broken, shape_at, texts_at
+from symbcast.core.characters import cut
+from symbcast.core.logic.formulas import TRUE, AnyOf, Comparison, Compatible, Formula, dims_of
 from symbcast.onnx.report.sequences import described
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.recorder import Reason
 from symbcast.onnx.values.contents import sizes_of
 from symbcast.onnx.values.value import sizes_known
-from symbcast.report.failures import Sizes, broken, shape_at, texts_at
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.operations.operation import Op
     from symbcast.onnx.requirements.recorder import Asker, Place
     from symbcast.onnx.values.value import Value
-    from symbcast.program.operation import Op
 
 SHOWN = 2
 """How many operands are shown of a node."""

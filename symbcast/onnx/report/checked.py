@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from symbcast.api.env import ShapeEnv
+    from symbcast.answers.public.env import ShapeEnv
     from symbcast.onnx.inputs.given import Given
     from symbcast.onnx.inputs.names import Inputs
     from symbcast.onnx.requirements.condition import Conditions

@@ -11,16 +11,16 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.symbols import Symbol
-from symbcast.characters import clipped, cut, sizes_text
+from symbcast.answers.report.failures import Sizes, axes_at, broken, has_axes, without
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.characters import clipped, cut, sizes_text
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
 from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
 from symbcast.onnx.report.sizes import completed
 from symbcast.onnx.values.contents import Element, Elements
 from symbcast.onnx.values.value import sizes_known
-from symbcast.report.failures import Sizes, axes_at, broken, has_axes, without
-from symbcast.solver.normal_form import symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.checked import Checked

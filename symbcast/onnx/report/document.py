@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.characters import clipped, cut, listed, sizes_text, visible
-from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import FALSE, all_of
-from symbcast.show.document import (
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.show.document import (
     NOTHING,
     Conjunction,
     Document,
@@ -25,9 +23,11 @@ from symbcast.show.document import (
     heading,
     words,
 )
-from symbcast.show.operands import TONES
-from symbcast.show.text import render
-from symbcast.verdicts import Verdict
+from symbcast.answers.show.operands import TONES
+from symbcast.answers.show.text import render
+from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
+from symbcast.core.logic.formulas import FALSE, all_of
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.answer import ModelAnswer

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbcast.exchange.answers import sizes_data
-from symbcast.explanation.names import Namer
+from symbcast.answers.exchange.answers import sizes_data
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.report.json import sizes
 from symbcast.onnx.report.document import condition_text
 from symbcast.onnx.report.sequences import optional_to_dict, sequence_to_dict
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue
-from symbcast.report.json import sizes
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.answer import ModelAnswer
@@ -31,7 +31,7 @@ def json_schema() -> dict[str, Any]:
 def report_to_dict(report: ModelAnswer) -> dict[str, Any]:
     """Return a report as data that `json.dumps` takes, the same on every run.
 
-    A size is a number, or text that `symbcast.text` reads back; a shape that is not known is null.
+    A size is a number, or text that `symbcast.core.text` reads back; a shape that is not known is null.
     """
     namer, values = Namer.of(report._checked.env.shown), report._values
 

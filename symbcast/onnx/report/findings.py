@@ -6,26 +6,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.characters import listed
-from symbcast.explanation.names import Namer
-from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report import findings as report
+from symbcast.answers.report.failures import Sizes, dims_at, without
+from symbcast.answers.report.outcomes import Line
+from symbcast.core.characters import listed
+from symbcast.core.logic.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.onnx.report.askers import Askers
 from symbcast.onnx.report.blame import Blame, blame, content_of, shapes_at
 from symbcast.onnx.report.repairs import Repairs
 from symbcast.onnx.report.sequences import described
 from symbcast.onnx.report.sizes import completed
-from symbcast.report import findings as report
-from symbcast.report.failures import Sizes, dims_at, without
-from symbcast.report.outcomes import Line
-from symbcast.solver.normal_form import put_in, symbols_in
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.answers import Requirement
     from symbcast.onnx.report.checked import Checked
-    from symbcast.program.answers import Requirement
-    from symbcast.program.operation import Op
 
 
 Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"

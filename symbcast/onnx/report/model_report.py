@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from symbcast.logic.formulas import all_of
+from symbcast.core.logic.formulas import all_of
 from symbcast.onnx.report.answer import ModelAnswer
 
 if TYPE_CHECKING:
     import onnx
 
-    from symbcast.guards import Guard
+    from symbcast.answers.guards import Guard
+    from symbcast.answers.show.document import Document, Room
     from symbcast.onnx.report.confirmation import Confirmation
-    from symbcast.show.document import Document, Room
 
 
 class ShownReport(ModelAnswer):
@@ -20,7 +20,7 @@ class ShownReport(ModelAnswer):
 
     def guard(self) -> Guard:
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
-        from symbcast.guards import python_guard
+        from symbcast.answers.guards import python_guard
 
         names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
         return python_guard(all_of(self._env.clauses), names)
@@ -29,8 +29,8 @@ class ShownReport(ModelAnswer):
 
     def explain(self) -> str:
         """Return the answer in words, so short that it fits on a screen."""
+        from symbcast.answers.show.text import render
         from symbcast.onnx.report.document import WIDTH
-        from symbcast.show.text import render
 
         return render(self._document(), WIDTH)
 
@@ -56,20 +56,20 @@ class ShownReport(ModelAnswer):
         return f"<{type(self).__name__} of {summary(self)}>"
 
     def _repr_html_(self) -> str:
-        from symbcast.show import html
-        from symbcast.show.document import Room
+        from symbcast.answers.show import html
+        from symbcast.answers.show.document import Room
 
         return html.render(self._document(Room.PAGE))
 
     def _repr_latex_(self) -> str:
-        from symbcast.show import latex
-        from symbcast.show.document import Room
+        from symbcast.answers.show import latex
+        from symbcast.answers.show.document import Room
 
         return latex.render(self._document(Room.PAGE))
 
     def _document(self, room: Room | None = None) -> Document:
+        from symbcast.answers.show.document import Room
         from symbcast.onnx.report.document import document
-        from symbcast.show.document import Room
 
         return document(self, room or Room.SCREEN)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symbcast.characters import listed
-from symbcast.explanation.names import Namer
-from symbcast.logic.formulas import FALSE
-from symbcast.report.json import sizes
-from symbcast.report.outcomes import Kind, Level, Notice, kind_of, lines
-from symbcast.verdicts import Verdict
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.report.json import sizes
+from symbcast.answers.report.outcomes import Kind, Level, Notice, kind_of, lines
+from symbcast.core.characters import listed
+from symbcast.core.logic.formulas import FALSE
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.answer import ModelAnswer

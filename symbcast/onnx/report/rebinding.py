@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from symbcast.characters import sizes_text
-from symbcast.logic.formulas import all_of
+from symbcast.core.characters import sizes_text
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.core.verdicts import Verdict
 from symbcast.onnx.report.sizes import knowing
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.size_sets import ALL, SizeSet
-from symbcast.solver.univariate import narrow
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.api.env import ShapeEnv
-    from symbcast.logic.formulas import Formula
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.report.checked import Checked
 
 _TRIED = 4

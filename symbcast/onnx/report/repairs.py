@@ -7,28 +7,28 @@ from functools import cached_property
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.sequences import SequenceSymbol, sequences_of
-from symbcast.algebra.symbols import Symbol
-from symbcast.algebra.terms import symbols_of
-from symbcast.characters import listed, sizes_text
-from symbcast.explanation.names import Namer
-from symbcast.explanation.words import in_words
-from symbcast.logic.formulas import Comparison, Formula, equal, literals
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.characters import listed, sizes_text
+from symbcast.core.logic.formulas import Comparison, Formula, equal, literals
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.sets.congruences import divisors
+from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.core.verdicts import Verdict
 from symbcast.onnx.report.blame import Blame, content_of
 from symbcast.onnx.report.rebinding import Rebinding
 from symbcast.onnx.report.sizes import knowing
 from symbcast.onnx.report.sources import Held, Sources
-from symbcast.program.premises import own_set
-from symbcast.solver.congruences import divisors
-from symbcast.solver.decision import Decision
-from symbcast.solver.knowledge import ContradictionError, Knowledge
-from symbcast.solver.normal_form import put_in, symbols_in
-from symbcast.solver.size_sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.solver.univariate import narrow
-from symbcast.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.report.checked import Checked
 
 _TRIED = 12

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.logic.booleans import conjunction
+from symbcast.answers.report.json import sizes
+from symbcast.core.logic.booleans import conjunction
+from symbcast.core.shapes import Shape, shape_of
 from symbcast.onnx.values.sequences import OptionalValue, SequenceValue
-from symbcast.report.json import sizes
-from symbcast.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
 
-    from symbcast.algebra.terms import Dim
-    from symbcast.explanation.names import Namer
+    from symbcast.answers.explanation.names import Namer
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.sequences import CommonShape
     from symbcast.onnx.values.value import Value
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.sequences import SequenceSymbol, sequences_of
-from symbcast.logic.formulas import Formula, equal
-from symbcast.program.assumptions import Assumption
-from symbcast.program.premises import own_set
-from symbcast.solver.decision import Decision
-from symbcast.solver.evaluation import AxisSizes
-from symbcast.solver.knowledge import ContradictionError, Knowledge
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.core.logic.formulas import Formula, equal
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
+from symbcast.core.solver.evaluation.evaluation import AxisSizes
 
 if TYPE_CHECKING:
-    from symbcast.api.env import ShapeEnv
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.answers.report.failures import Sizes
     from symbcast.onnx.report.checked import Checked
-    from symbcast.report.failures import Sizes
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
@@ -42,7 +42,7 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
 
 def _completed_axes(checked: Checked, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
     """As `completed`, where some of the given sizes are those of the axes of sequences."""
-    from symbcast.api.env import ShapeEnv
+    from symbcast.answers.public.env import ShapeEnv
 
     names, sizes = checked.env.shown, dict(given)
     sequences = sequences_of(names)

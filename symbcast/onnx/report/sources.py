@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.onnx.report.graphs import graphs_of
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.onnx.values.value import Dims
 
 _LOOKED_AT = 60

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.api.env import ShapeEnv
-from symbcast.logic.booleans import conjunction
-from symbcast.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.logic.booleans import conjunction
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.solver.budget import asked
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.products.projection import project
 from symbcast.onnx.requirements.quotients import without_whole_quotients
-from symbcast.program.assumptions import Assumption
-from symbcast.solver.budget import asked
-from symbcast.solver.normal_form import symbols_in
-from symbcast.solver.projection import project
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean

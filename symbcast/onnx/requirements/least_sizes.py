@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.symbols import Symbol
-from symbcast.algebra.terms import Atom, Operation, Term, constant, term
-from symbcast.logic.formulas import AllOf, Comparison, Formula
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.core.logic.formulas import AllOf, Comparison, Formula
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
+    from symbcast.core.algebra.bounds import Bounds
 
 
 def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
     """Yield sizes with what they are at least where a formula holds, as far as one comparison by itself says it.
 
-    >>> from symbcast.algebra.bounds import Bounds
-    >>> from symbcast.logic.formulas import at_most
-    >>> from symbcast.text import parse_dim
+    >>> from symbcast.core.algebra.bounds import Bounds
+    >>> from symbcast.core.logic.formulas import at_most
+    >>> from symbcast.core.text import parse_dim
     >>> list(least_sizes(at_most(1, parse_dim("((N + 2)//8)*M")), Bounds({})))
     [(M, 1), (N, 6)]
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.explanation.names import axis_text
+from symbcast.answers.explanation.names import axis_text
 
 if TYPE_CHECKING:
-    from symbcast.broadcasting.constraints import Constraint
+    from symbcast.core.broadcasting.constraints import Constraint
     from symbcast.onnx.values.value import Dims, Value
 
 

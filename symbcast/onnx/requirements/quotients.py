@@ -11,21 +11,21 @@ from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import modulo
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.terms import Atom, Operation, Term, constant, term
-from symbcast.logic.formulas import Comparison, Formula, at_most, equal
+from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
     """Return a comparison that says the same where the quotients in ``whole`` are whole numbers.
 
-    >>> from symbcast.algebra.arithmetic import floor_divide
-    >>> from symbcast.algebra.symbols import symbol
-    >>> from symbcast.logic.formulas import equal
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.logic.formulas import equal
     >>> N, T = symbol("N"), symbol("T")
     >>> quotient = floor_divide(N * T, 7)
     >>> cleared(equal(quotient, N), {quotient}, Bounds({N: 1}))
@@ -85,7 +85,7 @@ def quotient_asked_whole(found: Comparison) -> Operation | None:
 def bounded(left: Dim, right: Dim) -> Comparison:
     """Return ``left <= right``; where a number bounds a quotient by a number, said of what is divided.
 
-    >>> from symbcast.text import parse_dim
+    >>> from symbcast.core.text import parse_dim
     >>> bounded(7, parse_dim("(N + 2)//32 + 1")), bounded(parse_dim("N//4"), 2)
     (Comparison('<=', 190, N), Comparison('<=', N, 11))
     """

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import defined_join, join_members, subtract
-from symbcast.algebra.bounds import Bounds
-from symbcast.algebra.sequences import mentions_rest, sequences_of
-from symbcast.algebra.symbols import Symbol
-from symbcast.algebra.terms import symbols_of, term
-from symbcast.api.env import ShapeEnv
-from symbcast.broadcasting import Joined, find_rule
-from symbcast.errors import DimensionError
-from symbcast.logic.definedness import definedness
-from symbcast.logic.formulas import (
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.arithmetic import defined_join, join_members, subtract
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.sequences import mentions_rest, sequences_of
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import symbols_of, term
+from symbcast.core.broadcasting import Joined, find_rule
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -29,6 +28,11 @@ from symbcast.logic.formulas import (
     equal,
     negate,
 )
+from symbcast.core.program.operations.operation import emission_of
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.shapes import Shape, any_shape_of
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.errors import DimensionError
 from symbcast.onnx.requirements.least_sizes import least_sizes
 from symbcast.onnx.requirements.location import located_reason
 from symbcast.onnx.requirements.quotients import bounded, cleared
@@ -36,14 +40,10 @@ from symbcast.onnx.requirements.settled import Settled
 from symbcast.onnx.requirements.turns import is_convex
 from symbcast.onnx.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
-from symbcast.program.assumptions import Assumption
-from symbcast.program.operation import emission_of
-from symbcast.shapes import Shape, any_shape_of
-from symbcast.solver.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.sequences import AxisSequence
-    from symbcast.algebra.terms import Dim, Term
+    from symbcast.core.algebra.sequences import AxisSequence
+    from symbcast.core.algebra.terms import Dim, Term
     from symbcast.onnx.values.value import Dims
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]

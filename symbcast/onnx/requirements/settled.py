@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.operations import Substitution, floordiv_terms, operate
-from symbcast.algebra.terms import Atom, Operation, Symbol, Term, collect, constant, term
+from symbcast.core.algebra.operations import Substitution, floordiv_terms, operate
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, collect, constant, term
 from symbcast.onnx.requirements.quotients import quotient_asked_whole
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim, Monomial
-    from symbcast.logic.formulas import Comparison
+    from symbcast.core.algebra.terms import Dim, Monomial
+    from symbcast.core.logic.formulas import Comparison
 
 
 class Settled:
@@ -24,8 +24,8 @@ class Settled:
 
     Only what is required in all branches of a model goes in.
 
-    >>> from symbcast.algebra.symbols import symbol
-    >>> from symbcast.text import parse_dim
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_dim
     >>> settled = Settled({parse_dim("c//6")})
     >>> settled.fix(symbol("K"), 3)
     >>> settled.written((parse_dim("6*(c//6)"), parse_dim("2*(c//6)"), parse_dim("K + 27")))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, multiply, replaced, subtract
-from symbcast.logic.formulas import AllOf, AnyOf, Comparison, Formula
-from symbcast.solver.normal_form import symbols_in
+from symbcast.core.algebra.arithmetic import add, multiply, replaced, subtract
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.core.solver.groups.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
+    from symbcast.core.algebra.symbols import Symbol
 
 
 def is_convex(formula: Formula, turn: Symbol) -> bool:
@@ -18,9 +18,9 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
     A comparison that is linear in the number does so. So does a disjunction of which one part alone speaks of it, for
     the other parts hold in all turns or in none.
 
-    >>> from symbcast.algebra.arithmetic import modulo
-    >>> from symbcast.algebra.symbols import symbol
-    >>> from symbcast.logic.formulas import any_of, at_most, equal
+    >>> from symbcast.core.algebra.arithmetic import modulo
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.logic.formulas import any_of, at_most, equal
     >>> n, turn = symbol("N"), symbol("turn")
     >>> is_convex(any_of([at_most(turn, n), equal(n, 2)]), turn), is_convex(equal(modulo(turn, n), 0), turn)
     (True, False)

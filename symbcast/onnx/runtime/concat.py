@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import FALSE, Formula, any_of, equal, negate
+from symbcast.core.logic.formulas import FALSE, Formula, any_of, equal, negate
 from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joins import off_axis_reason
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:

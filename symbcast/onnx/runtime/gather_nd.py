@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from symbcast.algebra.arithmetic import modulo, multiply
-from symbcast.algebra.bounds import exact_quotient, reduced_fraction
-from symbcast.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import modulo, multiply
+from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 

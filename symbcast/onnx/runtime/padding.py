@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.padding import NOT_BELOW, Padding, has_elements, require_elements
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import any_of, equal, negate
+from symbcast.core.logic.formulas import any_of, equal, negate
 from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
 from symbcast.onnx.node_call import NodeCall
 from symbcast.operators.context import Context
 from symbcast.operators.windows import NOT_NEGATIVE, Window, covering
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 def rounded_towards_zero(context: Context, size: Dim, window: Window) -> Dim:

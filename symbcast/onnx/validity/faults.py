@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symbcast.characters import cut
+from symbcast.core.characters import cut
 from symbcast.errors import ModelError
 
 _LONGEST = 80

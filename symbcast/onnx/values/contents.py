@@ -14,15 +14,15 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from symbcast.algebra.arithmetic import add, multiply, subtract
-from symbcast.algebra.bounds import exact_quotient, numbers_of
-from symbcast.algebra.terms import Term
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.bounds import exact_quotient, numbers_of
+from symbcast.core.algebra.terms import Term
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
 
 MAX_ELEMENTS = 1024
 """How many elements are listed; shapes are short, and longer tensors hold data."""

@@ -11,9 +11,9 @@ from functools import wraps
 from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
-from symbcast.algebra.bounds import exact_quotient
-from symbcast.logic.formulas import (
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
+from symbcast.core.algebra.bounds import exact_quotient
+from symbcast.core.logic.formulas import (
     FALSE,
     FORMULA_KINDS,
     TRUE,
@@ -29,8 +29,8 @@ from symbcast.onnx.values.contents import Element, Ratio, as_ratio, is_size, rat
 from symbcast.onnx.values.numbers import BOOL, INTEGERS, held, is_power_of_two, is_rounded
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.known_sizes import KnownSizes
 
 Unary: TypeAlias = "Callable[[Bounds, Element], Element]"

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.onnx.values.contents import Bands, Elements, Interval, Numbers, Ramp, Stack, is_size
 from symbcast.onnx.values.elements import quotient_towards_zero
 from symbcast.onnx.values.numbers import BOOL, INTEGERS, UNSIGNED, held
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
+    from symbcast.core.algebra.bounds import Bounds
     from symbcast.onnx.values.value import Dims, Value
 
 UNBOUNDED = Interval(None, None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from symbcast.algebra.bounds import Bounds
-from symbcast.logic.formulas import Formula
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.logic.formulas import Formula
 
 if TYPE_CHECKING:
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
 
 class KnownSizes(Protocol):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
-from symbcast.algebra.terms import term
+from symbcast.core.algebra.terms import term
 from symbcast.onnx.values.contents import Element, Ratio, is_size
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
 
 BOOL = 9
 INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
@@ -46,7 +46,7 @@ _MAX_FACTOR = 1 << 20
 def held(element: Element, dtype: int, bounds: Bounds) -> Element:
     """Return a number as an element type holds it; None where it may not hold it exactly.
 
-    >>> from symbcast.algebra.bounds import Bounds
+    >>> from symbcast.core.algebra.bounds import Bounds
     >>> held(255, 2, Bounds({})), held(256, 2, Bounds({})), held(257, BFLOAT16, Bounds({}))
     (255, None, None)
     """

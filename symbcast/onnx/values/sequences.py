@@ -10,14 +10,14 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply, replaced, subtract
-from symbcast.logic.formulas import Formula, at_most
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply, replaced, subtract
+from symbcast.core.logic.formulas import Formula, at_most
 from symbcast.onnx.values.value import Dims, OpenValue, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.bounds import Bounds
-    from symbcast.algebra.symbols import Symbol
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
 CommonShape: TypeAlias = "tuple[Dim | None, ...] | None"
 """What shapes have in common: None for a size in which they may differ, None for all where their ranks may."""

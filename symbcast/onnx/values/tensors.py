@@ -7,11 +7,11 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.algebra.arithmetic import add, multiply, replaced, subtract
-from symbcast.algebra.bounds import numbers_of
-from symbcast.algebra.symbols import Unknown
-from symbcast.algebra.terms import symbols_of
-from symbcast.logic.formulas import Comparison
+from symbcast.core.algebra.arithmetic import add, multiply, replaced, subtract
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Comparison
 from symbcast.onnx.values.contents import (
     MAX_ELEMENTS,
     Bands,
@@ -30,7 +30,7 @@ from symbcast.onnx.values.numbers import INTEGERS
 from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.known_sizes import KnownSizes
 
 
@@ -42,7 +42,7 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
     if isinstance(content, Elements):
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
     if isinstance(content, Interval | Bands):
-        return None  # see `symbcast.onnx.operators.intervals`
+        return None  # see `symbcast.onnx.operators.elementwise.intervals`
     return mapped(content, lambda e: cast_element(e, to, known)) if isinstance(content, Ramp) else _same_type(value, to)
 
 

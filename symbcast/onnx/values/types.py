@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.logic.formulas import FALSE, Formula
+from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.onnx.values.sequences import CommonShape, OptionalValue, SequenceValue, whole_shape
 from symbcast.onnx.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 TENSORS = ("tensor_type", "sparse_tensor_type")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from symbcast.onnx.values.deciders import Decider
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.contents import Content
 
 Dims: TypeAlias = "tuple[Dim, ...]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.algebra.symbols import Symbol, symbol
-from symbcast.api.env import ShapeEnv
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.symbols import Symbol, symbol
 from symbcast.onnx.inputs.given import NOTHING, ContentsLike, Given, read_given
 from symbcast.onnx.inputs.knowledge import place_name
 from symbcast.onnx.inputs.names import Inputs, inputs_of
@@ -16,9 +16,9 @@ from symbcast.openvino.element_types import number_of
 from symbcast.openvino.inputs.models import load
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.shapes import ShapeLike
     from symbcast.openvino.graph import Graph
-    from symbcast.shapes import ShapeLike
 
 
 class Interval(NamedTuple):

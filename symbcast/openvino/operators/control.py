@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.logic.formulas import negate
-from symbcast.onnx.operators.control import chosen_of, rank_of
+from symbcast.core.logic.formulas import negate
+from symbcast.onnx.operators.control.control import chosen_of, rank_of
 from symbcast.onnx.values.value import NEVER, Value
 from symbcast.onnx.walker import Fork, either
 from symbcast.openvino.node_call import OpenVinoCall

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide
-from symbcast.logic.formulas import negate
+from symbcast.core.algebra.arithmetic import floor_divide
+from symbcast.core.logic.formulas import negate
 from symbcast.onnx.values.contents import Content, Element, is_size
 from symbcast.onnx.values.elements import BINARY, UNARY, Binary, selected, truth
 from symbcast.onnx.values.numbers import INTEGERS

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.algebra.arithmetic import multiply
+from symbcast.core.algebra.arithmetic import multiply
 from symbcast.onnx.operators.constants import range_ as counted
-from symbcast.onnx.operators.indices import gathered
+from symbcast.onnx.operators.layout.indices import gathered
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.as_onnx import AsOnnx

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, subtract
-from symbcast.onnx.operators.concatenation import contents_joined
-from symbcast.onnx.operators.layout import stretched, transposed, with_axes, without_axes
+from symbcast.core.algebra.arithmetic import add, subtract
+from symbcast.onnx.operators.layout.concatenation import contents_joined
+from symbcast.onnx.operators.layout.layout import stretched, transposed, with_axes, without_axes
 from symbcast.onnx.values.contents import Content, Elements
 from symbcast.onnx.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
@@ -25,7 +25,7 @@ from symbcast.operators.layout import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 @operator("Unsqueeze")
@@ -132,7 +132,7 @@ def tile_(call: OpenVinoCall) -> Value:
 
 @operator("Broadcast")
 def broadcast(call: OpenVinoCall) -> Value:
-    """The data broadcast to a shape, in one of four ways: see `symbcast.broadcasting.openvino`."""
+    """The data broadcast to a shape, in one of four ways: see `symbcast.core.broadcasting.openvino`."""
     data, dims = call.value(0), call.shape(0)
     target = call.input_sizes(1)
     match call.text("mode", "numpy"):

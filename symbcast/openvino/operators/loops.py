@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.algebra.arithmetic import multiply
-from symbcast.logic.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx.operators.loop_states import States
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
+from symbcast.onnx.operators.control.loop_states import States
 from symbcast.onnx.values.contents import Elements, is_size
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.elements import truth
@@ -16,7 +16,7 @@ from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 class _Body:

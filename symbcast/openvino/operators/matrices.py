@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import modulo
-from symbcast.logic.formulas import equal
-from symbcast.onnx.operators.reductions import folded
+from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.logic.formulas import equal
+from symbcast.onnx.operators.elementwise.reductions import folded
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
@@ -16,7 +16,7 @@ from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 
 @operator("MatMul")

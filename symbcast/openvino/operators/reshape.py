@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.algebra.arithmetic import add
-from symbcast.onnx.operators.layout import with_axes, without_axes
-from symbcast.onnx.operators.reshape import reshape_ as reshaped
-from symbcast.onnx.operators.slices import slice_ as sliced
+from symbcast.core.algebra.arithmetic import add
+from symbcast.onnx.operators.layout.layout import with_axes, without_axes
+from symbcast.onnx.operators.layout.reshape import reshape_ as reshaped
+from symbcast.onnx.operators.layout.slices import slice_ as sliced
 from symbcast.onnx.values.contents import is_size
 from symbcast.onnx.values.value import Value
 from symbcast.openvino.as_onnx import AsOnnx, listing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, floor_divide, multiply
-from symbcast.logic.formulas import all_of, at_most
-from symbcast.onnx.operators.scales import rounded_scale
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.logic.formulas import all_of, at_most
+from symbcast.onnx.operators.windows.scales import rounded_scale
 from symbcast.onnx.values.contents import Ratio, is_size
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.constant import Held
@@ -16,7 +16,7 @@ from symbcast.openvino.registry import operator
 from symbcast.operators.padding import Padding, pad
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.contents import Element
 
 

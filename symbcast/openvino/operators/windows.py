@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, multiply
-from symbcast.logic.formulas import any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.onnx.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
@@ -15,7 +15,7 @@ from symbcast.operators.context import Context
 from symbcast.operators.windows import Window, covering, fitting, pool, spatial_axes, transposed_length
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
 
 _SAME = ("same_upper", "same_lower")
 _FITS = "the window must fit into the padded input"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import equal
 from symbcast.onnx.values.value import Value
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import at_most, equal, negate
+from symbcast.core.logic.formulas import at_most, equal, negate
 from symbcast.onnx.node_call import UnknownShapeError
 from symbcast.onnx.values.value import Value
 from symbcast.onnx.walker import either
@@ -13,7 +13,7 @@ from symbcast.torch.operators.scalars import truth_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.logic.formulas import Formula
     from symbcast.torch.node_call import TorchCall
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import ceil_divide, multiply, subtract
-from symbcast.logic.formulas import at_most
+from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
+from symbcast.core.logic.formulas import at_most
 from symbcast.onnx.values.value import Value
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import size_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import any_of, different, equal
+from symbcast.core.logic.formulas import any_of, different, equal
 from symbcast.onnx.values.intervals import interval_of
 from symbcast.onnx.values.value import Value
 from symbcast.operators.context import TWICE

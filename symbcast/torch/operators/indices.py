@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import multiply
-from symbcast.logic.formulas import any_of, at_most
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.onnx.deciding import joined
 from symbcast.onnx.values.deciders import Decider
 from symbcast.onnx.values.value import Value
@@ -15,7 +15,7 @@ from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 

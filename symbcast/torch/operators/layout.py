@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.logic.formulas import Comparison, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.core.logic.formulas import Comparison, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators import joins, layout
 from symbcast.operators.context import TWICE
@@ -15,7 +15,7 @@ from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 

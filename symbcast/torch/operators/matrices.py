@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.logic.formulas import FALSE, any_of, equal
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import FALSE, any_of, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import any_of, at_most
+from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.onnx.values.value import Value
 from symbcast.operators.padding import Padding, pad
 from symbcast.torch.registry import operator

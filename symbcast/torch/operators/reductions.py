@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from symbcast.logic.formulas import TRUE
+from symbcast.core.logic.formulas import TRUE
 from symbcast.onnx.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce, search

@@ -6,15 +6,24 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import add, ceil_divide, floor_divide, maximum, minimum, modulo, multiply, subtract
-from symbcast.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.core.algebra.arithmetic import (
+    add,
+    ceil_divide,
+    floor_divide,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    subtract,
+)
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.onnx.values.contents import Elements, Ramp, Ratio
 from symbcast.onnx.values.value import Value
 from symbcast.torch.node_call import formula_of, ratio_of, scalar, size_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim
     from symbcast.torch.node_call import TorchCall
 
 _MOST_BELOW = 64

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symbcast.algebra.arithmetic import floor_divide, minimum, modulo, multiply
-from symbcast.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, multiply
+from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.onnx.values.value import Value
 from symbcast.operators.windows import (
     Window,
@@ -24,8 +24,8 @@ from symbcast.torch.node_call import ratio_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.algebra.terms import Dim
-    from symbcast.logic.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
     from symbcast.onnx.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 

@@ -1,0 +1,94 @@
+"""What one rule says of the shapes that rules are compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from symbcast.answers.comparison.question import Question
+from symbcast.answers.explanation.names import Namer, rule_text
+from symbcast.answers.public.conditions import Condition
+from symbcast.answers.public.result import Result
+from symbcast.core.broadcasting import OutputDim, Rule
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
+from symbcast.core.solver.budget import answered
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import RuleArgumentError
+
+
+@dataclass(frozen=True)
+class RuleAnswer:
+    """What one rule says of the shapes.
+
+    Attributes:
+        rule: The rule, as it is written: ``pdpd(axis=1)``.
+        result: Its answer; None where it does not take such shapes at all, for their number or their ranks.
+        refusal: Why it does not take them.
+        rule_asked: The rule itself.
+        question: The shapes.
+    """
+
+    rule: str
+    result: Result | None
+    rule_asked: Rule = field(repr=False)
+    question: Question = field(repr=False)
+    refusal: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it accepts the shapes always, sometimes or never."""
+        return Verdict.NEVER if self.result is None else self.result.verdict
+
+    @answered
+    def condition(self) -> Condition:
+        """At which sizes it accepts them."""
+        return self.question.condition(FALSE) if self.result is None else Condition(self.result)
+
+    @cached_property
+    def required(self) -> tuple[Formula, ...]:
+        """What it asks, conjunct by conjunct, as it asks it."""
+        if self.result is None:
+            return (FALSE,)
+        found = all_of(c.requirement for c in self.result.constraints)
+        return clauses(found)
+
+    @cached_property
+    def law(self) -> tuple[object, ...]:
+        """What it asks and gives; where that is equal, rules say the same of the shapes."""
+        if self.result is None or FALSE in self.required:
+            return (FALSE,)
+        return self.required, self.output, self.places
+
+    @property
+    def output(self) -> tuple[OutputDim, ...]:
+        """The output's axes, each named by the sizes that meet there."""
+        return () if self.result is None else self.result.emission.output
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """The output axis on which each axis of each operand lies; none where it refuses the shapes."""
+        if self.result is None:
+            return ()
+        return self.result.rule.places([s.rank for s in self.question.shapes]).of
+
+    @property
+    def shape(self) -> str:
+        """The output shape as text, empty where there is none."""
+        if self.result is None or self.result.shape is None:
+            return ""
+        return Namer(self.result).shape(self.result.shape)
+
+    def at(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return the output for integer shapes; None where the rule refuses them."""
+        return None if self.result is None else self.result.rule.concrete(shapes)
+
+
+def answer_of(rule: Rule, question: Question) -> RuleAnswer:
+    """Return what a rule says of the shapes of a question."""
+    try:
+        return RuleAnswer(rule_text(rule), Result(rule, question.shapes, question.scope), rule, question)
+    except RuleArgumentError as error:
+        return RuleAnswer(
+            rule_text(rule), None, rule, question, f"{error.problem}; {error.hint}" if error.hint else error.problem
+        )

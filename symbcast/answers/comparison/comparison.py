@@ -1,0 +1,81 @@
+"""Rules compared on some shapes: `compare`, and the `Comparison` that it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from symbcast.answers.comparison.compared import Compared
+from symbcast.answers.comparison.data import ComparisonData, comparison_to_dict, json_schema
+from symbcast.answers.comparison.document import document
+from symbcast.answers.comparison.question import Question
+from symbcast.answers.comparison.rule_texts import read_rule
+from symbcast.answers.show import html, text
+from symbcast.core.broadcasting import REQUIRED, Rule
+from symbcast.core.broadcasting.registry import listed_rules
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.shapes import ShapeLike
+from symbcast.core.solver.budget import one_call
+from symbcast.errors import ShapeTypeError
+
+
+@one_call
+def compare(
+    *shapes: ShapeLike, rules: Iterable[str | Rule] = (), assume: Assumptions = (), min_size: int = 0
+) -> Comparison:
+    """Return what several rules say of the same shapes, and where they differ.
+
+    ``shapes`` are given to each rule in the order of its operands. ``rules`` are names, with attributes in parentheses
+    behind them, or rules; none are all those that need no attributes. ``assume`` and ``min_size`` are as in
+    `symbcast.broadcast`. A rule that does not take such shapes at all, for their number or their ranks, refuses them.
+
+    Raises a `SymbcastError` for wrong input: text, rules, attributes, or assumptions that contradict each other.
+
+    >>> found = compare("N, C, H, W", "C, 1, K", rules=["pdpd(axis=1)", "numpy"])
+    >>> (pair,) = found.pairs
+    >>> pair.order, pair.only_second.condition, pair.only_second.example.sizes
+    (<Order.REFINES: 'refines'>, Condition('W == 1 and K != 1'), {'N': 1, 'C': 1, 'H': 1, 'W': 1, 'K': 2})
+    """
+    if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
+        raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
+    found = [read_rule(rule) for rule in rules] or list(_without_attributes())
+    return Comparison(Question(shapes, assume, min_size), found)
+
+
+def _without_attributes() -> Iterable[Rule]:
+    """Yield symbcast's own rules that need no attributes."""
+    for listed in listed_rules(with_plugins=False):
+        if all(p.default is not REQUIRED for p in listed.parameters):
+            yield read_rule(listed.name)
+
+
+class Comparison(Compared):
+    """What several rules say of the same shapes, and where they differ.
+
+    It has no truth value: ask its ``pairs`` for their ``order``.
+    """
+
+    @one_call
+    def explain(self) -> str:
+        """Return the comparison in words: what each rule says, and of rules that differ where and how."""
+        return text.render(document(self))
+
+    @one_call
+    def to_dict(self) -> ComparisonData:
+        """Return the comparison as data for JSON, as `json_schema` describes it."""
+        return comparison_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a comparison has no truth value: ask its .pairs for their .order")
+
+    @one_call
+    def _repr_html_(self) -> str:
+        return html.render(document(self))

@@ -1,0 +1,141 @@
+"""What rules give at the few sizes that stand for all, where there are such sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.comparison.answers import RuleAnswer
+from symbcast.answers.comparison.question import Question, Sizes
+from symbcast.answers.comparison.small_models import small_models
+from symbcast.core.logic.formulas import TRUE, all_of
+from symbcast.core.solver.evaluation.compiler import predicate
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Example(NamedTuple):
+    """Sizes, the shapes at them, and the output of each of two rules there; None where it refuses."""
+
+    sizes: Mapping[str, int]
+    shapes: tuple[Sizes, ...]
+    first: Sizes | None
+    second: Sizes | None
+
+
+class Way(Enum):
+    """How two rules stand to each other at some sizes."""
+
+    AGREE = auto()
+    APART = auto()
+    DIFFER = auto()
+    ONLY_FIRST = auto()
+    ONLY_SECOND = auto()
+    NEITHER = auto()
+
+
+class Standing(NamedTuple):
+    """At how many of the sizes looked at two rules stand to each other in a way, and the first of these."""
+
+    counts: dict[Way, int]
+    first: dict[Way, int]
+    total: int
+
+
+class Outcomes:
+    """The output of each rule at each of some sizes; None where it refuses.
+
+    ``models`` are those sizes, of the symbols in order, the smallest first; None where no few sizes stand for all.
+    """
+
+    def __init__(self, question: Question, answers: Sequence[RuleAnswer]) -> None:
+        self._question = question
+        self._answers = answers
+        self._laws: dict[tuple[object, ...], int] = {}
+        self._number: dict[int, int] = {}
+        self._found: dict[int, list[Sizes | None]] = {}
+        self._standings: dict[tuple[int, int], Standing] = {}
+
+    def law(self, answer: RuleAnswer) -> int:
+        """Return the number of what a rule asks and gives; rules with the same one say the same of the shapes."""
+        number = self._number.get(id(answer))
+        if number is None:
+            number = self._number[id(answer)] = self._laws.setdefault(answer.law, len(self._laws))
+        return number
+
+    @cached_property
+    def models(self) -> list[Sizes] | None:
+        """The sizes that stand for all that are assumed."""
+        scope, assumed = self._question.scope, self._question.assumed
+        required = [f for answer in self._answers for f in answer.required]
+        dims = [d for s in scope.shapes for d in s.dims]
+        found = small_models(scope.symbols, dims, [*assumed, *required])
+        known = all_of(assumed)
+        if found is None or known == TRUE:
+            return found
+        is_assumed = predicate(known, scope.symbols)
+        return [sizes for sizes in found if is_assumed(*sizes)]
+
+    def standing(self, first: RuleAnswer, second: RuleAnswer) -> Standing | None:
+        """Return how two rules stand to each other at the models, None where there are none to look at."""
+        if self.models is None:
+            return None
+        laws = self.law(first), self.law(second)
+        if laws not in self._standings:
+            is_apart = self._are_apart(moved(first, second))
+            self._standings[laws] = _standing(self._of(first), self._of(second), is_apart)
+        return self._standings[laws]
+
+    def _are_apart(self, axes: Sequence[tuple[int, int]]) -> list[bool]:
+        """Return at which of the models an axis, of those given by operand and number, has another size than 1."""
+        return [any(shapes[n][i] != 1 for n, i in axes) for shapes in self._shapes]
+
+    def example(self, number: int, first: RuleAnswer, second: RuleAnswer) -> Example:
+        """Return one of the models, and what two rules give there."""
+        assert self.models is not None
+        sizes = dict(zip(self._question.scope.names.values(), self.models[number], strict=True))
+        return Example(sizes, self._shapes[number], self._of(first)[number], self._of(second)[number])
+
+    def _of(self, answer: RuleAnswer) -> list[Sizes | None]:
+        law = self.law(answer)
+        if law not in self._found:
+            self._found[law] = list(map(answer.at, self._shapes))
+        return self._found[law]
+
+    @cached_property
+    def _shapes(self) -> list[tuple[Sizes, ...]]:
+        """The shapes at each of the models."""
+        places: dict[Dim, int] = {s: n for n, s in enumerate(self._question.scope.symbols)}
+        written = [[d if isinstance(d, int) else ~places[d] for d in s.dims] for s in self._question.shapes]
+        return [
+            tuple([tuple([d if d >= 0 else sizes[~d] for d in shape]) for shape in written])
+            for sizes in self.models or ()
+        ]
+
+
+def moved(first: RuleAnswer, second: RuleAnswer) -> list[tuple[int, int]]:
+    """Return the axes, each an operand and a number, that two rules lay on different axes of the output."""
+    pairs = zip(first.places, second.places, strict=False)
+    return [
+        (n, i)
+        for n, (ours, theirs) in enumerate(pairs)
+        for i, (a, b) in enumerate(zip(ours, theirs, strict=False))
+        if a != b
+    ]
+
+
+def _standing(first: Sequence[Sizes | None], second: Sequence[Sizes | None], is_apart: Sequence[bool]) -> Standing:
+    ways = list(map(_way, first, second, is_apart))
+    counts = {way: ways.count(way) for way in Way}
+    return Standing(counts, {way: ways.index(way) for way, count in counts.items() if count}, len(ways))
+
+
+def _way(first: Sizes | None, second: Sizes | None, is_apart: bool) -> Way:
+    if first is None:
+        return Way.NEITHER if second is None else Way.ONLY_SECOND
+    if second is None:
+        return Way.ONLY_FIRST
+    return Way.DIFFER if first != second else Way.APART if is_apart else Way.AGREE

@@ -1,0 +1,86 @@
+"""Two rules on the same shapes: where both accept and agree, where one alone accepts, and where the outputs differ."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from symbcast.answers.comparison.answers import RuleAnswer
+from symbcast.answers.comparison.outcomes import Way
+from symbcast.answers.comparison.regions import Region, Regions
+from symbcast.core.solver.budget import answered
+
+
+class Order(Enum):
+    """How one rule compares with another: `REFINES` where the other accepts all that it accepts, and agrees there."""
+
+    EQUAL = "equal"
+    REFINES = "refines"
+    REFINED_BY = "refined by"
+    NEITHER = "neither"
+    UNKNOWN = "unknown"
+
+
+class Pair:
+    """Two rules on the same shapes.
+
+    Attributes:
+        first, second: What each says.
+        agree: Where both accept the shapes, with the same output.
+        apart: Where both accept them, with outputs of the same shape, but lay an axis of another size than 1 on
+            different axes of it: other elements come together there.
+        differ: Where both accept them, with different outputs.
+        only_first, only_second: Where one accepts them and the other does not.
+    """
+
+    def __init__(self, regions: Regions, first: RuleAnswer, second: RuleAnswer) -> None:
+        self.first = first
+        self.second = second
+        found = regions.between(first, second)
+        self._is_one_law = regions.are_one_law(first, second)
+        self.agree = found[Way.AGREE]
+        self.apart = found[Way.APART]
+        self.differ = found[Way.DIFFER]
+        self.only_first = found[Way.ONLY_FIRST]
+        self.only_second = found[Way.ONLY_SECOND]
+
+    @answered
+    def order(self) -> Order:
+        """Whether the rules say the same here, or one refines the other: all that it accepts, the other does alike."""
+        if self._is_one_law:
+            return Order.EQUAL
+        alike = _both(self.differ.is_empty, self.apart.is_empty)
+        return order_of(self.only_first.is_empty, self.only_second.is_empty, alike)
+
+    @property
+    def reason(self) -> str:
+        """Why it was not decided how they stand to each other."""
+        if self.order is not Order.UNKNOWN:
+            return ""
+        return next((r.reason for r in self.regions.values() if r.reason), "")
+
+    @property
+    def regions(self) -> dict[str, Region]:
+        """The regions by name."""
+        names = ("agree", "apart", "differ", "only_first", "only_second")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return f"<Pair {self.first.rule}, {self.second.rule}: {self.order.value}>"
+
+
+def _both(left: bool | None, right: bool | None) -> bool | None:
+    """Return whether two things hold; None where that was not decided."""
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
+
+
+def order_of(first_within: bool | None, second_within: bool | None, alike: bool | None) -> Order:
+    """Return how two rules compare: whether each accepts all that the other does, and whether their outputs agree."""
+    if alike is False or (first_within is False and second_within is False):
+        return Order.NEITHER
+    if None in (first_within, second_within, alike):
+        return Order.UNKNOWN
+    if first_within:
+        return Order.EQUAL if second_within else Order.REFINES
+    return Order.REFINED_BY

@@ -1,0 +1,59 @@
+"""The shapes that rules are compared on, with their sizes bound once for all of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.logic.formulas import Formula
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.core.solver.sets.set_formulas import describe
+
+Sizes: TypeAlias = tuple[int, ...]
+_HINT = "ask each rule by broadcast(), and symbcast.equivalent() of two answers, or for each rank by itself"
+
+
+class Question:
+    """Shapes, and what is assumed of their sizes."""
+
+    def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
+        operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
+        self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes, their sizes bound."""
+        return self.scope.shapes
+
+    @property
+    def assumed(self) -> list[Formula]:
+        """What is assumed, of each size by itself and in so many words."""
+        own = (describe(s, own_set(s, self.scope.min_size)) for s in self.scope.symbols)
+        return [*own, *(a.formula for a in self.scope.assumptions)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Question) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key()[0])
+
+    def _key(self) -> tuple[tuple[object, ...], tuple[Formula, ...], int]:
+        assumed = tuple(a.formula for a in self.scope.assumptions)
+        return tuple(s.dims for s in self.shapes), assumed, self.scope.min_size
+
+    def condition(self, formula: Formula) -> Condition:
+        """Return a formula as a condition about all sizes of the question, by their names."""
+        names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}
+        return Condition.about(put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
+
+    def at(self, sizes: Mapping[str, int]) -> tuple[Sizes, ...]:
+        """Return the shapes at some sizes, given by name; all dimensions must have a value there."""
+        values = {s: sizes[name] for s, name in self.scope.names.items()}
+        return tuple(tuple(size_at(d, values) for d in s.dims) for s in self.shapes)

@@ -1,0 +1,53 @@
+"""How two rules stand to each other on all shapes up to a rank, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symbcast.answers.comparison.pairs import Order
+from symbcast.answers.comparison.question import Sizes
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Shapes on which two rules differ.
+
+    Attributes:
+        shapes: The two shapes.
+        first: The output by the first rule; None where it refuses them.
+        second: The output by the second.
+    """
+
+    shapes: tuple[Sizes, ...]
+    first: Sizes | None
+    second: Sizes | None
+
+    def __str__(self) -> str:
+        if self.first == self.second:
+            return f"{' and '.join(map(str, self.shapes))}: both give {self.first}, of other elements"
+        outputs = ("refuses" if output is None else f"gives {output}" for output in (self.first, self.second))
+        return f"{' and '.join(map(str, self.shapes))}: the first {', the second '.join(outputs)}"
+
+
+@dataclass(frozen=True)
+class Related:
+    """How one rule stands to another on all pairs of shapes up to a rank; `Relation` is this as users see it.
+
+    Attributes:
+        first: The first rule, as it is written.
+        second: The second one.
+        rank: The highest rank that was looked at.
+        order: Equal; refines, where the second accepts all that the first does, with the same output; refined by, where
+            it is the other way round; or neither. Unknown where that was not decided.
+        separations: Smallest shapes, by rank and then by sizes, that show why the rules are not equal, or why neither
+            refines the other: in which one alone accepts them, or both do with different outputs; where these are
+            equal, an axis lies elsewhere.
+        reason: Why it was not decided.
+    """
+
+    first: str
+    second: str
+    rank: int
+    order: Order
+    separations: tuple[Separation, ...] = ()
+    reason: str = ""

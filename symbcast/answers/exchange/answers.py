@@ -1,0 +1,132 @@
+"""Answers as plain data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.calls.call import Call
+
+FORMAT_VERSION = 1
+"""The version of the format: it grows when a key changes its meaning or goes."""
+
+
+class RuleData(TypedDict):
+    """A rule: its name, what it was called, and its attributes."""
+
+    name: str
+    called: str
+    attributes: dict[str, object]
+
+
+class ShapeData(TypedDict):
+    """A shape as text, whole and size by size."""
+
+    text: str
+    dims: list[str]
+
+
+class ConstraintData(TypedDict):
+    """A constraint, and where it comes from."""
+
+    requirement: str
+    operands: list[int]
+    axis: int | None
+    rank: int | None
+    rule: str
+    operation: str | None
+    reason: str
+
+
+class ResultData(TypedDict):
+    """An answer about one broadcast; what each key says is told by `result_to_dict`."""
+
+    version: int
+    rule: RuleData
+    operands: list[str]
+    symbols: list[str]
+    assumptions: list[str]
+    min_size: int
+    verdict: str
+    shape: ShapeData | None
+    condition: str
+    clauses: list[str]
+    unproven: list[str]
+    reason: str
+    witness: dict[str, int] | None
+    counterexample: dict[str, int] | None
+    conflict: list[ConstraintData]
+
+
+def result_to_dict(result: Call) -> ResultData:
+    """Return an answer as data that `json.dumps` takes, the same on every run.
+
+    Shapes, dimensions and formulas are text that `symbcast.core.text` reads back; ``shape``, ``witness`` and
+    ``counterexample`` are null where there is none. ``symbols`` are the names of the sizes; an unknown is called by
+    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is among them once
+    (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
+
+    >>> import symbcast
+    >>> data = result_to_dict(symbcast.broadcast("N, 3", "M, 1"))
+    >>> data["verdict"], data["shape"]["dims"], data["condition"]
+    ('sometimes', ['broadcast(M, N)', '3'], 'N == M or N == 1 or M == 1')
+    """
+    namer, shape, clauses = Namer(result), result.shape, result.clauses
+    rule = result.rule
+    return {
+        "version": FORMAT_VERSION,
+        "rule": {
+            "name": rule.name,
+            "called": rule.called,
+            "attributes": {p.name: _plain(getattr(rule, p.name)) for p in rule.parameters},
+        },
+        "operands": [namer.shape(s) for s in result.operands],
+        "symbols": list(namer.sizes),
+        "assumptions": [a.text for a in result.assumptions],
+        "min_size": 0 if result.scope is None else result.scope.min_size,
+        "verdict": result.verdict.value,
+        "shape": None
+        if shape is None
+        else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape.dims]},
+        "condition": _condition(result, namer),
+        "clauses": [namer.formula(c) for c in clauses],
+        "unproven": [namer.formula(c) for c in result.unproven],
+        "reason": result.reason,
+        "witness": sizes_data(result.witness()),
+        "counterexample": sizes_data(result.counterexample()),
+        "conflict": [_constraint(c, namer) for c in result.conflict],
+    }
+
+
+def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Return sizes by name, those of a sequence's axes as a list."""
+    return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
+
+
+def _condition(result: Call, namer: Namer) -> str:
+    if result.verdict is Verdict.NEVER:
+        return "False"
+    return namer.formula(all_of(result.clauses)) if result.clauses else "True"
+
+
+def _constraint(constraint: Constraint, namer: Namer) -> ConstraintData:
+    origin = constraint.origin
+    return {
+        "requirement": namer.formula(constraint.requirement),
+        "operands": list(origin.operands),
+        "axis": origin.axis,
+        "rank": origin.rank,
+        "rule": origin.rule,
+        "operation": origin.operation,
+        "reason": constraint.reason,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,163 @@
+"""The operands laid under each other as their rule lays them, and how each axis fares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.answers.explanation.names import axis_text
+from symbcast.core.algebra.sequences import is_sequence
+from symbcast.core.logic.formulas import FALSE, dims_of, holds
+from symbcast.core.reasons import PAST_END, SIZE
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.calls.call import Call
+
+
+class Mark(Enum):
+    """How an axis fares: its value is what is shown under it."""
+
+    FINE = "ok"
+    CONDITIONAL = "?"
+    IMPOSSIBLE = "x"
+    UNDECIDED = "~"
+
+
+class Alignment:
+    """The operands of a result laid under each other."""
+
+    def __init__(self, result: Call) -> None:
+        self.result = result
+        self._operands = result.laid
+        self.places = result.rule.places([operand.rank for operand in self._operands])
+
+    def cells(self, axis: int) -> list[tuple[int, Dim]]:
+        """Return the operands that have a size on an axis, with the size."""
+        return [(n, d) for n, _, d in self.places_of(axis)]
+
+    def places_of(self, axis: int) -> list[tuple[int, int, Dim]]:
+        """Return the operands that have a size on an axis, with the place of the size among theirs."""
+        return [(n, i, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
+
+    @cached_property
+    def _by_axis(self) -> dict[int, list[tuple[int, int]]]:
+        found: dict[int, list[tuple[int, int]]] = {}
+        for n, axes in enumerate(self.places.of):
+            for i, axis in enumerate(axes):
+                found.setdefault(axis, []).append((n, i))
+        return found
+
+    @cached_property
+    def _axes(self) -> dict[Constraint, list[int]]:
+        """The axes that each constraint is about; none where it is about the ranks alone."""
+        found: dict[Constraint, list[int]] = {}
+        past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
+        for constraint in self.result.constraints:
+            axes = found.setdefault(constraint, [])
+            if constraint.code == PAST_END.code:
+                axes.append(next(past_the_end))
+            else:
+                axes.extend(self._axes_of(constraint))
+        return found
+
+    @cached_property
+    def _constraints(self) -> dict[int, list[Constraint]]:
+        found: dict[int, list[Constraint]] = {}
+        for constraint, axes in self._axes.items():
+            for axis in axes:
+                found.setdefault(axis, []).append(constraint)
+        return found
+
+    @cached_property
+    def sequence(self) -> int | None:
+        """The axis that stands for all axes of sequences; None where there is none."""
+        found = (a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a)))
+        return next(found, None) if self.result.is_open else None
+
+    def axis_text(self, axis: int) -> str:
+        """Return an axis named from the ends from which it can be counted."""
+        return axis_text(axis, self.places.rank, self.sequence)
+
+    def counted(self, axis: int) -> int:
+        """Return an axis counted from the front, or from the end where it is behind axes of unknown number."""
+        return axis if self.sequence is None or axis < self.sequence else axis - self.places.rank
+
+    def axes_of(self, constraint: Constraint) -> list[int]:
+        """Return the axes that a constraint of the result is about."""
+        return self._axes.get(constraint, [])
+
+    def _axes_of(self, constraint: Constraint) -> list[int]:
+        origin = constraint.origin
+        if constraint.code == SIZE.code:
+            # The origin of a size counts the axes of its operand, not those of the aligned shapes.
+            axes = self.places.of[origin.operands[0]]
+            return [axes[origin.axis]] if origin.axis is not None and origin.axis < len(axes) else []
+        if origin.axis is not None:
+            return [origin.axis]
+        if constraint.requirement == FALSE:
+            return self._refused(origin.operands)
+        return list(self.places.of[origin.operands[-1]])
+
+    def _hanging(self) -> list[int]:
+        return [a for a in self.all_axes if not 0 <= a < self.places.rank]
+
+    def _refused(self, operands: Sequence[int]) -> list[int]:
+        """Return the axes at which ranks do not fit: those that hang over, else those that some operand lacks."""
+        lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
+        return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
+
+    @cached_property
+    def all_axes(self) -> tuple[int, ...]:
+        """Every axis in use, those that hang over included: these may be far from the others."""
+        used = (axis for axes in self.places.of for axis in axes)
+        return tuple(sorted({*range(self.places.rank), *used}))
+
+    @cached_property
+    def _clashing(self) -> frozenset[int]:
+        if self.result.verdict is not Verdict.NEVER:
+            return frozenset()
+        return frozenset(a for c in self.result.conflict for a in self.axes_of(c))
+
+    @property
+    def clashing(self) -> list[int]:
+        """The axes of the conflict."""
+        return sorted(self._clashing)
+
+    def mark(self, axis: int) -> Mark:
+        """Return how an axis fares by its own constraints; those of a conflict are impossible together."""
+        constraints = self._constraints.get(axis, [])
+        if not constraints:
+            return Mark.FINE
+        if axis in self._clashing:
+            return Mark.IMPOSSIBLE
+        match self.verdict(constraints):
+            case Verdict.ALWAYS:
+                return Mark.FINE
+            case Verdict.NEVER:
+                return Mark.IMPOSSIBLE
+            case Verdict.SOMETIMES:
+                return Mark.CONDITIONAL
+        return Mark.UNDECIDED
+
+    @staticmethod
+    def _is_no_question(constraint: Constraint) -> bool:
+        requirement = constraint.requirement
+        return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
+
+    def verdict(self, constraints: Sequence[Constraint]) -> Verdict:
+        """Return the verdict on some of the result's constraints alone."""
+        requirements = [c.requirement for c in constraints]
+        if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
+            return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
+        from symbcast.core.solver.decision.decision import Decision
+
+        asked = set(requirements)
+        if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
+            return self.result.verdict  # the very question that was decided
+        assert self.result.scope is not None and self.result.scope.knowledge is not None
+        return Decision(self.result.scope.knowledge, requirements).verdict

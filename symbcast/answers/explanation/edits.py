@@ -1,0 +1,220 @@
+"""Edits of an operand: its axes moved, sizes of 1 put in or left out, an axis sliced; with the code that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from symbcast.core.algebra.sequences import is_sequence
+from symbcast.core.text.printing import dim_text
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+Framework: TypeAlias = Literal["numpy", "torch", "onnx"]
+MOST_AXES = 6
+"""Operands of more axes are not edited: there are too many ways."""
+_PERMUTED = 5
+"""The order of more sizes than these is kept."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A rearrangement of an operand: ``axes[i]`` is the axis that becomes axis ``i``, None for a new one of size 1.
+
+    Axes that are left out have the size 1. A sequence of axes stays in front; the others are counted from the end then.
+    """
+
+    dims: tuple[Dim, ...]
+    axes: tuple[int | None, ...]
+
+    @property
+    def made(self) -> tuple[Dim, ...]:
+        """The sizes after the edit."""
+        return tuple(1 if axis is None else self.dims[axis] for axis in self.axes)
+
+    @property
+    def kept(self) -> list[int]:
+        """The axes that stay, in their new order."""
+        return [axis for axis in self.axes if axis is not None]
+
+    @property
+    def dropped(self) -> list[int]:
+        """The axes that are left out."""
+        return [axis for axis in range(len(self.dims)) if axis not in self.kept]
+
+    @property
+    def new(self) -> list[int]:
+        """The places of the new axes."""
+        return [place for place, axis in enumerate(self.axes) if axis is None]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rank of the operand is not known."""
+        return is_sequence(self.dims[0]) if self.dims else False
+
+    def counted(self, axes: Sequence[int], rank: int) -> list[int]:
+        """Return axes of a shape, counted from the end that is known."""
+        return [axis - rank for axis in axes] if self.is_open else list(axes)
+
+    @property
+    def inversions(self) -> int:
+        """How many pairs of axes change their order."""
+        return sum(a > b for a, b in combinations(self.kept, 2))
+
+    @property
+    def kind(self) -> str:
+        """What it does."""
+        if self.inversions:
+            return "transpose"
+        if self.new:
+            return "reshape" if self.dropped else "unsqueeze"
+        return "squeeze"
+
+    def code(self, framework: Framework, name: str) -> str:
+        """Return code that makes the edited operand of one of that name; none where the framework has none for it."""
+        if framework == "onnx":
+            # Transpose names every axis.
+            return "" if self.is_open and self.inversions else "\n".join(_onnx(self, name))
+        found = name
+        if self.dropped:
+            axes = self.counted(self.dropped, len(self.dims))
+            found = f"{found}.squeeze({axes[0] if len(axes) == 1 else tuple(axes)})"
+        if self.inversions:
+            found = _transposed(self, framework, found)
+        return f"{found}[{', '.join(_index(self))}]" if self.new else found
+
+
+def _order(view: View) -> list[int]:
+    """Return of each axis that stays which one it was, of these."""
+    return [sorted(view.kept).index(axis) for axis in view.kept]
+
+
+def _transposed(view: View, framework: Framework, name: str) -> str:
+    order = _order(view)
+    if view.is_open:
+        axes = tuple(view.counted(order[1:], len(order))), tuple(range(1 - len(order), 0))
+        return f"np.moveaxis({name}, {axes[0]}, {axes[1]})" if framework == "numpy" else f"{name}.movedim{axes}"
+    return f"{name}.{'transpose' if framework == 'numpy' else 'permute'}({', '.join(map(str, order))})"
+
+
+def _index(view: View) -> Iterator[str]:
+    """Yield an index that has new axes, without the whole axes at its end, or in front where there is a sequence."""
+    if view.is_open:
+        yield "..."
+    axes = view.axes[view.new[0] :] if view.is_open else view.axes[: view.new[-1] + 1]
+    yield from ("None" if axis is None else ":" for axis in axes)
+
+
+def _onnx(view: View, name: str) -> Iterator[str]:
+    steps = [
+        ("Squeeze", view.counted(view.dropped, len(view.dims))),
+        ("Transpose", _order(view) if view.inversions else []),
+        ("Unsqueeze", view.counted(view.new, len(view.axes))),
+    ]
+    operand = name
+    for number, (operator, axes) in enumerate([step for step in steps if step[1]], 1):
+        made = f"{name}_{number}"
+        if operator == "Transpose":
+            yield f"{made} = Transpose <perm = {axes}> ({operand})"
+        else:
+            yield f"{made}_axes = Constant <value_ints = {axes}> ()"
+            yield f"{made} = {operator} ({operand}, {made}_axes)"
+        operand = made
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The first elements of an operand along an axis, ``size`` of them."""
+
+    dims: tuple[Dim, ...]
+    axis: int
+    size: Dim
+
+    kind = "slice"
+    inversions = 0
+
+    @property
+    def place(self) -> int:
+        """The axis, counted from the end where the rank is not known."""
+        return self.axis - len(self.dims) if is_sequence(self.dims[0]) else self.axis
+
+    @property
+    def made(self) -> tuple[Dim, ...]:
+        """The sizes after the edit."""
+        return (*self.dims[: self.axis], self.size, *self.dims[self.axis + 1 :])
+
+    def code(self, framework: Framework, name: str) -> str:
+        """Return code that makes the edited operand of one of that name."""
+        if framework == "onnx":
+            ends = {} if not isinstance(self.size, int) else {"ends": self.size}
+            given = {"starts": 0, "axes": self.place, **ends}
+            lines = [f"{name}_1_{key} = Constant <value_ints = [{value}]> ()" for key, value in given.items()]
+            return "\n".join([*lines, f"{name}_1 = Slice ({name}, {name}_1_starts, {name}_1_ends, {name}_1_axes)"])
+        part = f":{self.size if isinstance(self.size, int) else dim_text(self.size)}"
+        behind = len(self.dims) - self.axis - 1
+        index = [*[":"] * self.axis, part] if 0 <= self.place <= behind else ["...", part, *[":"] * behind]
+        return f"{name}[{', '.join(index)}]"
+
+
+Edit: TypeAlias = View | Slice
+
+
+def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
+    """Yield the ways to lay the sizes of an operand other than 1 on axes of shapes of a rank, and 1 elsewhere.
+
+    Ones in front of all others are left out. Of an operand of unknown rank, ``rank`` is that of its known end.
+    """
+    found = tuple(dims)
+    if any(map(is_sequence, found)):
+        yield from _views_of_end(found, rank) if is_sequence(found[0]) else ()
+        return
+    real = [axis for axis, dim in enumerate(found) if dim != 1]
+    met = {found}
+    in_any_order = permutations if len(real) <= _PERMUTED else combinations
+    for places in in_any_order(range(rank), len(real)):
+        start = min(places, default=rank)
+        axes: list[int | None] = [None] * (rank - start)
+        for axis, place in zip(real, places, strict=True):
+            axes[place - start] = axis
+        view = View(found, tuple(_with_ones(found, axes)))
+        if view.made not in met:
+            met.add(view.made)
+            yield view
+
+
+def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:
+    """Yield the ways to lay what is behind a sequence that comes first."""
+    known = dims[1:]
+    real = [axis for axis, dim in enumerate(known) if dim != 1]
+    met = {dims}
+    in_any_order = permutations if len(real) <= _PERMUTED else combinations
+    for count in range(len(real), rank + 1):
+        for places in in_any_order(range(count), len(real)):
+            axes: list[int | None] = [None] * count
+            for axis, place in zip(real, places, strict=True):
+                axes[place] = axis
+            view = View(dims, (0, *(None if a is None else a + 1 for a in _with_ones(known, axes))))
+            if view.made not in met:
+                met.add(view.made)
+                yield view
+
+
+def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> Iterator[int | None]:
+    """Yield axes with those of size 1 that there are in the place of new ones: where that moves no axis, or all fit."""
+    ones = [axis for axis, dim in enumerate(dims) if dim == 1]
+    if len(ones) == sum(axis is None for axis in axes):
+        found = iter(ones)
+        yield from (next(found) if axis is None else axis for axis in axes)
+        return
+    for place, axis in enumerate(axes):
+        before = max((a for a in axes[:place] if a is not None), default=-1)
+        after = min((a for a in axes[place:] if a is not None), default=len(dims))
+        fitting = [n for n in ones if before < n < after]
+        if axis is not None or not fitting:
+            yield axis
+            continue
+        ones.remove(fitting[0])
+        yield fitting[0]

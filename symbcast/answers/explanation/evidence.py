@@ -1,0 +1,220 @@
+"""Why sizes fail: which axis, with what on each side, and why constraints clash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, islice
+from typing import TYPE_CHECKING
+
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.names import Namer, axis_text, operand_names
+from symbcast.answers.explanation.words import in_words
+from symbcast.core.algebra.sequences import Rank
+from symbcast.core.characters import clipped, listed
+from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
+from symbcast.core.reasons import SIZE
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import RuleArgumentError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.calls.call import Call
+
+PAIRS_TRIED = 100
+
+
+def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
+    """Return the result for the operands at some sizes, None where a dimension is no size or a rank is not taken.
+
+    Raises `BindingError` for sizes that the result is not about.
+    """
+    found = _at(result, sizes)
+    return None if isinstance(found, str) else found
+
+
+def _at(result: Call, sizes: Mapping[str, int]) -> Call | str:
+    """Return the result for the operands at some sizes, or why there is none."""
+    from symbcast.core.program.calls.bindings import bind
+    from symbcast.core.program.calls.call import Call as Concrete
+
+    shapes = bind(result, sizes, {}).shapes
+    if shapes is None:
+        return _no_size(result, sizes)
+    try:
+        return Concrete(result.rule, shapes, None)
+    except RuleArgumentError as error:
+        return error.problem
+
+
+def failure_at(result: Call, sizes: Mapping[str, int], shown: int = 1) -> str:
+    """Return what goes wrong at some sizes: "axis 0 (-2) would be 2 beside 3"; empty where nothing does."""
+    concrete = _at(result, sizes)
+    if isinstance(concrete, str):
+        return concrete
+    broken = failures(concrete, "would be")
+    more = len(broken) - shown
+    if more > 0:
+        broken = [*broken[:shown], f"{more} more {'axis fails' if more == 1 else 'axes fail'} too"]
+    return "; ".join(broken)
+
+
+def failures(concrete: Call, verb: str = "has") -> list[str]:
+    """Return what each broken constraint of integer shapes has beside what."""
+    if concrete.verdict is not Verdict.NEVER:
+        return []
+    alignment = Alignment(concrete)
+    return [_failure(c, alignment, verb) for c in concrete.constraints if not holds(c.requirement)]
+
+
+def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
+    """Return what one constraint over integers that does not hold has beside what."""
+    result, origin = alignment.result, constraint.origin
+    if constraint.requirement == FALSE:
+        return refusal(constraint, result)
+    axes, names = alignment.axes_of(constraint), operand_names(result)
+    if origin.axis is not None:
+        cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
+        where = alignment.axis_text(origin.axis)
+        return f"{where} {verb} {_beside(cells, names)} ({constraint.reason})"
+    beside = " beside ".join(f"{names[n]} {result.operands[n]}" for n in range(len(names)))
+    return f"{beside}: {constraint.reason}"
+
+
+def refusal(constraint: Constraint, result: Call) -> str:
+    """Return why a rule refuses the ranks of a result's operands."""
+    operands = constraint.origin.operands
+    # A reason about several operands names them itself.
+    return f"{operand_names(result)[operands[0]]}: {constraint.reason}" if len(operands) == 1 else constraint.reason
+
+
+def _beside(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
+    """Return the sizes of an axis; of more than two operands, two that clash and whose they are."""
+    numbers = [(n, d) for n, d in cells if isinstance(d, int)]
+    if len(names) > 2:
+        left, right = clashing_pair(numbers)
+        return f"{left[1]} of {names[left[0]]} beside {right[1]} of {names[right[0]]}"
+    return " beside ".join(str(d) for _, d in numbers)
+
+
+def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tuple[int, Dim]]:
+    """Return two sizes that differ and are not 1; the first two where there are none."""
+    telling = [cell for cell in cells if isinstance(cell[1], int) and cell[1] != 1]
+    other = next((cell for cell in telling if cell[1] != telling[0][1]), None)
+    return (telling[0], other) if other is not None else (cells[0], cells[1])
+
+
+def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
+    from symbcast.core.solver.evaluation.compiler import predicate
+
+    assert result.scope is not None
+    namer, names = Namer(result), operand_names(result)
+    given = result.scope.symbol_sizes(sizes)
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, tuple(given))(*given.values()):
+            origin = constraint.origin
+            assert origin.axis is not None and origin.rank is not None
+            operand = origin.operands[0]
+            dim = namer.dim(result.laid[operand].dims[origin.axis])
+            return f"{axis_text(origin.axis, origin.rank)} of {names[operand]}, {dim}, would not be a size"
+    return ""
+
+
+def conflict_lines(result: Call, shown: int = 4) -> list[str]:
+    """Return why a broadcast is never valid: what each clashing constraint asks, and what is known against it."""
+    if result.scope is None:
+        lines = failures(result)
+        return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
+    alignment = Alignment(result)
+    asked = [_asked(c, alignment) for c in result.conflict]
+    lines = [text for text, _ in asked]
+    if len(lines) > shown:
+        lines = [*lines[: shown - 1], f"and {len(lines) - shown + 1} more"]
+    if not all(depends for _, depends in asked):
+        return lines
+    known = _known(result, [c.requirement for c in result.conflict])
+    if known:
+        return [*lines, f"but {known}"]
+    return [*lines, "and these cannot hold together" if len(lines) > 1 else "and no sizes are such"]
+
+
+def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
+    """Return what one constraint of a conflict asks, by where it comes from, and whether sizes could meet it."""
+    result, origin = alignment.result, constraint.origin
+    names = operand_names(result)
+    if constraint.requirement == FALSE:
+        return refusal(constraint, result), False
+    if constraint.code == SIZE.code:
+        assert origin.axis is not None and origin.rank is not None
+        where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"
+        return f"{where} must be a size: {_needed(constraint.requirement, result)}", True
+    axes = alignment.axes_of(constraint)
+    if origin.axis is None or origin.rank is None:
+        if all(isinstance(d, int) for d in dims_of(constraint.requirement)):
+            return constraint.reason, False
+        return f"{constraint.reason}: {_needed(constraint.requirement, result)}", True
+    where = alignment.axis_text(origin.axis)
+    cells = [(n, d) for n, d in alignment.cells(axes[0]) if n in origin.operands]
+    pair = clashing_pair(cells) if len(cells) > 1 else ()
+    clash = isinstance(constraint.requirement, Compatible) and _differ(*[d for _, d in pair])
+    if clash or all(isinstance(d, int) for _, d in cells):
+        return f"{where} has {_beside(cells, names)} ({constraint.reason})", False
+    requirement = constraint.requirement
+    if isinstance(requirement, Compatible):
+        cells = list(_narrowed(cells, result))
+        requirement = Compatible(tuple(d for _, d in cells))
+    of = listed([names[n] for n, _ in cells], limit=4)
+    return f"{where} of {of} needs: {_needed(requirement, result)}", True
+
+
+def _differ(*sizes: Dim) -> bool:
+    return len({d for d in sizes if isinstance(d, int) and d != 1}) > 1
+
+
+def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[int, Dim]]:
+    """Return two sizes of an axis that never broadcast together, all of them where there are no such two."""
+    from symbcast.core.solver.decision.decision import Decision
+
+    assert result.scope is not None and result.scope.knowledge is not None
+    distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
+    for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
+        asked = Compatible(tuple(d for _, d in pair))
+        if Decision(result.scope.knowledge, [asked]).verdict is Verdict.NEVER:
+            return pair
+    return cells
+
+
+def _needed(requirement: Formula, result: Call) -> str:
+    """Return what a constraint asks in words: its own reduced form where it can hold at all."""
+    from symbcast.core.solver.decision.decision import Decision
+
+    assert result.scope is not None and result.scope.knowledge is not None
+    asked: list[Formula] = list(clauses(requirement))
+    reduced = Decision(result.scope.knowledge, [requirement]).clauses
+    if reduced and reduced != [FALSE]:
+        asked = reduced
+    return clipped(in_words(all_of(asked), Namer(result)), 300)
+
+
+def _known(result: Call, requirements: Sequence[Formula]) -> str:
+    """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
+    from symbcast.core.program.sizes.premises import own_set
+    from symbcast.core.solver.groups.normal_form import symbols_in
+    from symbcast.core.solver.sets.set_formulas import describe
+
+    assert result.scope is not None
+    namer = Namer(result)
+    concerned = list(dict.fromkeys(s for r in requirements for s in symbols_in(r)))
+    said: list[str] = []
+    for assumption in result.assumptions:
+        symbols = list(symbols_in(assumption.formula))
+        if any(s in concerned for s in symbols):
+            said.append(in_words(assumption.formula, namer))
+            concerned.extend(s for s in symbols if s not in concerned)
+    for s in concerned:
+        if isinstance(s, Rank):
+            continue  # no more than that there is some bound
+        own = describe(s, own_set(s, result.scope.min_size))
+        if own != TRUE:
+            said.append(in_words(own, namer))
+    return clipped(listed(list(dict.fromkeys(said)), limit=6), 400)

@@ -1,0 +1,288 @@
+"""One change that makes a broadcast valid, found by asking again with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, permutations
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from symbcast.answers.explanation.alignment import Alignment, Mark
+from symbcast.answers.explanation.names import Namer, axis_text, operand_names
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.broadcasting import AtRight, find_rule
+from symbcast.core.characters import clipped, listed
+from symbcast.core.logic.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
+from symbcast.core.program.calls.call import Call
+from symbcast.core.reasons import Remedy
+from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.text.printing import labels_of
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import SymbcastError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.broadcasting import AttributeValue, Rule
+    from symbcast.core.program.sizes.assumptions import Assumption
+
+TRIED = 40
+MANY_SYMBOLS = 100
+TRIED_OF_MANY = 4
+LONGEST = 160
+MARKED = 32
+_known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change: ``text`` says it; asking for ``operands`` by ``rule`` with ``assume`` added is the changed question.
+
+    A change that ``must_be_certain`` is worth nothing where the answer is then still conditional.
+    """
+
+    text: str
+    operands: tuple[Shape, ...]
+    rule: Rule
+    assume: tuple[Assumption, ...] = ()
+    must_be_certain: bool = False
+
+    def ask(self, result: Call) -> Call:
+        """Return the answer to the changed question."""
+        min_size = result.scope.min_size if result.scope is not None else 0
+        assume = [*result.assumptions, *self.assume]
+        return Call.asked(self.operands, self.rule, {}, assume, min_size)
+
+
+def fix(result: Call) -> Fix | None:
+    """Return a change with which the shapes always broadcast; for shapes that never do, failing that, sometimes.
+
+    None where none was found: every fix is one that was asked again. It is kept as long as the result is.
+    """
+    if result not in _known:
+        _known[result] = _found(result)
+    return _known[result]
+
+
+def _found(result: Call) -> Fix | None:
+    verdict = result.verdict
+    if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
+        return None
+    second: Fix | None = None
+    sizes = () if result.scope is None else result.scope.symbols
+    tried = TRIED if len(sizes) <= MANY_SYMBOLS else TRIED_OF_MANY
+    for candidate in islice(_candidates(result), tried):
+        try:
+            found = candidate.ask(result).verdict
+        except SymbcastError:
+            continue
+        if found is Verdict.ALWAYS:
+            return candidate
+        if found is Verdict.SOMETIMES and verdict is Verdict.NEVER and second is None and not candidate.must_be_certain:
+            second = replace(candidate, text=f"{candidate.text}; valid for some sizes then")
+    return second
+
+
+def _candidates(result: Call) -> Iterator[Fix]:
+    if result.is_open:
+        yield from assumed(result) if result.verdict is Verdict.SOMETIMES else ()
+        return
+    alignment = Alignment(result)
+    remedies = result.rule.remedies
+    yield from placed_elsewhere(result)
+    if Remedy.ADD_ONES in remedies and result.rule.placement.is_at_right:
+        yield from _given_ones(result)
+    if result.verdict is Verdict.SOMETIMES:
+        yield from assumed(result)
+        yield from _filled_in(result)
+        return
+    if Remedy.LOWER_RANK in remedies:
+        yield from _lower_rank(result)
+    if Remedy.SWAP in remedies:
+        yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
+    if Remedy.TRANSPOSE in remedies:
+        yield from _transposed(result)
+    yield from by_other_rule(result)
+    if Remedy.SET_ONE in remedies:
+        yield from _made_one(result, alignment)
+
+
+def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
+    operands = list(result.operands)
+    operands[position] = shape_of(dims)
+    return Fix(text, tuple(operands), result.rule)
+
+
+def _changeable(result: Call) -> list[int]:
+    """Return the operands that a fix may stretch, the likeliest first."""
+    law, base = result.rule.law, _base(result)
+    positions = range(len(result.operands))
+    if base is None or (law is not None and law.stretches_base):
+        return list(positions)[:-5:-1]
+    return [n for n in positions if n != base]
+
+
+def _base(result: Call) -> int | None:
+    """Return the operand that the others are laid onto."""
+    return result.rule.placement.base([s.rank for s in result.operands])
+
+
+def _given_ones(result: Call) -> Iterator[Fix]:
+    """Give an operand of lower rank axes of size 1, in other places than in front."""
+    names, namer = operand_names(result), Namer(result)
+    placement = result.rule.placement
+    least = placement.least if isinstance(placement, AtRight) else 0
+    rank = max(least, max((s.rank for s in result.operands), default=0))
+    for position in _changeable(result):
+        dims = result.operands[position]
+        if not dims.rank < rank <= 8:
+            continue
+        for kept in combinations(range(rank), dims.rank):
+            if dims.rank and kept[0] == rank - dims.rank:
+                continue
+            made: list[Any] = [1] * rank
+            for axis, dim in zip(kept, dims.dims, strict=True):
+                made[axis] = dim
+            # Ones behind the last axis that is needed would only repeat the shape with another rank.
+            made = made[kept[0] :] if kept else made
+            if _meets_its_like(result, position, made):
+                yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
+
+
+def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
+    """Return whether every size but 1 meets the same size: without, ones would only keep sizes apart."""
+    others = [s for n, s in enumerate(result.operands) if n != position]
+    return all(
+        d == 1 or any(d in s.dims[-back:][:1] for s in others)
+        for back, d in zip(range(len(dims), 0, -1), dims, strict=True)
+    )
+
+
+def placed_elsewhere(result: Call) -> Iterator[Fix]:
+    """Lay an operand on other axes."""
+    for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
+        yield _by(result, attributes)
+
+
+def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
+    written = listed([f"{name}={value!r}" for name, value in attributes.items()])
+    return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
+
+
+def assumed(result: Call) -> Iterator[Fix]:
+    """Assume the condition: first an equality from each clause, the usual case, then the clauses as they are."""
+    namer = Namer(result)
+    likeliest = [f for c in result.clauses for f in _likeliest(c)]
+    # One of several may do: the equality of two sizes where it makes an order between them true as well.
+    single = [[f] for f in likeliest[:4]] if len(likeliest) > 1 else []
+    for chosen in (*single, likeliest, list(result.clauses)):
+        assumptions = [_assumption(namer, f) for f in chosen]
+        texts = [a.text for a in assumptions]
+        if not texts or sum(map(len, texts)) > LONGEST:
+            continue
+        known = "that is known" if len(texts) == 1 else "they are known"
+        quoted = listed([f'"{t}"' for t in texts])
+        yield Fix(f"assume {quoted} if {known}", result.operands, result.rule, tuple(assumptions))
+
+
+def _assumption(namer: Namer, formula: Formula) -> Assumption:
+    """Return a formula as the assumption that its text would be read as, without the grammar's being loaded."""
+    from symbcast.core.logic.definedness import with_values
+    from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+
+    shown = namer.renamed_formula(formula)
+    labels = labels_of(dims_of(shown))
+    told = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]
+    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in told}
+    return Assumption(with_values(put_in(shown, read)), namer.formula(formula))
+
+
+def _likeliest(clause: Formula) -> list[Formula]:
+    if isinstance(clause, Compatible):
+        return [equal(a, b) for a, b in zip(clause.dims, clause.dims[1:], strict=False)]
+    for literal in literals(clause):
+        match literal:
+            case Comparison("==", left, right) if not isinstance(left, int) and not isinstance(right, int):
+                return [literal]
+    return [clause]
+
+
+def _filled_in(result: Call) -> Iterator[Fix]:
+    """Put a size or a name in the place of an unknown, which no assumption in text can speak of."""
+    namer = Namer(result)
+    sizes: dict[Symbol, Any] = {}
+    for clause in result.clauses:
+        options = [o for o in literals(clause) if isinstance(o, Comparison) and o.operator == "=="]
+        options.sort(key=lambda o: o.right == 1 or o.left == 1)
+        for option in options:
+            pair = (option.left, option.right) if isinstance(option.left, Unknown) else (option.right, option.left)
+            if isinstance(pair[0], Unknown) and (isinstance(pair[1], int) or pair[1].is_Symbol):
+                sizes.setdefault(pair[0], pair[1])
+                break
+    if sizes:
+        shapes = tuple(shape_of(replaced(d, sizes) for d in s.dims) for s in result.operands)
+        texts = [f"{namer.dim(value)} for {namer.dim(unknown)}" for unknown, value in sizes.items()]
+        known = "that is its size" if len(texts) == 1 else "those are their sizes"
+        yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)
+
+
+def _lower_rank(result: Call) -> Iterator[Fix]:
+    """Drop the leading axes by which a rank exceeds that of the operand that the others are laid onto."""
+    base = _base(result)
+    if base is None:
+        return
+    rank = result.operands[base].rank
+    names, namer = operand_names(result), Namer(result)
+    for position, dims in enumerate(result.operands):
+        if dims.rank > rank:
+            fewer = dims.dims[dims.rank - rank :]
+            example = clipped(namer.shape(fewer), 100)
+            text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
+            yield _with(result, text, position, fewer)
+
+
+def _transposed(result: Call) -> Iterator[Fix]:
+    """Put the axes of one operand in another order."""
+    if len(result.operands) > 4:
+        return
+    names, namer = operand_names(result), Namer(result)
+    for position in _changeable(result):
+        dims = result.operands[position].dims
+        if 2 <= len(dims) <= 4:
+            for order in list(permutations(range(len(dims))))[1:]:
+                made = [dims[a] for a in order]
+                text = f"transpose {names[position]} to {namer.shape(made)}"
+                yield replace(_with(result, text, position, made), must_be_certain=True)
+
+
+def by_other_rule(result: Call) -> Iterator[Fix]:
+    """Ask by what the rule itself names as another way."""
+    for instead in result.rule.instead:
+        if instead.rule:
+            attributes = "".join(f", {name}={value!r}" for name, value in instead.attributes.items())
+            rule = find_rule(instead.rule, instead.attributes)
+            yield Fix(f'use rule="{instead.rule}"{attributes}', result.operands, rule)
+        else:
+            yield _by(result, instead.attributes)
+
+
+def _made_one(result: Call, alignment: Alignment) -> Iterator[Fix]:
+    """Make the sizes of one operand 1 on the axes that clash."""
+    every = alignment.all_axes
+    # A mark may take a question to the solver: of many axes only those of the conflict are looked at.
+    axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
+    names, namer = operand_names(result), Namer(result)
+    for position in _changeable(result):
+        dims = list(result.operands[position].dims)
+        changed = [i for i, a in enumerate(alignment.places.of[position]) if a in axes]
+        if not changed:
+            continue
+        for i in changed:
+            dims[i] = 1
+        where = listed([axis_text(i, len(dims)) for i in changed], limit=4)
+        yield _with(
+            result, f"set {where} of {names[position]} to 1, as in {clipped(namer.shape(dims), 100)}", position, dims
+        )

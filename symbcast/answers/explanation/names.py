@@ -1,0 +1,125 @@
+"""What the things of an answer are called: operands, axes, dimensions, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.sequences import Rest, SequenceSymbol
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.broadcasting import Rule
+from symbcast.core.shapes import Shape
+from symbcast.core.text.printing import dim_text, formula_text, labelled_text
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.call import Call
+
+
+def rule_text(rule: Rule) -> str:
+    """Return the name a rule was asked for by, with its attributes.
+
+    >>> from symbcast.core.broadcasting import find_rule
+    >>> rule_text(find_rule("pdpd", {"axis": 1}))
+    'pdpd(axis=1)'
+    """
+    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.attributes().items())
+    return f"{rule.called}({attributes})" if attributes else rule.called
+
+
+def operand_names(result: Call) -> list[str]:
+    """Return what each operand is called: by the rule where it names them all, else by number."""
+    return names_of_operands(result.rule, len(result.operands))
+
+
+def names_of_operands(rule: Rule | None, count: int) -> list[str]:
+    """Return what the operands of a rule are called, as many as there are; without a rule they are A and B.
+
+    >>> names_of_operands(None, 2), names_of_operands(None, 3)
+    (['A', 'B'], ['operand 0', 'operand 1', 'operand 2'])
+    """
+    names = ("A", "B") if rule is None else rule.operands
+    return [names[n] if count <= len(names) else f"operand {n}" for n in range(count)]
+
+
+def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
+    """Return an axis named from both ends, or from the one that is known; ``sequence`` stands for all that are not.
+
+    >>> axis_text(0, 2), axis_text(0, 2, 0), axis_text(1, 2, 0)
+    ('axis 0 (-2)', 'each axis before axis -1', 'axis -1')
+    """
+    if sequence is not None and axis != sequence:
+        return f"axis {axis if axis < sequence else axis - rank}"
+    if sequence is not None:
+        return f"each axis before axis {axis + 1 - rank}" if axis + 1 < rank else "each axis"
+    return f"axis {axis} ({axis - rank})"
+
+
+class Namer:
+    """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
+
+    Sums have the symbols in the order in which these come first in the question, so that ``T + P`` stays what it is. An
+    unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
+    """
+
+    def __init__(self, result: Call) -> None:
+        names = {} if result.scope is None else result.scope.names
+        self._renamed = _renamed(names)
+        told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
+        self.sizes = tuple(dict.fromkeys(told))
+        """What each size of the answer is called, and each sequence of axes."""
+        self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
+
+    @staticmethod
+    def of(names: Mapping[Symbol, str]) -> Namer:
+        """Return a namer for sizes that are called by the given names; sums have them in the order of their names."""
+        made = Namer.__new__(Namer)
+        made._renamed, made._order, made.sizes = _renamed(names), {}, tuple(names.values())
+        return made
+
+    def dim(self, dim: Dim) -> str:
+        """Return a dimension as text; its bounds, if it has any, are not in it."""
+        if isinstance(dim, int):
+            return str(dim)
+        return labelled_text(self._rename(dim), self._order)
+
+    def bounded(self, dim: Dim) -> str:
+        """Return a dimension as text, an unknown with its bounds."""
+        if isinstance(dim, int):
+            return str(dim)
+        if isinstance(dim, Rest):
+            return self.dim(dim)
+        if not isinstance(dim, Unknown):
+            return dim_text(self._rename(dim), self._order)
+        bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
+        return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
+
+    def renamed(self, dim: Dim) -> Dim:
+        """Return a dimension over symbols that are called as they are shown."""
+        return dim if isinstance(dim, int) else self._rename(dim)
+
+    def renamed_formula(self, formula: Formula) -> Formula:
+        """Return a formula over symbols that are called as they are shown."""
+        from symbcast.core.solver.groups.normal_form import put_in
+
+        return put_in(formula, self._renamed) if self._renamed else formula
+
+    def shape(self, dims: Shape | Sequence[Dim]) -> str:
+        """Return a shape as text."""
+        texts = [self.bounded(d) for d in (dims.dims if isinstance(dims, Shape) else dims)]
+        return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula as text that parses back."""
+        return formula_text(self.renamed_formula(formula), order=self._order)
+
+    def _rename(self, dim: Dim) -> Dim:
+        return replaced(dim, self._renamed) if self._renamed else dim
+
+
+def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
+    """Return symbols of the given names for those that are called otherwise than their own name."""
+    return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

@@ -1,0 +1,296 @@
+"""Repairs: what to change so that a broadcast is valid, or does what was meant; ranked, and each one decided again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypedDict
+
+from symbcast.answers.explanation.edits import MOST_AXES, Edit, Framework, Slice, views
+from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
+from symbcast.answers.explanation.names import Namer, operand_names, rule_text
+from symbcast.answers.explanation.surprises import outer_products
+from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.broadcasting import Rule
+from symbcast.core.characters import clipped
+from symbcast.core.logic.formulas import Formula, all_of
+from symbcast.core.program.calls.call import Call
+from symbcast.core.program.limits import check_limit
+from symbcast.core.shapes import Shape, any_shape_of, is_open
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.text.printing import formula_text
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import SymbcastError
+
+if TYPE_CHECKING:
+    from symbcast.core.program.sizes.assumptions import Assumption
+
+TRIED = 40
+"""How many changes are decided about."""
+FRAMEWORKS: tuple[Framework, ...] = ("numpy", "torch", "onnx")
+MOST_OPERANDS = 4
+"""Of more operands none is edited."""
+_TARGET = "target"
+
+
+class RepairData(TypedDict):
+    """A repair, see `Repair`; shapes and conditions are text that parses back."""
+
+    kind: str
+    text: str
+    operands: list[str]
+    rule: str
+    assume: list[str]
+    verdict: str
+    shape: str | None
+    condition: str
+    code: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change, and the answer with it.
+
+    Attributes:
+        kind: ``unsqueeze``, ``squeeze``, ``reshape`` (ones moved), ``transpose``, ``slice``, ``assume`` or ``rule``.
+        text: The change in words.
+        operands: The operands after it.
+        rule: The rule after it.
+        assume: What it assumes, as text.
+        verdict: Whether the shapes broadcast then.
+        shape: The output then.
+        condition: What must hold then still; true where the verdict is always.
+        code: The edit as code, by framework: ``numpy``, ``torch`` and ``onnx`` (in ONNX's own text). An assumption has
+            code for the first two, if it is about no sequence of axes, and another rule none. ONNX has none that
+            permutes axes of an unknown rank.
+    """
+
+    kind: str
+    text: str
+    operands: tuple[Shape, ...]
+    rule: Rule
+    assume: tuple[str, ...]
+    verdict: Verdict
+    shape: Shape | None
+    condition: Formula
+    code: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> RepairData:
+        """Return the repair as plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "operands": list(map(str, self.operands)),
+            "rule": rule_text(self.rule),
+            "assume": list(self.assume),
+            "verdict": self.verdict.value,
+            "shape": None if self.shape is None else str(self.shape),
+            "condition": formula_text(self.condition),
+            "code": dict(self.code),
+        }
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A change that is not decided yet: the less ``cost``, the likelier it is meant."""
+
+    cost: float
+    kind: str
+    operand: int
+    make: Callable[[], tuple[Fix, Mapping[str, str]]]
+    """What makes the changed question and the code: of most candidates nobody asks for them."""
+
+
+def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
+    """Return what to change so that a broadcast is valid, the likeliest first, at most ``limit``.
+
+    Where it is valid for some sizes the weakest assumption that makes it valid is its condition; the assumption here
+    is the likeliest, that sizes are equal. Where it is valid but does what was surely not meant, see `surprises`, the
+    changes are those that do not.
+
+    >>> import symbcast
+    >>> for repair in symbcast.broadcast("N, C, H, W", "C").repairs():
+    ...     print(repair, "|", repair.code.get("numpy"))
+    reshape B to (C, 1, 1) | b[:, None, None]
+    transpose A to (N, H, W, C) | a.transpose(0, 2, 3, 1)
+    assume "W == C" if that is known | assert W == C
+    assume "W == C or W == 1 or C == 1" if that is known | assert W == C or W == 1 or C == 1
+    """
+    check_limit(limit)
+    verdict = result.verdict
+    surprising = _count(result)
+    if verdict is Verdict.UNKNOWN or (verdict is Verdict.ALWAYS and not surprising):
+        return ()
+    found: list[tuple[bool, Repair]] = []
+    for candidate in islice(_ranked(result), TRIED):
+        if sum(certain for certain, _ in found) >= limit:
+            break
+        repair = _decided(result, candidate, surprising)
+        if repair is not None:
+            found.append((repair.verdict is Verdict.ALWAYS, repair))
+    return tuple(repair for _, repair in sorted(found, key=lambda pair: not pair[0]))[:limit]
+
+
+def best_edit(result: Call) -> Repair | None:
+    """Return the likeliest repair where that lays an operand otherwise and makes a broadcast always valid."""
+    first = next(iter(_ranked(result)), None)
+    if first is None or first.kind in ("assume", "rule", "slice"):
+        return None
+    repair = _decided(result, first, _count(result))
+    return repair if repair is not None and repair.verdict is Verdict.ALWAYS else None
+
+
+def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
+    """Return a change with the answer to the changed question; None where it is no better than the question was."""
+    fix, made = candidate.make()
+    try:
+        answer = fix.ask(result)
+        verdict = answer.verdict
+    except SymbcastError:
+        return None
+    is_better = verdict is Verdict.ALWAYS or (verdict is Verdict.SOMETIMES and result.verdict is Verdict.NEVER)
+    if not is_better or (result.verdict is Verdict.ALWAYS and _count(answer) >= surprising):
+        return None
+    text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; valid for some sizes then"
+    assume = tuple(a.text for a in fix.assume)
+    condition = all_of(answer.clauses)
+    return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, condition, made)
+
+
+def _count(result: Call) -> int:
+    """Return how many outer products a broadcast makes that were not meant."""
+    return sum(1 for _ in outer_products(result))
+
+
+def _ranked(result: Call) -> list[_Candidate]:
+    """Return the changes, the likeliest first."""
+    found: list[_Candidate] = []
+    alike: Counter[object] = Counter()
+    for candidate in sorted(_edits(result), key=lambda edit: edit.cost):
+        # Of the many orders of the axes of one operand the likeliest is told, so that there is room for others.
+        alike[candidate.operand, candidate.kind] += 1
+        if alike[candidate.operand, candidate.kind] <= _OF_A_KIND[candidate.kind]:
+            found.append(candidate)
+    return sorted((*found, *_others(result)), key=lambda candidate: candidate.cost)
+
+
+def _others(result: Call) -> Iterator[_Candidate]:
+    """Yield assumptions, and other rules or attributes."""
+    if result.verdict is Verdict.SOMETIMES:
+        weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(result)}
+        for number, fix in enumerate(weakest.values()):
+            frameworks = () if any(map(_is_of_axes, fix.assume)) else FRAMEWORKS[:2]
+            asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in frameworks}
+            yield _Candidate(_ASSUME + number, "assume", -1, partial(_pair, fix, asserted))
+    elsewhere = () if result.is_open else placed_elsewhere(result)
+    for number, fix in enumerate((*elsewhere, *by_other_rule(result))):
+        yield _Candidate(_RULE + number, "rule", -1, partial(_pair, fix, {}))
+
+
+def _pair(fix: Fix, code: Mapping[str, str]) -> tuple[Fix, Mapping[str, str]]:
+    return fix, code
+
+
+def _is_of_axes(assumption: Assumption) -> bool:
+    """Return whether an assumption is about sequences of axes, which no variable of a program holds."""
+    return any(isinstance(s, SequenceSymbol) for s in symbols_in(assumption.formula))
+
+
+def _asserted(framework: Framework, assumptions: Sequence[Assumption]) -> Iterator[str]:
+    for assumption in assumptions:
+        yield f"assert {assumption.text}" if framework == "numpy" else f"torch._check({assumption.text})"
+
+
+_MEETING, _ASSUME, _RULE = 100, 50, 70
+"""What it costs that a size meets none of its like, to assume something, and to use another rule."""
+_OF_A_KIND = {"unsqueeze": 2, "squeeze": 2, "reshape": 2, "transpose": 1, "slice": 1}
+"""How many edits of one kind and one operand are told."""
+_COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "slice": 20.0}
+
+
+def _edits(result: Call) -> Iterator[_Candidate]:
+    """Yield edits of one operand with which more sizes meet their like than do now."""
+    if not result.rule.placement.is_at_right:
+        return
+    shapes = [s.dims for s in result.operands]
+    longest = max(map(len, shapes), default=0)
+    if longest > MOST_AXES or len(shapes) > MOST_OPERANDS:
+        return
+    known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
+    editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
+    laid = [(n, v) for n in editable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
+    # A part of an operand is meant only where no other way to lay the whole of it is.
+    found = list(_gaining(shapes, laid)) or list(
+        _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
+    )
+    for position, edit, made, gained in found:
+        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, made, position)
+        yield _Candidate(cost, edit.kind, position, partial(_edited, result, position, edit))
+
+
+def _edited(result: Call, position: int, edit: Edit) -> tuple[Fix, Mapping[str, str]]:
+    """Return the question with an operand edited, and the code of the edit."""
+    name, operands = operand_names(result)[position], list(result.operands)
+    operands[position] = any_shape_of(edit.made)
+    return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name)
+
+
+def _gaining(
+    shapes: Sequence[Sequence[Dim]], edits: Iterable[tuple[int, Edit]]
+) -> Iterator[tuple[int, Edit, list[Sequence[Dim]], int]]:
+    """Yield the edits with which more sizes meet their like, with the shapes after them and how many more."""
+    now = _meetings(shapes)
+    for position, edit in edits:
+        made = [*shapes[:position], edit.made, *shapes[position + 1 :]]
+        gained = _meetings(made) - now
+        if gained > 0:
+            yield position, edit, made, gained
+
+
+def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:
+    """Return how many sizes other than 1 have their like on the same axis, aligned at the right."""
+    count = 0
+    for back in range(1, max(map(len, shapes), default=0) + 1):
+        sizes = [s[-back] for s in shapes if back <= len(s) and s[-back] != 1]
+        count += len(sizes) - len(set(sizes))
+    return count
+
+
+def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> float:
+    """Return what tells edits apart that are of one kind and meet as many: less for less, and for later axes."""
+    own = made[position]
+    places = [back for back in range(1, len(own) + 1) if own[-back] != 1]
+    others = [len([d for d in s if d != 1]) for n, s in enumerate(made) if n != position]
+    is_smaller = len(places) <= min(others, default=0)
+    return edit.inversions * 0.1 + sum(places) * 0.01 + (0 if is_smaller else 0.5) - position * 0.001
+
+
+def _slices(shapes: Sequence[Sequence[Dim]], position: int) -> Iterator[Slice]:
+    """Yield cuts of one axis to a smaller size that it meets."""
+    own = tuple(shapes[position])
+    for back in range(1, len(own) + 1):
+        size = own[-back]
+        for n, other in enumerate(shapes):
+            met = other[-back] if n != position and back <= len(other) else None
+            if isinstance(size, int) and isinstance(met, int) and 1 < met < size:
+                yield Slice(own, len(own) - back, met)
+
+
+def _text(edit: Edit, name: str, namer: Namer) -> str:
+    made = clipped(namer.shape(edit.made), 100)
+    if isinstance(edit, Slice):
+        return f"slice axis {edit.place} of {name} to {namer.dim(edit.size)}, as in {made}"
+    return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {made}"
+
+
+def _code(edit: Edit, name: str) -> dict[str, str]:
+    variable = name.lower() if name.isidentifier() else f"x{name.rpartition(' ')[2]}"
+    found = {framework: edit.code(framework, variable) for framework in FRAMEWORKS}
+    return {framework: code for framework, code in found.items() if code}

@@ -1,0 +1,238 @@
+"""What is valid, and surely not meant: outer products by shapes of unlike ranks, and sizes stretched onto others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
+
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.names import Namer, operand_names
+from symbcast.core.algebra.sequences import Rest, axis_of, is_sequence, rank_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Compatible, Formula, all_of, at_most, different, equal
+from symbcast.core.shapes import is_open
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.calls.call import Call
+    from symbcast.core.program.calls.ranked import RankedSizes
+
+SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]
+
+
+class SurpriseData(TypedDict):
+    """A surprise, see `Surprise`."""
+
+    kind: str
+    text: str
+    operands: list[int]
+    axis: int
+    sizes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """Something that a valid broadcast does, and that was surely not meant.
+
+    Attributes:
+        kind: ``outer-product``, where shapes of unlike ranks are each stretched along an axis of the other; or
+            ``stretch``, where a size with a name is 1 and is stretched onto another one with a name.
+        text: The same in words.
+        operands: The operands that it is about.
+        axis: The axis of the output, counted from the front; from the end where a sequence of axes is before it.
+        sizes: The smallest sizes at which it happens.
+        when: The formula that holds where it happens, in valid sizes.
+    """
+
+    kind: SurpriseKind
+    text: str
+    operands: tuple[int, ...]
+    axis: int
+    sizes: Mapping[str, int]
+    when: Formula
+
+    def to_dict(self) -> SurpriseData:
+        """Return the surprise as plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "operands": list(self.operands),
+            "axis": self.axis,
+            "sizes": dict(self.sizes),
+        }
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def surprises(result: Call) -> tuple[Surprise, ...]:
+    """Return what a broadcast does at valid sizes that was surely not meant.
+
+    >>> import symbcast
+    >>> for surprise in symbcast.broadcast("N", "N, 1").surprises:
+    ...     print(surprise)
+    A (N,) and B (N, 1) make an outer product: N of both is on two axes of the output (N, N)
+    >>> for surprise in symbcast.broadcast("N", "M").surprises:
+    ...     print(surprise)
+    where N is 1, axis 0 (-1) of A is stretched onto M of B
+    where M is 1, axis 0 (-1) of B is stretched onto N of A
+    """
+    if result.verdict not in (Verdict.ALWAYS, Verdict.SOMETIMES):
+        return ()
+    return (*outer_products(result), *_stretches(result, Alignment(result)))
+
+
+def outer_products(result: Call) -> Iterator[Surprise]:
+    """Yield operands of unlike ranks that are stretched along each other, so that one size is on two axes.
+
+    Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written. Of an operand of unknown
+    rank this is told where its known axes are more than all that the other has.
+    """
+    placement = result.rule.placement
+    pairs = _of_unlike_ranks(result)
+    if not pairs or not placement.is_at_right or placement.base([s.rank for s in result.laid]) is not None:
+        return
+    alignment, names, namer, valid = Alignment(result), operand_names(result), Namer(result), _Valid(result)
+    rank = alignment.places.rank
+    for long, short in pairs:
+        axis = next((a for a in range(rank) if _size(alignment, long, a) == 1 != _size(alignment, short, a)), None)
+        own = [_size(alignment, long, a) for a in range(rank) if _size(alignment, short, a) == 1]
+        twice = next((d for d in own if d != 1 and d in result.operands[short].dims), None)
+        if axis is None or twice is None:
+            continue
+        happens = [different(d, 1) for d in (twice, _size(alignment, short, axis))]
+        sizes = valid.smallest(happens)
+        if sizes is not None and result.shape is not None:
+            pair = tuple(sorted((long, short)))
+            shown = " and ".join(f"{names[n]} {namer.shape(result.operands[n])}" for n in pair)
+            text = f"{shown} make an outer product: {namer.dim(twice)} of both is on two axes of the output"
+            text = f"{text} {namer.shape(result.shape)}"
+            yield Surprise("outer-product", text, pair, alignment.counted(axis), sizes, all_of(happens))
+
+
+def _of_unlike_ranks(result: Call) -> list[tuple[int, int]]:
+    """Return the pairs of operands of which the first is known to have more axes than the second."""
+    if result.is_open and result.scope is not None and result.scope.unrolled is not None:
+        if result.scope.unrolled.mixed:
+            return []  # not all ranks are looked at
+        least = [sum(not is_sequence(d) for d in s.dims) for s in result.operands]
+        most = [None if is_open(s) else s.rank for s in result.operands]
+    else:
+        least = [s.rank for s in result.operands]
+        most = list(least)
+    pairs = permutations(range(len(least)), 2)
+    return [(long, short) for long, short in pairs if (end := most[short]) is not None and least[long] > end]
+
+
+def _size(alignment: Alignment, operand: int, axis: int) -> Dim:
+    """Return the size of an operand on an axis, 1 where it has none."""
+    return next((d for n, d in alignment.cells(axis) if n == operand), 1)
+
+
+class _Cell(NamedTuple):
+    """The size of an operand on an axis.
+
+    ``is_there`` says that the axis is, where it is one of a sequence; ``sequence`` is called so where it is one of
+    those that the aligned shapes do not name.
+    """
+
+    operand: int
+    size: Dim
+    is_there: tuple[Formula, ...] = ()
+    sequence: str = ""
+
+
+def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
+    """Yield the sizes with names that can be 1 beside others with names that are not."""
+    names, namer = operand_names(result), Namer(result)
+    rows = [(axis, _rows(result, alignment, axis, namer)) for axis in alignment.all_axes]
+    told = [cell for _, row in rows for cells in row for cell in cells]
+    valid = _Valid(result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
+    for axis, row in rows:
+        for place in range(max(map(len, row), default=0)):
+            # Of the axes of a sequence, the last one on which it happens tells of all.
+            found = (_stretch(cells, place, valid) for cells in row)
+            back, stretch = next(((n, s) for n, s in enumerate(found) if s is not None), (0, None))
+            if stretch is None:
+                continue
+            cell, other, happens, sizes = stretch
+            if cell.sequence:
+                where = f"an axis of {cell.sequence} of {names[cell.operand]} is 1, it"
+            else:
+                where = f"{namer.dim(cell.size)} is 1, {alignment.axis_text(axis)} of {names[cell.operand]}"
+            onto = f"{other.sequence or namer.dim(other.size)} of {names[other.operand]}"
+            text = f"where {where} is stretched onto {onto}"
+            pair = cell.operand, other.operand
+            yield Surprise("stretch", text, pair, alignment.counted(axis) - back, sizes, all_of(happens))
+
+
+def _stretch(
+    cells: Sequence[_Cell], place: int, valid: _Valid
+) -> tuple[_Cell, _Cell, list[Formula], dict[str, int]] | None:
+    """Return the size at a place, another one that it can be stretched onto, and where; None where it cannot be."""
+    cell = cells[place]
+    other = next((c for c in cells if c.size != cell.size), None)
+    if other is None:
+        return None
+    happens = [*cell.is_there, equal(cell.size, 1), different(other.size, 1)]
+    sizes = valid.smallest(happens)
+    return None if sizes is None else (cell, other, happens, sizes)
+
+
+def _rows(result: Call, alignment: Alignment, axis: int, namer: Namer) -> list[list[_Cell]]:
+    """Return the sizes on an axis that are no numbers.
+
+    Of the axis that stands for all that are not named there is a row for each that is told apart, the last one first,
+    and one for those before them.
+    """
+    found = [(n, i, dim) for n, i, dim in alignment.places_of(axis) if not isinstance(dim, int)]
+    unrolled = None if result.scope is None else result.scope.unrolled
+    if unrolled is None:
+        return [[_Cell(n, dim) for n, _, dim in found]]
+    rests = [s for s in symbols_of(dim for *_, dim in found) if isinstance(s, Rest)]
+    count = max((unrolled.depths[s.sequence] - s.place for s in rests), default=0)
+    return [[_cell(result, place, back, namer) for place in found] for back in range(1, count + 2 if rests else 2)]
+
+
+def _cell(result: Call, place: tuple[int, int, Dim], back: int, namer: Namer) -> _Cell:
+    """Return the size at a place of an operand that is laid; of a sequence, that of an axis counted from its end."""
+    operand, index, dim = place
+    own = result.operands[operand].dims
+    start = next((n for n, d in enumerate(own) if is_sequence(d)), len(own))
+    from_end = len(result.laid[operand].dims) - index - (len(own) - start - 1)
+    if index < start or from_end < 1:
+        return _Cell(operand, dim)
+    if not is_sequence(dim):
+        return _Cell(operand, dim, (at_most(from_end, rank_of(own[start])),))
+    is_there = at_most(from_end + back - 1, rank_of(own[start]))
+    return _Cell(operand, axis_of(dim, back), (is_there,), namer.dim(dim))
+
+
+class _Valid:
+    """The valid sizes of a broadcast; ``mentioned`` are further formulas that sizes are looked for by."""
+
+    def __init__(self, result: Call, mentioned: Iterable[Formula] = ()) -> None:
+        self._result = result
+        self._ranked: RankedSizes | None = None
+        if result.is_open:
+            from symbcast.core.program.calls.ranked import RankedSizes
+
+            self._ranked = RankedSizes.of_call("surprises", result, mentioned)
+
+    def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
+        """Return the smallest valid sizes at which formulas hold, None where there are none."""
+        result, ranked = self._result, self._ranked
+        if ranked is not None:
+            found = Decision(ranked.knowledge, [*ranked.asked, *formulas]).witness()
+            return None if found is None else ranked.named(found)
+        if result.scope is None:
+            from symbcast.core.logic.formulas import holds
+
+            return {} if all(map(holds, formulas)) else None
+        required = [c.requirement for c in result.constraints]
+        found = Decision(result.scope.knowledge, [*required, *formulas]).witness()
+        return None if found is None else result.scope.named(found)

@@ -1,0 +1,8 @@
+"""Conditions as guards in other languages: each a pure function of a condition and the names of its sizes."""
+
+from symbcast.answers.guards.cpp import cpp_source
+from symbcast.answers.guards.mlir import mlir_source
+from symbcast.answers.guards.python import Guard, python_guard, python_source
+from symbcast.answers.guards.smtlib import smtlib_source
+
+__all__ = ["Guard", "cpp_source", "mlir_source", "python_guard", "python_source", "smtlib_source"]

@@ -1,0 +1,143 @@
+"""What every guard does with its condition first, and how the condition is told in comments.
+
+A guard holds exactly where the condition does and all the comparisons that make it true have a value; see
+`symbcast.core.logic.definedness.with_values`. So targets are given a condition that asks for a divisor other than 0 and
+for a defined join right before the comparison that needs it, and none has to say what an undefined term does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    clauses,
+    dims_of,
+    holds,
+)
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.text.printing import formula_text
+from symbcast.errors import BindingError, UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+LARGEST_SIZE = 2**63 - 1
+"""The largest size that a guard over machine integers is asked about."""
+
+
+def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
+    """Raise `UnknownRankError` for sizes of a sequence of axes, which guards in a language cannot be given."""
+    for sequence in sequences_of(names):
+        raise UnknownRankError(f"a guard in {language}", sequence.rest().name)
+
+
+def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Formula, ...]:
+    """Return the conjuncts of a condition, every comparison with what gives its sides a value before it.
+
+    What is true or false for every size is taken out. Raises `BindingError` for a size without a name.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> condition = parse_formula("7//N == M and N == N")
+    >>> guarded_clauses(condition, {symbol("N"): "N", symbol("M"): "M"})
+    (Comparison('!=', N, 0), Comparison('==', 7//N, M))
+    """
+    unnamed = [s.name for s in symbols_in(condition) if s not in names and not _is_of(s, names)]
+    if unnamed:
+        raise BindingError(f"no name was given for {', '.join(unnamed)}", "name every size of the condition")
+    return clauses(_settled(with_values(condition)))
+
+
+def _is_of(s: Symbol, names: Mapping[Symbol, str]) -> bool:
+    """Return whether a symbol speaks of a sequence of axes that others among the names speak of."""
+    return isinstance(s, SequenceSymbol) and s.sequence in sequences_of(names)
+
+
+def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str]:
+    """Return the conjuncts as text, one a line, by the names given.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> condition_texts(parse_formula("N == 2*M and M >= 1"), {symbol("N"): "batch", symbol("M"): "M"})
+    ['batch == 2*M', 'M >= 1']
+    """
+    renamed = {s: _called(s, name) for s, name in names.items() if s.name != name}
+    return [formula_text(put_in(c, renamed) if renamed else c) for c in clauses(condition)] or ["True"]
+
+
+def operation_kinds(parts: tuple[Formula, ...]) -> set[str]:
+    """Return the kinds of operations in some formulas."""
+    return {o.kind for part in parts for dim in dims_of(part) for o in operations_in(term(dim))}
+
+
+def operations_in(value: Term) -> Iterator[Operation]:
+    """Yield the operations of a term at every depth, the inner ones first."""
+    for operation in value.operations():
+        for arg in operation.args:
+            yield from operations_in(arg)
+        yield operation
+
+
+@lru_cache(maxsize=4096)
+def magnitude(value: Term) -> int:
+    """Return a bound of the absolute values met in computing a term, whatever the sizes up to `LARGEST_SIZE`.
+
+    No partial sum or product is beyond it, in any order.
+
+    >>> from symbcast.core.text import parse_dim
+    >>> magnitude(term(parse_dim("2*N - 3"))) == 2 * LARGEST_SIZE + 3
+    True
+    """
+    total = 0
+    inner = 1
+    for monomial, coefficient in value.coefficients.items():
+        product = abs(coefficient)
+        for atom in monomial:
+            bound, met = _atom_magnitude(atom) if isinstance(atom, Operation) else (LARGEST_SIZE, LARGEST_SIZE)
+            product *= max(bound, 1)
+            inner = max(inner, met)
+        total += product
+    return max(total, inner)
+
+
+def _atom_magnitude(operation: Operation) -> tuple[int, int]:
+    """Return a bound of an operation's value, and of all that is met in computing it."""
+    bounds = [magnitude(arg) for arg in operation.args]
+    largest = max(bounds)
+    return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, largest), largest
+
+
+def _called(size: Symbol, name: str) -> Symbol:
+    return size.renamed(name) if isinstance(size, Unknown) else symbol(name)
+
+
+def _settled(formula: Formula) -> Formula:
+    """Return the formula without what compares a term with itself, or numbers alone: compilers warn of that."""
+    match formula:
+        case Comparison(operator, left, right):
+            if term(left) == term(right):
+                return TRUE if operator in ("==", "<=") else FALSE
+            return (TRUE if holds(formula) else FALSE) if isinstance(left, int) and isinstance(right, int) else formula
+        case AllOf(parts):
+            return all_of(map(_settled, parts))
+        case AnyOf(parts):
+            return any_of(map(_settled, parts))
+        case _:
+            # Members that are 1, or there twice, ask nothing.
+            members = tuple(dict.fromkeys(d for d in formula.dims if d != 1))
+            if len(members) <= 1:
+                return TRUE if isinstance(formula, Compatible) else FALSE
+            return type(formula)(members)

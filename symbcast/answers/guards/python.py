@@ -1,0 +1,239 @@
+"""A condition as a Python function."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
+
+from symbcast.answers.guards.clauses import condition_texts, guarded_clauses, operation_kinds
+from symbcast.answers.guards.names import identifiers, tidy
+from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
+from symbcast.core.logic.formulas import AllOf, AnyOf, Formula
+from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
+from symbcast.core.solver.evaluation.compiler import PYTHON, formula_source
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.errors import BindingError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+_HELPERS = {
+    "compatible": '''\
+def compatible(*sizes):
+    """Return whether the sizes other than 1 are all equal."""
+    return len({*sizes, 1}) <= 2
+''',
+    "join": '''\
+def join(*sizes):
+    """Return what compatible sizes broadcast to."""
+    return next((size for size in sizes if size != 1), 1)
+''',
+    "_axis": '''\
+def _axis(sizes, place):
+    """Return a size counted from the end: 1 is the last, and the size is 1 where there is none."""
+    return sizes[-place] if place <= len(sizes) else 1
+''',
+}
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS, "_n", "_size"))
+
+
+def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
+    """Return a Python module with one function: whether the condition holds at sizes given in the order of ``names``.
+
+    The function is False, and raises nothing, for sizes below 0 and where a comparison has a term without a value. It
+    is exact for integers of any size. A name that Python does not allow is changed, and the docstring says to what.
+    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
+    identifier.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> N, T = symbol("N"), symbol("T")
+    >>> source = python_source(parse_formula("compatible(N, 8, T) and N % 2 == 0"), {N: "batch", T: "a b"})
+    >>> print(source[source.index("    return (") :])
+        return (
+            batch >= 0
+            and a_b >= 0
+            and compatible(batch, 8, a_b)
+            and (batch % 2) == 0
+        )
+    <BLANKLINE>
+    """
+    check_function_name(name)
+    parts = guarded_clauses(condition, names)
+    parameters = parameter_names(names, name)
+    lines = [f"all(_size >= 0 for _size in {p})" if is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
+    lines += [source_of_axes(part, parameters) for part in parts]
+    helpers = helper_sources(lines, parts)
+    head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
+    return f"{helpers}{head}{_conjunction(lines)}"
+
+
+def is_axes(s: Symbol) -> bool:
+    """Return whether a parameter has the sizes of all axes of a sequence."""
+    return isinstance(s, SequenceSymbol)
+
+
+def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+    """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
+
+    What speaks of each axis before some holds on all that there are, counted from these.
+    """
+    told = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
+    if not told:
+        return clause_source(part, parameters)
+    written = dict(parameters)
+    bounds: list[str] = []
+    for s in told:
+        axes = parameters[s.sequence.rest()]
+        if isinstance(s, Rest):
+            written[s] = f"_axis({axes}, {s.place} + _n)"
+            bounds.append(f"len({axes}) - {s.place}")
+        else:
+            written[s] = f"len({axes})" if isinstance(s, Rank) else f"_axis({axes}, {s.place})"
+    source = clause_source(part, written)
+    return f"all({source} for _n in range(1, max(0, {', '.join(bounds)}) + 1))" if bounds else source
+
+
+def check_function_name(name: str) -> None:
+    """Raise ValueError for what is no identifier that a function of Python can have."""
+    if not isinstance(name, str) or not _is_free(name):
+        raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
+
+
+def helper_sources(lines: Iterable[str], parts: Sequence[Formula]) -> str:
+    """Return the functions that sources of some formulas call."""
+    called = {"compatible" for line in lines if "compatible(" in line} | operation_kinds(tuple(parts))
+    called |= {"_axis" for line in lines if "_axis(" in line}
+    return "".join(f"{text}\n\n" for helper, text in _HELPERS.items() if helper in called)
+
+
+def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
+    """Return the parameter that stands for each symbol in the function's source; one for all axes of a sequence."""
+    sequences = sequences_of(names)
+    if sequences:
+        plain = {s: text for s, text in names.items() if not isinstance(s, SequenceSymbol)}
+        names = {**{sequence.rest(): sequence.name for sequence in sequences}, **plain}
+    return identifiers(names, _spelled, lambda word: word == function or not _is_free(word))
+
+
+def _is_free(word: str) -> bool:
+    return word.isidentifier() and word not in _TAKEN
+
+
+def _spelled(name: str) -> str:
+    # Python takes identifiers that have one normal form for one.
+    form = normalize("NFKC", name)
+    return form if form.isidentifier() else tidy(re.sub(r"\W", "_", form))
+
+
+def clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
+    """Return a formula as an expression that can stand beside ``and``."""
+    source = formula_source(part, parameters, PYTHON)
+    return f"({source})" if isinstance(part, (AllOf, AnyOf)) and part.parts else source
+
+
+def _conjunction(lines: list[str]) -> str:
+    if len(lines) <= 1:
+        return f"    return {lines[0] if lines else 'True'}\n"
+    joined = "\n        and ".join(lines)
+    return f"    return (\n        {joined}\n    )\n"
+
+
+def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapping[Symbol, str]) -> str:
+    sizes = {s: p for s, p in parameters.items() if not isinstance(s, SequenceSymbol)}
+    changed = [f"{p} is the size {names[s]!r}." for s, p in sizes.items() if p != names[s]]
+    changed += [f"{p} has the sizes of {s}." for s, p in parameters.items() if s not in sizes]
+    lines = [*condition_texts(condition, names), *(["", *changed] if changed else [])]
+    text = "".join(f"\n    {line}" if line else "\n" for line in lines)
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'    """Return whether sizes meet the condition.\n{escaped}\n    """\n'
+
+
+class Guard:
+    """A condition as a function of sizes, by name or by symbol.
+
+    ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
+    which takes them in order and checks nothing. Two guards are equal where condition and names are.
+    """
+
+    __slots__ = ("_renamed", "_sequences", "condition", "function", "name", "names", "parameters", "source")
+
+    def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
+        twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
+        if twice:
+            raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
+        self.condition = condition
+        self.names = dict(names)
+        self._sequences = sequences_of(names)
+        self.name = name
+        self.source = python_source(condition, names, name)
+        found = parameter_names(names, name)
+        self.parameters = tuple(found.values())
+        called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}
+        self._renamed = {p: called[s] for s, p in found.items() if p != called[s]}
+        namespace: dict[str, Any] = {}
+        exec(self.source, namespace)
+        self.function: Callable[..., bool] = namespace[name]
+
+    def __call__(self, sizes: Mapping[Any, Any] | None = None, /, *more: Any, **named: Any) -> bool:
+        """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
+
+        Raises `BindingError` for a size that is missing, unknown, or not a size, and for sizes without names.
+        """
+        if more or not (sizes is None or isinstance(sizes, Mapping)):
+            wanted = parameter_names(self.names, self.name)
+            example = ", ".join(f"{p}=(2, 3)" if is_axes(s) else f"{p}=2" for s, p in wanted.items())
+            raise BindingError(
+                "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
+            )
+        renamed = {self._renamed.get(key, key): size for key, size in named.items()}
+        if not self._sequences:
+            found = read_sizes(self.names, sizes, renamed)
+            check_all_given(self.names.values(), found, self.name)
+            return self.function(*(found[name] for name in self.names.values()))
+        given = Given.read(self.names, sizes, renamed)
+        check_all_given(needed_of(self.names), given.by_name, self.name)
+        names = (name for s, name in self.names.items() if not is_axes(s))
+        return self.function(*(given.axes[s] for s in self._sequences), *(given.sizes[name] for name in names))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Guard) and self._question == other._question
+
+    def __hash__(self) -> int:
+        return hash(self._question)
+
+    @property
+    def _question(self) -> tuple[Any, ...]:
+        return self.condition, tuple(self.names.items()), self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The question alone: a function that was made here cannot be pickled, and is soon made again.
+        return Guard, (self.condition, self.names, self.name)
+
+    def __repr__(self) -> str:
+        texts = condition_texts(self.condition, self.names)
+        text = texts[0] if len(texts) == 1 else " and ".join(f"({t})" if " or " in t else t for t in texts)
+        shown = text if len(text) <= 80 else f"{text[:77]}..."
+        return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
+
+
+def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> Guard:
+    """Return a condition as a function of its sizes.
+
+    Raises `BindingError` for a size of the condition without a name, and for two sizes of one name.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> N, T = symbol("N"), symbol("T")
+    >>> guard = python_guard(parse_formula("N == 2*T"), {N: "batch", T: "a b"})
+    >>> guard({"batch": 6, "a b": 3}), guard({N: 6, T: 4}), guard(batch=6, a_b=3), guard.function(6, 3)
+    (True, False, True, True)
+    >>> guard
+    <Guard guard(batch, a_b): batch == 2*'a b'>
+    """
+    return Guard(condition, names, name)

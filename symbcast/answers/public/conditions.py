@@ -1,0 +1,37 @@
+"""Conditions on sizes as values: `Condition`."""
+
+from __future__ import annotations
+
+from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.program.statements.statement import Statement
+from symbcast.core.solver.budget import one_call
+
+
+class Condition(Statement, Guards):
+    """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
+
+    ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
+    has no truth value of its own: ``==`` compares how two are written. It remembers the sizes that its question was
+    about, also where the answer mentions fewer: `holds` takes them all.
+
+    >>> import symbcast as sb
+    >>> valid = Condition(sb.broadcast("N", "M"))
+    >>> (valid & Condition("N >= 2 and M >= 2")).simplified()
+    Condition('N == M and N >= 2')
+    >>> Condition("N == M").implies(valid), valid.implies("N == M")
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    @one_call
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import html, values
+
+        return html.render(values.condition_document(self.formula))
+
+    @one_call
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import latex, values
+
+        return latex.render(values.condition_document(self.formula))

@@ -1,0 +1,213 @@
+"""Whole programs: `ShapeEnv` takes operations one after another and answers for all of them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
+from symbcast.core.solver.budget import one_call
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError
+from symbcast.operators.methods import ShapeFunctions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symbcast.answers.exchange.programs import ProgramData
+    from symbcast.answers.public.cases import Cases
+    from symbcast.answers.public.expansion import Expansion
+    from symbcast.answers.questions.cases import Hint
+    from symbcast.answers.report.findings import Finding
+    from symbcast.answers.report.formats import Format
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.statements.statement import ConditionLike
+
+
+class ShapeEnv(ShapeFunctions, Guards):
+    """The sizes of a program, and what its operations ask of them.
+
+    Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
+    no error. An operation that no sizes allow beside those before it raises `IncompatibleProgramError`, which names
+    the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
+
+    ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
+    text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
+    may bring labels of its own (``?a``). Use an environment from one
+    thread at a time: recording while another thread uses it raises `ConcurrentUseError`.
+
+    >>> env = ShapeEnv(assume=["batch >= 1"])
+    >>> x = env.broadcast("batch, 1, T", "T, 1", origin="add")
+    >>> env.broadcast(x, "batch, S, S", origin="mask")
+    Shape('(batch, broadcast(S, T), broadcast(S, T))')
+    >>> env.condition
+    Eq(S, 1) | Eq(T, 1) | Eq(T, S)
+    >>> env.equal("S", "T"), env.broadcast("S, 1", "T", origin="scale")
+    (Shape('(T,)'), Shape('(T, T)'))
+    """
+
+    @one_call
+    def explain(self) -> str:
+        """Return the answer in words: each condition and where it comes from first, an example, a failure."""
+        from symbcast.answers.show import program, text
+
+        return text.render(program.document(self))
+
+    @one_call
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import html, program
+        from symbcast.answers.show.document import Room
+
+        return html.render(program.document(self, Room.PAGE))
+
+    @one_call
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import latex, program
+
+        return latex.render(program.document(self))
+
+    @one_call
+    def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into: see `Result.cases`.
+
+        ``hints`` are sizes that are expected, such as ``{"batch": 1, "T": 128}``, all of them or some, or conditions
+        on them. The cases that they lie in come first, those of most hints before others, so that ``limit`` cases
+        serve as many hints as so many can. Raises `BindingError` for a hint that no valid sizes meet.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> (kernel,) = env.cases([{"batch": 8, "T": 128, "S": 128}], limit=1)
+        >>> kernel, kernel.shapes
+        (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
+        """
+        from symbcast.answers.public.cases import Cases
+        from symbcast.answers.public.conditions import Condition
+        from symbcast.answers.questions.division import cases_of_program
+
+        return cases_of_program(Cases, self, Condition(self), hints, limit)
+
+    # What follows from the whole.
+
+    @one_call
+    def proves(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the program is valid, under its assumptions.
+
+        ``relation`` is what `Condition` takes. Raises `UndecidedError` where it is beyond the limits.
+
+        >>> env = ShapeEnv(assume=["T >= 2", "S >= 2"])
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> env.proves("T == S"), env.proves("batch == 1")
+        (True, False)
+        """
+        from symbcast.core.program.statements.entailment import implies
+
+        return implies(self, relation)
+
+    @one_call
+    def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
+        """Return whether an operand of a broadcast is stretched on an axis of its output: always, never, or when.
+
+        ``operation`` is what the caller calls it, its number, or one of `operations`; the others are as in
+        `Result.expands`. All that the program requires is taken into account. Raises `IncompatibleProgramError` where
+        no sizes are valid, and `ShapeTypeError` for another operation, operand or axis.
+
+        >>> env = ShapeEnv(assume="T >= 2")
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> print(env.expands("mask", "B", -1))
+        B of mask on axis 1 (-1): stretched when S == 1
+        """
+        from symbcast.answers.public.conditions import Condition
+        from symbcast.answers.public.expansion import Place, made_of
+
+        op = self._broadcast_named(operation)
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])
+        assert op.rule is not None
+        place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, self.open_axes(op))
+        found = self.stretch(op, place.operand, place.axis)
+        return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
+
+    def _broadcast_named(self, operation: str | int | Op) -> Op:
+        """Return the one broadcast that a caller means."""
+        found = [op for op in self.operations if operation in (op.name, op.number, op)]
+        if len(found) == 1 and found[0].kind == "broadcast":
+            return found[0]
+        hint = "several operations are called so: write the number" if len(found) > 1 else "write the origin of one"
+        raise ShapeTypeError(operation, "a broadcast of this program", hint)
+
+    # Findings: each conjunct of the condition with where it comes from, for tools.
+
+    @one_call
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the program requires, the operation first that requires first.
+
+        There is one finding for each conjunct of the condition, with why it is required and the smallest sizes at
+        which it fails. Where no sizes are valid, there is one for each of the operations that clash.
+
+        >>> env = ShapeEnv()
+        >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
+        >>> (found,) = env.findings()
+        >>> found.operation, found.text, found.code, found.counterexample, found.sizes_there
+        ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) beside (2, 64)')
+        """
+        from symbcast.answers.report.findings import findings_of
+
+        return findings_of(self)
+
+    @one_call
+    def report(self, format: Format = "text", source: str = "") -> str:
+        """Return the findings for those who show or gather them.
+
+        ``format`` is ``"text"``, a line for each finding as compilers have it, with its evidence below; ``"json"``,
+        which `symbcast.answers.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
+        commands of GitHub's workflows that annotate a file. ``source`` is the program's file, or what it is called.
+        Raises `ShapeTypeError` for another format.
+
+        >>> env = ShapeEnv()
+        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
+        >>> print(env.report("text", "net.py"))
+        net.py: warning: mask (numpy): the program is valid only when T and S are equal, or one of them is 1
+            numpy asks: on axis 1 (-1), sizes must be equal or 1
+            operands: A (batch, T), B (batch, S)
+            fails at batch=1, T=2, S=3: (1, 2) beside (1, 3)
+        """
+        from symbcast.answers.report.formats import report
+
+        return report(self, format, source)
+
+    # Exchange.
+
+    @one_call
+    def to_dict(self) -> ProgramData:
+        """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
+        from symbcast.answers.exchange.programs import program_to_dict
+
+        return program_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: object) -> ShapeEnv:
+        """Return the environment that `to_dict` wrote; the answer in it is not read, but found again.
+
+        Raises `ExchangeError` for other data.
+        """
+        from symbcast.answers.exchange.programs import program_from_dict
+
+        return program_from_dict(data, ShapeEnv)
+
+    @staticmethod
+    def json_schema() -> dict[str, object]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.answers.exchange.programs import json_schema
+
+        return json_schema()
+
+
+@one_call
+def _words(error: BroadcastError) -> str:
+    from symbcast.answers.show import program, text
+
+    assert isinstance(error, IncompatibleProgramError)
+    return text.message(program.refusal(error.operation, error.operations, error.assumptions))
+
+
+IncompatibleProgramError.words = staticmethod(_words)

@@ -1,0 +1,238 @@
+"""Where operands are stretched, as users see it: `Expansion`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+from symbcast.answers.explanation.names import Namer, axis_text, names_of_operands, rule_text
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.public.conditions import Condition
+from symbcast.answers.show import html, text
+from symbcast.answers.show.call import answer_fields, verdict_words
+from symbcast.answers.show.document import (
+    NOTHING,
+    Conjunction,
+    Document,
+    Field,
+    Part,
+    Row,
+    Span,
+    Table,
+    Tone,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.answers.show.operands import TONES
+from symbcast.core.characters import clipped
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError
+
+if TYPE_CHECKING:
+    from symbcast.core.broadcasting import Rule
+    from symbcast.core.program.calls.call import Call
+    from symbcast.core.program.calls.expansion import Known, Stretch
+
+_SAID = {
+    Verdict.ALWAYS: "always stretched",
+    Verdict.SOMETIMES: "stretched for some sizes",
+    Verdict.NEVER: "never stretched",
+    Verdict.UNKNOWN: "not decided whether it is stretched",
+}
+_TOLD = {
+    "expanding": "its size is 1 at all valid sizes: known_expanding_dimensions",
+    "nonexpanding": "its size is the output's at all valid sizes: known_nonexpanding_dimensions",
+}
+_TONES = {
+    Verdict.ALWAYS: Tone.FINE,
+    Verdict.SOMETIMES: Tone.CONDITIONAL,
+    Verdict.NEVER: Tone.FINE,
+    Verdict.UNKNOWN: Tone.UNDECIDED,
+}
+
+
+class ExpansionData(TypedDict):
+    """An `Expansion` as plain data."""
+
+    operation: str
+    operand: str
+    axis: int
+    rank: int | None
+    verdict: str
+    condition: str
+    known: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
+
+    It is about the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
+    ``verdict``, or ask its ``condition``.
+
+    Attributes:
+        operand: What the operand is called.
+        axis: The output axis, counted from the front; from the end, -1 the last, where the rank is not known.
+        rank: How many axes the output has; None where that is not known.
+        verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
+        condition: At which of the valid sizes it is stretched.
+        known: What StableHLO may be told: ``"nonexpanding"`` where its size is the output's at all valid sizes, else
+            ``"expanding"`` where its size is 1 at all of them, else nothing. A size of 1 beside an output that may
+            be 1 is told as expanding, as it is by StableHLO where types are static: its only element is read.
+        reason: Why it was not decided.
+        operation: The operation of a program.
+    """
+
+    operand: str
+    axis: int
+    rank: int | None
+    verdict: Verdict
+    condition: Condition
+    known: Known
+    reason: str = ""
+    operation: str = ""
+
+    def explain(self) -> str:
+        """Return the answer in words."""
+        return text.render(self._document())
+
+    def to_dict(self) -> ExpansionData:
+        """Return the answer as plain data for JSON."""
+        return {
+            "operation": self.operation,
+            "operand": self.operand,
+            "axis": self.axis,
+            "rank": self.rank,
+            "verdict": self.verdict.value,
+            "condition": str(self.condition),
+            "known": self.known,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        when = f" when {self.condition}" if self.verdict is Verdict.SOMETIMES else ""
+        said = "stretched" if when else _SAID[self.verdict]
+        return f"{self._subject()}: {said}{when}"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an expansion has no truth value: compare its .verdict")
+
+    def _repr_html_(self) -> str:
+        return html.render(self._document())
+
+    def _subject(self) -> str:
+        of = f" of {self.operation}" if self.operation else ""
+        where = f"axis {self.axis}" if self.rank is None else axis_text(self.axis, self.rank)
+        return f"{self.operand}{of} on {where}"
+
+    def _document(self) -> Document:
+        return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
+
+    def _fields(self) -> list[Field]:
+        formula = self.condition.formula
+        when = self.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
+        said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
+        return [
+            field("when", said, code(str(self.condition), Conjunction((formula,))) if when else ()),
+            field("StableHLO", words(_TOLD.get(self.known, "it may be told nothing"))),
+            field("undecided", words(self.reason)),
+        ]
+
+
+def all_expansions(result: Call) -> tuple[Expansion, ...]:
+    """Return of each operand of a valid broadcast whether it is stretched on each axis of the output."""
+    ranks, unknown = [s.rank for s in result.laid], result.open_axes
+    places = [
+        Place(operand, len(ranks), axis, rank, unknown)
+        for rank in (result.rule.places(ranks).rank,)
+        for operand in range(len(ranks))
+        for axis in range(unknown, rank)
+    ]
+    return tuple(expansion_at(result, place) for place in places)
+
+
+def expansion_at(result: Call, place: Place) -> Expansion:
+    """Return whether an operand of a valid broadcast is stretched on an axis."""
+    found = result.stretch(place.operand, place.axis)
+    return made_of(found, Condition.of_answer(found.formula, result), result.rule, place)
+
+
+def document(result: Call, expansions: Sequence[Expansion]) -> Document:
+    """Return the operands and axes as a table: stretched or not, and what StableHLO may be told.
+
+    >>> import symbcast
+    >>> result = symbcast.broadcast("n, 4", "2, 1")
+    >>> print(text.render(document(result, all_expansions(result))))
+    numpy: valid for some sizes
+    <BLANKLINE>
+      operand  axis    stretched    StableHLO
+      A        0 (-2)  when n == 1
+      A        1 (-1)  never        nonexpanding
+      B        0 (-2)  never        nonexpanding
+      B        1 (-1)  always       expanding
+    <BLANKLINE>
+    valid when   n is 1 or 2
+                 n == 1 or n == 2
+    """
+    heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
+    rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
+    told = [f for f in answer_fields(result) if f.label not in ("fails at", "works at")]
+    tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
+    return Document(
+        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))
+    )
+
+
+def _axis_of(expansion: Expansion) -> str:
+    axis, rank = expansion.axis, expansion.rank
+    return str(axis) if rank is None else f"{axis} ({axis - rank})"
+
+
+def _when(expansion: Expansion) -> Span:
+    match expansion.verdict:
+        case Verdict.SOMETIMES:
+            return Span(clipped(f"when {expansion.condition}", 80), True)
+        case Verdict.UNKNOWN:
+            return Span("not decided")
+        case verdict:
+            return Span(verdict.value)
+
+
+def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, operation: str = "") -> Expansion:
+    """Return what was found of an operand; ``condition`` is that of ``found`` in the names of the answer."""
+    name = names_of_operands(rule, place.operands)[place.operand]
+    axis, rank = (place.axis - place.rank, None) if place.unknown else (place.axis, place.rank)
+    return Expansion(name, axis, rank, found.verdict, condition, found.known, found.reason, operation)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operand and an output axis, and how many there are of each; the first ``unknown`` axes stand for others."""
+
+    operand: int
+    operands: int
+    axis: int
+    rank: int
+    unknown: int = 0
+
+    @staticmethod
+    def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int, unknown: int = 0) -> Place:
+        """Return the place that a caller means: an operand by number or by name, an axis from either end.
+
+        Where some axes are unknown, it is counted from the end. Raises `ShapeTypeError` for what is neither.
+        """
+        names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
+        number = names.index(operand) if isinstance(operand, str) and operand in names else operand
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(names):
+            raise ShapeTypeError(operand, "an operand", f"these are 0 to {len(names) - 1}, or {', '.join(names)}")
+        first, last = unknown - rank, -1 if unknown else rank - 1
+        if isinstance(axis, bool) or not isinstance(axis, int) or not first <= axis <= last:
+            known = "no axis is known by itself" if unknown else "the output has rank 0"
+            axes = f"{first} to {last}" if first <= last and first else f"none, {known}"
+            raise ShapeTypeError(axis, "an axis of the output", f"these are {axes}")
+        return Place(number, len(names), axis % rank, rank, unknown)

@@ -1,0 +1,81 @@
+"""Answers as guards: a condition in the words of those who check it, the same words for whatever has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from symbcast.core.solver.budget import one_call
+
+if TYPE_CHECKING:
+    from symbcast.answers.guards import Guard
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
+
+
+class Guarded(Protocol):
+    """What has a condition on sizes that have names."""
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, in order: the parameters of a guard."""
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the answer is valid."""
+
+
+class Guards:
+    """The guards of a condition: a predicate of concrete sizes, and its source in four languages.
+
+    The parameters are all sizes of the question, in order of appearance, also those that the condition does not
+    mention. Like the condition a guard says nothing of sizes that the assumptions exclude, unless
+    ``with_assumptions``: then it is false there. Of a `Condition`, which has no assumptions, that is what is known of
+    each size by itself (``2..5``). A guard is false where a size is below 0.
+
+    >>> import symbcast as sb
+    >>> result = sb.broadcast("N, 3", "M, 1", assume="N >= 2")
+    >>> result.guard()(N=4, M=1), sb.Condition("N % 8 == 0").guard()({"N": 12})
+    (True, False)
+    >>> result.guard()(N=1, M=1), result.guard(with_assumptions=True)(N=1, M=1)
+    (True, False)
+
+    Each raises `BindingError` where two sizes have one name, and ValueError for a ``name`` that cannot name a function
+    in the language.
+    """
+
+    __slots__ = ()
+
+    @one_call
+    def guard(self: Guarded, *, with_assumptions: bool = False) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``."""
+        from symbcast.answers.guards import python_guard
+
+        return python_guard(self.guarded(with_assumptions), self.shown)
+
+    @one_call
+    def to_python(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
+        from symbcast.answers.guards import python_source
+
+        return python_source(self.guarded(with_assumptions), self.shown, name)
+
+    @one_call
+    def to_cpp(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
+        from symbcast.answers.guards import cpp_source
+
+        return cpp_source(self.guarded(with_assumptions), self.shown, name)
+
+    @one_call
+    def to_smtlib(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
+        from symbcast.answers.guards import smtlib_source
+
+        return smtlib_source(self.guarded(with_assumptions), self.shown, name)
+
+    @one_call
+    def to_mlir(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+        """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
+        from symbcast.answers.guards import mlir_source
+
+        return mlir_source(self.guarded(with_assumptions), self.shown, name)

@@ -1,0 +1,311 @@
+"""The question and its answer: `broadcast`, and the `Result` that it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.broadcasting import AttributeLike, Rule
+from symbcast.core.program.calls.call import JOINS, NOTHING, ZERO, Call
+from symbcast.core.program.calls.operands import plain_dims
+from symbcast.core.program.operations.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
+from symbcast.core.shapes import Shape, ShapeLike, sizes_of
+from symbcast.core.solver.budget import asking, check_budget, limited, one_call
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import RuleArgumentError, UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.answers.exchange.answers import ResultData
+    from symbcast.answers.explanation.repairs import Repair
+    from symbcast.answers.explanation.surprises import Surprise
+    from symbcast.answers.public.cases import Cases
+    from symbcast.answers.public.expansion import Expansion
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.calls.certificate import Certificate
+    from symbcast.core.program.sizes.assumptions import Assumptions
+    from symbcast.core.program.sizes.given import Sizes
+    from symbcast.core.program.statements.statement import ConditionLike
+
+
+def broadcast(
+    *shapes: ShapeLike,
+    rule: str | Rule = "numpy",
+    assume: Assumptions = (),
+    min_size: int = 0,
+    budget: float | None = None,
+    **attributes: AttributeLike,
+) -> Result:
+    """Return for which sizes the shapes broadcast by a rule, and to what.
+
+    ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
+    operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
+    of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
+    symbols. ``budget`` limits each question that the result is asked to so many seconds; without one no clock decides.
+
+    An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
+    Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
+    The rank need not be known: ``..., 3`` and ``*batch, 3`` have any number of further axes, whose sizes are
+    ``batch[-1]``, ``batch[-2]`` and so on, 1 where there are no more.
+
+    Raises a `SymbcastError` for wrong input: text, rule, attributes, or assumptions that contradict each other.
+    Shapes that do not broadcast are an answer, not an error.
+
+    >>> result = broadcast("N, 3", "M, 1")
+    >>> result.verdict, result.shape, result.condition
+    (<Verdict.SOMETIMES: 'sometimes'>, Shape('(broadcast(M, N), 3)'), Eq(M, 1) | Eq(N, 1) | Eq(N, M))
+    >>> broadcast("N, C, H, W", "C", rule="pdpd", axis=1).verdict
+    <Verdict.ALWAYS: 'always'>
+    """
+    if rule == "numpy" and budget is None and not attributes and assume is NOTHING and min_size is ZERO:
+        for shape_ in shapes:
+            # `are_sizes`, without a call for each operand.
+            if type(shape_) is not tuple:
+                break
+            for size in shape_:
+                if type(size) is not int or not 0 <= size <= 0x7FFFFFFFFFFFFFFF:
+                    break
+            else:
+                continue
+            break
+        else:
+            made = _new(Result)
+            made._dims = cast("tuple[tuple[int, ...], ...]", shapes)
+            return made
+        dims = []
+        for shape_ in shapes:
+            plain = plain_dims(shape_)
+            if plain is None:
+                break
+            dims.append(plain)
+        else:
+            made = _new(Result)
+            made._dims = tuple(dims)
+            made._tier = JOINS
+            return made
+    seconds = check_budget(budget)
+    with limited(seconds):
+        made = Result.asked(shapes, rule, attributes, assume, min_size)
+    made.budget = seconds
+    return made
+
+
+class Result(Call, Guards):
+    """The answer about one broadcast. Everything in it is worked out when it is first asked for.
+
+    It has no truth value: ask for its `verdict`, or `require` it.
+    """
+
+    _certificate: Certificate | None = None
+
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
+        """Return the output shape at given sizes.
+
+        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises
+        `IncompatibleShapesError` where the rule refuses, and `BindingError` for a size that is missing, unknown, not a
+        size, or against the assumptions.
+
+        >>> broadcast("N, 3", "M, 1").evaluate(N=4, M=1)
+        (4, 3)
+        >>> broadcast("*batch, N", "2, 3").evaluate(batch=(5, 1), N=1)
+        (5, 2, 3)
+        """
+        from symbcast.core.program.calls.bindings import bind
+
+        bound = bind(self, sizes, named)
+        try:
+            result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
+        except RuleArgumentError:
+            result = None  # the rule takes no such ranks
+        if result is None or result.shape is None:
+            raise IncompatibleShapesError(self, bound.sizes)
+        return sizes_of(result.shape)
+
+    @one_call
+    def explain(self) -> str:
+        """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
+        from symbcast.answers.show import call, text
+
+        return text.render(call.document(self))
+
+    @one_call
+    def require(self) -> Shape:
+        """Return the output shape if the shapes always broadcast.
+
+        Raises `IncompatibleShapesError`, `ConditionalBroadcastError` or `UndecidedError`.
+        """
+        verdict = self.verdict
+        if verdict is Verdict.ALWAYS:
+            assert self.shape is not None
+            return self.shape
+        if verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        if verdict is Verdict.SOMETIMES:
+            raise ConditionalBroadcastError(self)
+        raise UndecidedError(self.reason)
+
+    @one_call
+    def implies(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the shapes broadcast, under the assumptions.
+
+        ``relation`` is what `Condition` takes. Where no sizes broadcast, every relation holds. Raises `UndecidedError`
+        where it is beyond the limits.
+
+        >>> broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
+        True
+        """
+        from symbcast.core.program.statements.entailment import implies
+
+        return implies(self, relation)
+
+    @one_call
+    def expands(self, operand: int | str, axis: int) -> Expansion:
+        """Return whether an operand is stretched on an axis of the output: always, never, or when.
+
+        ``operand`` is a number or what the rule calls it, ``axis`` counts from either end. An operand that does not
+        reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
+        `ShapeTypeError` for another operand or axis. Where the rank is not known, axes are counted from the end, as
+        far as the known ends of the operands reach.
+
+        >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
+        A on axis 0 (-2): stretched when n == 1
+        """
+        from symbcast.answers.public.expansion import Place, expansion_at
+
+        if self.verdict is Verdict.UNKNOWN:
+            self.check_ranks("expands")
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        place = Place.of(self.rule, [s.rank for s in self.laid], operand, axis, self.open_axes)
+        return expansion_at(self, place)
+
+    @one_call
+    def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
+        """Return a StableHLO module whose function broadcasts operands to the output shape.
+
+        Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim``, which is told what is proved
+        of each axis: ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is right at the sizes
+        at which the shapes broadcast. Raises `IncompatibleShapesError` where there are none, and `DimensionError` for
+        a layout that StableHLO does not have.
+        """
+        from symbcast.answers.exchange.stablehlo import stablehlo_source
+
+        self.check_ranks("to_stablehlo")
+        if self.verdict is Verdict.NEVER:
+            raise IncompatibleShapesError(self)
+        return stablehlo_source(self, name, element_type)
+
+    @one_call
+    def certify(self) -> Certificate:
+        """Return what z3 says of the answer: whether condition, output and conflict agree with the raw constraints."""
+        if self._certificate is None:
+            from symbcast.core.program.calls.certificate import certify
+
+            self._certificate = certify(self)
+        return self._certificate
+
+    @property
+    @one_call
+    def surprises(self) -> tuple[Surprise, ...]:
+        """What the broadcast does at valid sizes that was surely not meant.
+
+        That is an outer product by operands of unlike ranks, as (N,) with (N, 1), which gives (N, N); and a size with
+        a name that is 1 and is stretched onto another one with a name.
+
+        >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
+        [('outer-product', {'N': 2})]
+        """
+        from symbcast.answers.explanation.surprises import surprises
+
+        return surprises(self)
+
+    @one_call
+    def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
+        """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
+
+        Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
+        anew, and code. There are none where the shapes always broadcast and there is no outer product among the
+        `surprises`. The weakest assumption that makes them broadcast is the `condition`.
+
+        >>> best = broadcast("batch, heads, T, S", "batch, S").repairs()[0]
+        >>> best.text, best.code["torch"], best.shape
+        ('reshape B to (batch, 1, 1, S)', 'b[:, None, None]', Shape('(batch, heads, T, S)'))
+        """
+        from symbcast.answers.explanation.repairs import repairs
+
+        return repairs(self, limit)
+
+    @one_call
+    def cases(self, limit: int | None = None) -> Cases:
+        """Return the cases that the valid sizes divide into, under the assumptions.
+
+        In each case every output size is one expression, and every operand is stretched on the same axes: what a
+        compiler can make one kernel for. The cases do not overlap, none is empty, and the condition holds exactly where
+        one of their guards does; ``limit`` is the most cases that are wanted. A size that is 1 throughout a case is
+        stretched there, unless the output's is 1 too. Raises `UndecidedError` where whether a case is empty is open.
+
+        >>> for case in broadcast("N, 3", "M, 1").cases():
+        ...     print(case, case.strides)
+        N == M: (N, 3) (Shape('(3, 1)'), Shape('(1, 0)'))
+        N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
+        N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
+        """
+        from symbcast.answers.public.cases import Cases
+        from symbcast.answers.public.conditions import Condition
+        from symbcast.answers.questions.division import cases_of_call
+
+        return cases_of_call(Cases, self, Condition(self), limit)
+
+    @one_call
+    def to_dict(self) -> ResultData:
+        """Return the answer as plain data for JSON."""
+        from symbcast.answers.exchange.answers import result_to_dict
+
+        return result_to_dict(self)
+
+    @one_call
+    def __repr__(self) -> str:
+        from symbcast.answers.show.call import summary
+
+        return f"<Result {summary(self)}>"
+
+    @one_call
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import call, html
+        from symbcast.answers.show.document import Room
+
+        return html.render(call.document(self, Room.PAGE))
+
+    @one_call
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import call, latex
+
+        return latex.render(call.document(self))
+
+
+_new = object.__new__
+
+
+def _words(error: BroadcastError) -> str:
+    from symbcast.answers.show import call, text
+
+    if error.result is None:
+        return ""
+    with asking(error.result):
+        return text.message(call.headline(cast("Result", error.result), error.binding))
+
+
+def _shape_html(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import html, values
+
+    return html.render(values.shape_document(dims))
+
+
+def _shape_latex(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import latex, values
+
+    return latex.render(values.shape_document(dims))
+
+
+BroadcastError.words = staticmethod(_words)
+Shape.html, Shape.latex = staticmethod(_shape_html), staticmethod(_shape_latex)

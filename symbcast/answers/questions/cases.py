@@ -1,0 +1,241 @@
+"""The cases of a broadcast, or of a program: in each, all output sizes and all stretched axes are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias, overload
+
+from symbcast.answers.questions.layouts import Broadcast, Layout, OpenBroadcast
+from symbcast.answers.questions.partition import Partition, Parts
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of
+from symbcast.core.program.calls.bindings import read_needed
+from symbcast.core.program.calls.call import Call
+from symbcast.core.program.sizes.given import unknown_name
+from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.whole.program import Program
+from symbcast.core.solver.budget import answered, one_call
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.program.sizes.given import Sizes
+    from symbcast.core.program.sizes.unrolling import Unrolled
+    from symbcast.core.shapes import Shape
+
+MOST = 10_000
+"""So many cases are told at most, unless the caller says another limit."""
+
+Hint: TypeAlias = "Sizes | str | Statement"
+"""Sizes that are expected: all or some of them by name, or a condition on them."""
+
+
+class Question:
+    """What is divided into cases.
+
+    Attributes:
+        subject: The broadcast, or the program.
+        names: What each size is called.
+        broadcasts: The broadcasts, in order.
+        partition: The sizes at which all of them are valid.
+        condition: The condition under which they are.
+        unrolled: How deep sequences of axes are told apart; None where all ranks are known.
+    """
+
+    def __init__(
+        self,
+        subject: Call | Program,
+        condition: Statement,
+        names: Mapping[Symbol, str],
+        broadcasts: Sequence[Broadcast | OpenBroadcast],
+        partition: Partition,
+    ) -> None:
+        self.subject = subject
+        self.condition = condition
+        self.names = dict(names)
+        self.broadcasts = tuple(broadcasts)
+        self.partition = partition
+        self.unrolled: Unrolled | None = None
+        self._called = {s: symbol(n) for s, n in names.items() if not _is_itself(s) and s is not symbol(n)}
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in self.names.items()}
+        return self.unrolled.named(sizes, self.names)
+
+    def statement(self, formula: Formula) -> Statement:
+        """Return a condition on the sizes of the question."""
+        return self.condition.of_same_sizes(put_in(formula, self._called) if self._called else formula)
+
+    def formula_of(self, statement: Statement) -> Formula:
+        """Return a condition over the sizes of the question; raise `BindingError` where it is about others."""
+        meant = {s if _is_itself(s) else symbol(n): s for s, n in self.names.items()}
+        for other in symbols_in(statement.formula):
+            if other not in meant:
+                raise unknown_name(other.name, list(self.names.values()))
+        return put_in(statement.formula, meant)
+
+
+def _is_itself(s: Symbol) -> bool:
+    """Return whether a size is meant by no name that others could have."""
+    return isinstance(s, (Unknown, SequenceSymbol))
+
+
+class Case:
+    """Some of the sizes at which a broadcast, or a program, is valid: those at which it does the same.
+
+    Attributes:
+        number: Its place among the cases.
+        hints: The places of the hints that lie in it.
+    """
+
+    def __init__(self, question: Question, parts: Parts, number: int, hints: tuple[int, ...] = ()) -> None:
+        self._question = question
+        self._parts = parts
+        self.number = number
+        self.hints = hints
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._question.subject.budget
+
+    @answered
+    def guard(self) -> Statement:
+        """What tells the case from the others, under the assumptions; nothing in it is redundant."""
+        return self._question.statement(self.formula)
+
+    @property
+    def formula(self) -> Formula:
+        """The guard as a formula over the sizes of the question."""
+        return all_of(self._parts.clauses)
+
+    @one_call
+    def holds(self, sizes: Mapping[Symbol, int]) -> bool:
+        """Return whether the guard holds at sizes that it speaks of."""
+        if isinstance(sizes, AxisSizes):
+            return holds_at(self.formula, sizes)
+        symbols = tuple(symbols_in(self.formula))
+        return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
+
+    @answered
+    def layouts(self) -> tuple[Layout, ...]:
+        """How each broadcast reads its operands, in order."""
+        return tuple(b.layout(self._parts.resolve) for b in self._question.broadcasts)
+
+    @property
+    def shape(self) -> Shape:
+        """The output; of a program, that of the last operation."""
+        return self.layouts[-1].shape
+
+    @property
+    def strides(self) -> tuple[Shape, ...]:
+        """The element strides of each operand of the last operation along the output's axes: 0 where stretched."""
+        return self.layouts[-1].strides
+
+    @property
+    def stretched(self) -> tuple[tuple[bool, ...], ...]:
+        """Of each operand of the last operation, whether each of the output's axes is stretched."""
+        return self.layouts[-1].stretched
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The output of each operation of a program by its name."""
+        return {layout.name: layout.shape for layout in self.layouts}
+
+    @one_call
+    def witness(self) -> dict[str, int]:
+        """Return the smallest sizes of the case."""
+        return self._question.named(self._parts.witness())
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same is done at the same sizes, under the same number and for the same hints."""
+        return isinstance(other, Case) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.formula))
+
+    @one_call
+    def _key(self) -> tuple[object, ...]:
+        return self.number, self.hints, self.formula, self._question.names, self.layouts
+
+    def __str__(self) -> str:
+        return f"{self.guard}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.guard)
+
+    @one_call
+    def __repr__(self) -> str:
+        return f"<Case {self.number}: {self}>"
+
+
+class Division(Sequence[Case]):
+    """The cases of a broadcast or a program, which do not overlap. `symbcast.Cases` is this as users see it.
+
+    Attributes:
+        is_complete: Whether there are no others: the condition holds exactly where one of the guards does.
+        naive: How many cases there are of axes of which nothing is known: 3 of an axis on which two operands meet. None
+            where a rank is not known.
+    """
+
+    def __init__(self, question: Question, cases: Sequence[Case], is_complete: bool) -> None:
+        self.question = question
+        self._cases = tuple(cases)
+        self.is_complete = is_complete
+        each = [b.naive for b in question.broadcasts]
+        self.naive = None if None in each else prod(n for n in each if n is not None)
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Case, ...]: ...
+    def __getitem__(self, place: int | slice) -> Case | tuple[Case, ...]:
+        """Return a case, or several."""
+        return self._cases[place]
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self.question.subject.budget
+
+    @property
+    def condition(self) -> Statement:
+        """The condition under which all is valid."""
+        return self.question.condition
+
+    @property
+    def rest(self) -> Statement:
+        """The condition that none of these cases meets; false where they are complete."""
+        if self.is_complete:
+            return self.question.statement(FALSE)
+        return self.condition & ~self.question.statement(any_of(c.formula for c in self))
+
+    @one_call
+    def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
+        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none.
+
+        Raises `BindingError` for a size that tells cases apart and is missing, that is unknown, or that is no size.
+        """
+        telling = {s for case in self for s in symbols_in(case.formula)}
+        found = read_needed(telling, self.question.names, sizes, named, "find")
+        return next((case for case in self if case.holds(found)), None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Division):
+            return NotImplemented
+        ours, theirs = (self.condition, self.is_complete), (other.condition, other.is_complete)
+        return ours == theirs and self._cases == other._cases
+
+    def __hash__(self) -> int:
+        return hash((self.condition, self._cases))
+
+    @one_call
+    def __repr__(self) -> str:
+        more = "" if self.is_complete else " and more"
+        return f"<{type(self).__name__}: {len(self)}{more}>"

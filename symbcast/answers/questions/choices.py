@@ -1,0 +1,187 @@
+"""The ways in which the sizes that meet on an axis broadcast: which of them are stretched, and which one comes out.
+
+The sizes other than 1 are all equal. So either all sizes of an axis are equal, or some are 1 and the others are equal
+and not 1. These choices exclude each other, and wherever the axis is valid one of them holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.operations import Substitution
+from symbcast.core.algebra.terms import symbols_of, term
+from symbcast.core.logic.formulas import Compatible, Formula, different, equal, one_or_equal
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+class Column(NamedTuple):
+    """The sizes that meet on an axis; ``output`` is the one that comes out, None for their join."""
+
+    sizes: tuple[Dim, ...]
+    output: Dim | None = None
+
+    @property
+    def requirements(self) -> tuple[Formula, ...]:
+        """What rules ask of such an axis: it holds wherever a choice does."""
+        if self.output is None:
+            return (Compatible(self.sizes),)
+        return tuple(one_or_equal(size, self.output) for size in self.sizes)
+
+    def choices(self, before: Choice) -> Iterator[Choice]:
+        """Yield what can be chosen, beside what was chosen before: all sizes equal first, then fewest ones.
+
+        >>> from symbcast.core.algebra.symbols import symbol
+        >>> [c.literals for c in Column((symbol("N"), 3)).choices(Choice())]
+        [[Comparison('==', N, 3)], [Comparison('==', N, 1)]]
+        """
+        sizes = [d for d in dict.fromkeys(map(before.resolve, self.sizes)) if d != 1]
+        output = None if self.output is None else before.resolve(self.output)
+        if output == 1:
+            made = before.copy()
+            if all(made.make_one(d) for d in sizes):
+                yield made
+            return
+        free = [d for d in sizes if d != output and not before.is_large(d)]
+        most = len(sizes) - 1 if output is None and sizes else len(sizes)
+        for count in range(min(len(free), most) + 1):
+            for ones in combinations(free, count):
+                rest = [d for d in sizes if d not in ones]
+                first = rest[0] if output is None and rest else output
+                made = before.copy()
+                is_possible = all(made.make_one(d) for d in ones)
+                if first is not None:
+                    is_possible = is_possible and all(made.make_equal(first, d) for d in rest)
+                    is_possible = is_possible and (not ones or made.make_large(first))
+                if is_possible:
+                    yield made
+
+
+class Choice:
+    """What was chosen of some columns.
+
+    Attributes:
+        literals: The comparisons that say it.
+    """
+
+    __slots__ = ("_large", "_ones", "_values", "literals")
+
+    def __init__(self) -> None:
+        self.literals: list[Formula] = []
+        self._values: dict[Symbol, Dim] = {}
+        self._ones: dict[Dim, None] = {}
+        """The terms, other than symbols, that are 1."""
+        self._large: dict[Dim, None] = {}
+        """The terms that are not 1."""
+
+    @staticmethod
+    def given(values: dict[Symbol, Dim]) -> Choice:
+        """Return a choice of nothing where some symbols are known: each is a number or another symbol."""
+        made = Choice()
+        made._values = dict(values)
+        return made
+
+    @staticmethod
+    def together(found: Sequence[Choice]) -> Choice:
+        """Return choices about other sizes each as one."""
+        made = Choice()
+        for one in found:
+            made.literals += one.literals
+            made._values.update(one._values)
+            made._ones.update(one._ones)
+            made._large.update(one._large)
+        return made
+
+    def copy(self) -> Choice:
+        """Return a choice that goes its own way from here."""
+        made = Choice()
+        made.literals, made._values = list(self.literals), dict(self._values)
+        made._ones, made._large = dict(self._ones), dict(self._large)
+        return made
+
+    def resolve(self, dim: Dim) -> Dim:
+        """Return what a size is by what was chosen; a join of chosen sizes is one of them."""
+        while not isinstance(dim, int):
+            if dim.is_Symbol:  # nearly every size of a program
+                value = self._values.get(dim)  # type: ignore[call-overload] # a term that is a symbol is a Symbol
+                if value is None:
+                    return dim
+                dim = value
+                continue
+            known = {s: self._values[s] for s in symbols_of((dim,)) if s in self._values}
+            if not known:
+                break
+            dim = replaced(dim, known)
+        if isinstance(dim, int):
+            return dim
+        if dim in self._ones:
+            return 1
+        joins = {o: self.joined([a.dim() for a in o.args]) for o in term(dim).operations() if o.kind == "join"}
+        joins = {o: d for o, d in joins.items() if o is not d}
+        return self.resolve(Substitution(joins, of_symbols=False).term(term(dim)).dim()) if joins else dim
+
+    def joined(self, sizes: Sequence[Dim]) -> Dim:
+        """Return what comes out of sizes of which was chosen: the first that is not 1, for these are equal."""
+        return next((d for d in map(self.resolve, sizes) if d != 1), 1)
+
+    def is_large(self, dim: Dim) -> bool:
+        """Return whether a size, as it is by what was chosen, is known not to be 1."""
+        return dim != 1 if isinstance(dim, int) else dim in self._large
+
+    def make_one(self, dim: Dim) -> bool:
+        """Choose that a size is 1; return whether that can be, by what was chosen."""
+        dim = self.resolve(dim)
+        if dim == 1 or self.is_large(dim):
+            return dim == 1
+        self.literals.append(equal(dim, 1))
+        if not isinstance(dim, int) and dim.is_Symbol:
+            return self._bind(dim, 1)
+        self._ones[dim] = None
+        return True
+
+    def imply_one(self, dim: Dim) -> bool:
+        """Take it that a size is 1, which what was chosen says already; return whether that can be."""
+        told = len(self.literals)
+        is_possible = self.make_one(dim)
+        del self.literals[told:]
+        return is_possible
+
+    def make_large(self, dim: Dim) -> bool:
+        """Choose that a size is not 1; return whether that can be, by what was chosen."""
+        dim = self.resolve(dim)
+        if not self.is_large(dim):
+            if dim == 1:
+                return False
+            self._large[dim] = None
+            self.literals.append(different(dim, 1))
+        return True
+
+    def make_equal(self, left: Dim, right: Dim) -> bool:
+        """Choose that two sizes are equal; return whether they can be, by what was chosen."""
+        left, right = self.resolve(left), self.resolve(right)
+        if left == right or (isinstance(left, int) and isinstance(right, int)):
+            return left == right
+        if left == 1 or right == 1:
+            return self.make_one(right if left == 1 else left)
+        self.literals.append(equal(left, right))
+        for gone, kept in ((right, left), (left, right)):
+            if not isinstance(gone, int) and gone.is_Symbol and gone not in symbols_of((kept,)):
+                return self._bind(gone, kept)
+        if self.is_large(left) or self.is_large(right):
+            self._large.update({left: None, right: None})
+        return True
+
+    def _bind(self, symbol: Dim, value: Dim) -> bool:
+        """Put a value in for a symbol; return whether what was said of other sizes allows it."""
+        bound = {symbol: value}
+        self._values[symbol] = value  # type: ignore[index] # a term that is a symbol is a Symbol
+        for known in (self._ones, self._large):
+            for dim in [d for d in known if symbol in symbols_of((d,))]:
+                del known[dim]
+                known[replaced(dim, bound)] = None
+        return 1 not in self._large and all(d == 1 or not isinstance(d, int) for d in self._ones)

@@ -1,0 +1,243 @@
+"""The sizes that meet some requirements, divided by the choices of columns: no two parts overlap, none is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.questions.choices import Choice, Column
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Compatible, Formula, with_dims
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.connectivity import Ties
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.errors import UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.answers.questions.ranks import RankColumn
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+class Part:
+    """What was chosen of the columns that some sizes tie together, and what then holds of these sizes.
+
+    ``required`` are the requirements that no column says.
+    """
+
+    def __init__(self, choice: Choice, known: Knowledge, required: Sequence[Formula]) -> None:
+        self.choice = choice
+        self.symbols = known.symbols
+        self._known = known
+        self._required = required
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Part, (self.choice, self._known, self._required)  # a decision holds a solver's state
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What holds of the sizes."""
+        return Decision(self._known, [*self.choice.literals, *self._required])
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there are such sizes; raise `UndecidedError` where that stays open."""
+        if self.decision.satisfiable is None:
+            raise UndecidedError(self.decision.reason)
+        return not self.decision.impossible
+
+
+class Parts:
+    """One part of the partition: a `Part` of each group of sizes that nothing ties to others."""
+
+    def __init__(self, parts: Sequence[Part], knowledge: Knowledge) -> None:
+        self._parts = tuple(parts)
+        self._knowledge = knowledge
+        self._choice = Choice.together([Choice.given(knowledge.values), *(p.choice for p in parts)])
+        self._resolved: dict[Dim, Dim] = {}
+
+    @property
+    def key(self) -> tuple[Formula, ...]:
+        """What was chosen, which no other part has."""
+        return tuple(literal for part in self._parts for literal in part.choice.literals)
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of what tells the part from others, irredundant under what is assumed."""
+        return tuple(c for p in self._parts for c in p.decision.clauses)
+
+    def resolve(self, dim: Dim) -> Dim:
+        """Return what a size is wherever the part holds."""
+        if isinstance(dim, int):
+            return dim
+        found = self._resolved.get(dim)
+        if found is None:
+            found = self._choice.resolve(dim)
+            for part in {id(p): p for s in symbols_of((found,)) if (p := self._about.get(s)) is not None}.values():
+                found = part.decision.fixed(found)
+            self._resolved[dim] = found
+        return found
+
+    @cached_property
+    def _about(self) -> dict[Symbol, Part]:
+        """The part of each size."""
+        return {s: part for part in self._parts for s in part.symbols}
+
+    def witness(self) -> dict[Symbol, int]:
+        """Return the smallest sizes of the part; raise `UndecidedError` where none were found."""
+        found: dict[Symbol, int] = {}
+        for part in self._parts:
+            sizes = part.decision.witness()
+            if sizes is None:
+                raise UndecidedError(part.decision.reason or "sizes of a case were not found")
+            found.update(sizes)
+        for symbol, value in self._knowledge.values.items():
+            found[symbol] = value if isinstance(value, int) else found[value]  # type: ignore[index]
+        return {symbol: found[symbol] for symbol in self._knowledge.symbols}
+
+
+class Partition:
+    """The sizes at which requirements hold and columns join, under what is known.
+
+    ``columns`` are in an order in which a join in one comes after the column that it is the join of. ``asked`` are the
+    requirements as they were given, ``requirements`` those that columns do not say.
+    """
+
+    def __init__(
+        self, knowledge: Knowledge, columns: Iterable[Column | RankColumn], requirements: Iterable[Formula]
+    ) -> None:
+        self.knowledge = knowledge
+        self.columns = tuple(dict.fromkeys(columns))
+        covered = {_key(r) for c in self.columns for r in c.requirements}
+        self.asked = tuple(dict.fromkeys(requirements))
+        left = [r for r in self.asked if _key(r) not in covered]
+        self.requirements = tuple(put_in(r, knowledge.values) for r in left) if knowledge.values else tuple(left)
+
+    def parts(self, limit: int) -> tuple[list[Parts], bool]:
+        """Return the parts, at most ``limit`` of them, and whether these are all.
+
+        Raises `UndecidedError` where it stays open whether a part is empty.
+        """
+        groups, complete = [], True
+        for group in self._groups:
+            found = list(islice(group.parts(), limit + 1))
+            complete = complete and len(found) <= limit
+            groups.append(found[:limit])
+        made = [Parts(parts, self.knowledge) for parts in islice(product(*groups), limit + 1)]
+        return made[:limit], complete and len(made) <= limit
+
+    def part_at(self, sizes: Mapping[Symbol, int]) -> Parts | None:
+        """Return the part that some sizes lie in; None where these do not meet what is required."""
+        if not all(sizes[s] in domain for s, domain in self.knowledge.domains.items()):
+            return None
+        if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.knowledge.values.items()):  # type: ignore[index]
+            return None
+        found = [group.part_at(sizes) for group in self._groups]
+        made = [part for part in found if part is not None]
+        return Parts(made, self.knowledge) if len(made) == len(found) else None
+
+    def parts_within(self, region: Sequence[Formula], limit: int) -> list[Parts]:
+        """Return the parts, at most ``limit`` of them, that some sizes of a region lie in."""
+        narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
+        found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
+        return list({parts.key: parts for parts in found if parts is not None}.values())
+
+    @cached_property
+    def _groups(self) -> list[_Group]:
+        """Return what concerns each set of sizes that nothing ties to others."""
+        values = self.knowledge.values
+        columns = [(c, _symbols(c, values)) for c in self.columns]
+        required = [(r, tuple(symbols_in(r))) for r in self.requirements]
+        ties = Ties(self.knowledge.domains)
+        ties.tie(self.knowledge.others)
+        ties.tie(Compatible(symbols) for _, symbols in (*columns, *required) if symbols)
+        groups = {first: _Group(self.knowledge, symbols) for first, symbols in ties.all()}
+        alone = _Group(self.knowledge, [])
+        for column, symbols in columns:
+            (groups[ties.find(symbols[0])] if symbols else alone).columns.append(column)
+        for requirement, symbols in required:
+            (groups[ties.find(symbols[0])] if symbols else alone).requirements.append(requirement)
+        for first, others in ties.sorted(self.knowledge.others).items():
+            groups[first].others += others
+        return [alone, *groups.values()]
+
+
+def _key(requirement: Formula) -> object:
+    """Return what requirements have in common that say the same: of a join, its members other than 1."""
+    return frozenset(requirement.dims) - {1} if isinstance(requirement, Compatible) else requirement
+
+
+def _symbols(column: Column | RankColumn, values: Mapping[Symbol, Dim]) -> tuple[Symbol, ...]:
+    sizes = (*column.sizes, *(() if column.output is None else (column.output,)))
+    return tuple(symbols_in(put_in(Compatible(sizes), values)))
+
+
+class _Group:
+    """Sizes that are tied together, and the columns and requirements about them."""
+
+    def __init__(self, knowledge: Knowledge, symbols: Sequence[Symbol]) -> None:
+        self._whole = knowledge
+        self._symbols = tuple(symbols)
+        self.columns: list[Column | RankColumn] = []
+        self.requirements: list[Formula] = []
+        self.others: list[Formula] = []
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the parts that are not empty."""
+        is_plain = self._is_plain()
+        stack = [iter([Choice.given(self._whole.values)])]
+        while stack:
+            choice = next(stack[-1], None)
+            if choice is None:
+                stack.pop()
+            elif len(stack) <= len(self.columns):
+                if is_plain or Part(choice, self._known, self.requirements).is_possible:
+                    stack.append(self.columns[len(stack) - 1].choices(choice))
+            else:
+                part = self._part(choice)
+                if is_plain or part.is_possible:
+                    yield part
+
+    def part_at(self, sizes: Mapping[Symbol, int]) -> Part | None:
+        """Return the part that some sizes lie in; None where these do not meet what is required."""
+        if not all(holds_at(r, sizes) for r in (*self.requirements, *self.others)):
+            return None
+        choice = Choice.given(self._whole.values)
+        for column in self.columns:
+            told = len(choice.literals)
+            found = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[told:]))
+            choice = next(found, None) or _REFUSED
+            if choice is _REFUSED:
+                return None
+        part = self._part(choice)
+        return part if part.is_possible else None
+
+    def _is_plain(self) -> bool:
+        """Return whether choices by themselves tell what can be: nothing else is known of the names and numbers."""
+        domains = self._whole.domains
+        return (
+            not self.requirements
+            and not self.others
+            and all(domains[s] is ALL for s in self._symbols)
+            and all(isinstance(d, int) or d.is_Symbol for c in self.columns for d in c.sizes)
+        )
+
+    @cached_property
+    def _known(self) -> Knowledge:
+        """What is known of these sizes alone."""
+        domains, weights = self._whole.domains, self._whole.weights
+        known = Knowledge(self._symbols, {s: domains[s] for s in self._symbols}, self.others)
+        known.weights.update((s, weights[s]) for s in known.weights)
+        return known
+
+    def _part(self, choice: Choice) -> Part:
+        """Return what holds where all was chosen: no joins are left then."""
+        return Part(choice, self._known, [with_dims(r, choice.resolve) for r in self.requirements])
+
+
+_REFUSED = Choice()

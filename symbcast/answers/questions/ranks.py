@@ -1,0 +1,145 @@
+"""How many axes sequences have in a case: each number below that of the axes told apart, or at least so many.
+
+From then on a sequence has the same axes in front, whatever its rank is: one that stands for these, of which nothing is
+asked. Where two sequences meet there, each of these axes is stretched or not by itself, so that no cases end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.questions.choices import Column
+from symbcast.core.algebra.arithmetic import join, replaced
+from symbcast.core.algebra.sequences import Axis, AxisSequence, Rest, axis_of, is_sequence
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Formula, at_most
+from symbcast.core.shapes import Shape, any_shape_of
+from symbcast.errors import UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.answers.questions.choices import Choice
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.calls.ranked import RankedSizes
+
+
+class RankColumn(NamedTuple):
+    """A sequence of which so many axes are told apart; what is chosen of it is how many it has."""
+
+    sequence: AxisSequence
+    depth: int
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The number of axes, and the sizes that it says something of."""
+        return (self.sequence.rank, *map(self.sequence.axis, range(1, self.depth + 1)))
+
+    @property
+    def output(self) -> None:
+        """Nothing comes out of it."""
+        return
+
+    @property
+    def requirements(self) -> tuple[Formula, ...]:
+        """Nothing is required."""
+        return ()
+
+    def choices(self, before: Choice) -> Iterator[Choice]:
+        """Yield each number of axes below the depth, and that there are at least so many.
+
+        >>> from symbcast.answers.questions.choices import Choice
+        >>> [c.literals for c in RankColumn(AxisSequence("a"), 1).choices(Choice())]
+        [[Comparison('==', rank(a), 0)], [Comparison('<=', 1, rank(a))]]
+        """
+        rank = before.resolve(self.sequence.rank)
+        for count in range(self.depth):
+            made = before.copy()
+            if made.make_equal(rank, count) and all(map(made.imply_one, self.sizes[count + 1 :])):
+                yield made
+        if not isinstance(rank, int):
+            made = before.copy()
+            made.literals.append(at_most(self.depth, rank))
+            yield made
+        elif rank >= self.depth:
+            yield before.copy()
+
+
+class Ranks:
+    """The ranks that the cases of a question tell apart; ``bounded`` are the sequences that have no further axes."""
+
+    def __init__(self, sizes: RankedSizes) -> None:
+        self.depths: Mapping[AxisSequence, int] = sizes.unrolled.depths
+        self._bounded = {s for s, most in sizes.greatest.items() if most is not None and most <= self.depths[s]}
+
+    def columns(self) -> Iterator[RankColumn]:
+        """Yield the columns in which ranks are chosen."""
+        return (RankColumn(s, depth) for s, depth in self.depths.items() if depth)
+
+    def unrolled(self, column: Column) -> Iterator[Column]:
+        """Yield a column for each axis that is told apart.
+
+        Raises `UnknownRankError` where different sequences meet on the axes before these.
+        """
+        rests = [s for s in symbols_of(_dims(column)) if isinstance(s, Rest)]
+        if not rests:
+            yield column
+            return
+        for n in range(1, max(self.depths[s.sequence] - s.place for s in rests) + 1):
+            yield Column(
+                tuple(self._axis(d, n) for d in column.sizes),
+                None if column.output is None else self._axis(column.output, n),
+            )
+        self._open(rests)
+
+    def _axis(self, dim: Dim, place: int) -> Dim:
+        return _cut(axis_of(dim, place), self.depths)
+
+    def check(self, shape: Shape) -> None:
+        """Raise `UnknownRankError` for a shape of which no cases can be told."""
+        self.shape(shape, {s: self.depths[s] for s in self._bounded})
+
+    def at(self, resolve: Callable[[Dim], Dim]) -> dict[AxisSequence, int]:
+        """Return the rank of each sequence that has one where sizes resolve to others, if all of its axes are named."""
+        found = {s: resolve(s.rank) for s in self.depths}
+        return {s: rank for s, rank in found.items() if isinstance(rank, int) and rank <= self.depths[s]}
+
+    def shape(self, shape: Shape, ranks: Mapping[AxisSequence, int]) -> Shape:
+        """Return a shape where some sequences have ranks, and the others at least so many axes as are told apart."""
+        found: list[Dim] = []
+        for dim in shape.dims:
+            found += self._axes(dim, ranks) if is_sequence(dim) else [dim]
+        made = any_shape_of(found)
+        if any(map(is_sequence, made.dims[1:])):
+            sequence = next(s.sequence for s in symbols_of(made.dims) if isinstance(s, Rest))
+            raise UnknownRankError("cases where sizes stand before a sequence", str(shape), _hint(sequence))
+        return made
+
+    def _axes(self, dim: Dim, ranks: Mapping[AxisSequence, int]) -> Iterator[Dim]:
+        rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
+        further = self._open([s for s in rests if s.sequence not in ranks])
+        if further:
+            yield join(further)
+        for n in range(max(ranks.get(s.sequence, self.depths[s.sequence]) - s.place for s in rests), 0, -1):
+            yield _cut(axis_of(dim, n), ranks)
+
+    def _open(self, rests: Iterable[Rest]) -> list[Rest]:
+        """Return the axes of sequences before those that are told apart; raise `UnknownRankError` for several."""
+        found = dict.fromkeys(s.sequence for s in rests if s.sequence not in self._bounded)
+        if len(found) > 1:
+            names = [s.rest().name for s in found]
+            raise UnknownRankError(f"cases where {' and '.join(names)} meet", names[-1], _hint(list(found)[-1]))
+        return [s.rest(self.depths[s]) for s in found]
+
+
+def _cut(dim: Dim, ranks: Mapping[AxisSequence, int]) -> Dim:
+    """Return a size with 1 for axes that sequences of some ranks do not have."""
+    axes = [s for s in symbols_of((dim,)) if isinstance(s, Axis)]
+    return replaced(dim, {s: 1 for s in axes if s.place > ranks.get(s.sequence, s.place)})
+
+
+def _hint(sequence: AxisSequence) -> str:
+    return f'assume how many axes there are, as in assume="{sequence.rank} <= 2"'
+
+
+def _dims(column: Column) -> tuple[Dim, ...]:
+    return (*column.sizes, *(() if column.output is None else (column.output,)))

@@ -1,0 +1,162 @@
+"""Findings: what a program requires, each conjunct with the operations that require it, why, and where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.explanation.names import Namer, names_of_operands, rule_text
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report.failures import Sizes, broken, located_reason, saying, shape_at
+from symbcast.core.characters import visible
+from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.shapes import Shape
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.answers import Requirement
+    from symbcast.core.program.whole.program import Program
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A conjunct of a condition; or, where no sizes are valid, what one of the operations that clash requires.
+
+    The conjunction of the findings of a program is its condition.
+
+    Attributes:
+        operation: What the operation is called that requires it: the first one that fails at `counterexample`.
+        kind: What this operation is: ``"broadcast"``, ``"matmul"``, ``"equal"``, ``"require"``, ...
+        rule: The rule of a broadcast with its attributes, such as ``"pdpd(axis=1)"``; else empty.
+        operands: The operands of this operation by name, with their shapes; None for one that is not known.
+        shown: The positions of the operands that meet where it fails.
+        formula: What must hold.
+        text: The same as text, which `symbcast.Condition` reads back.
+        words: The same in words.
+        code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.reasons`.
+        reason: Why the operation requires it, with the axis where it is one: a sentence.
+        counterexample: The smallest sizes at which this fails and, if possible, nothing else does. None where none
+            were found.
+        sizes_there: The operands that meet, as they are at these sizes: ``"(1, 3) beside (1, 2)"``.
+        origins: The names of all operations that it comes from, in order.
+        is_joint: Whether it follows from the origins together, and is not what each of them requires by itself.
+        verdict: How bad it is. NEVER: the operations that clash are valid together at no sizes. SOMETIMES: there are
+            sizes at which it holds, and others at which it fails. UNKNOWN: which of these it is was not decided. What
+            always holds is no finding.
+    """
+
+    operation: str
+    kind: str
+    rule: str = ""
+    operands: tuple[tuple[str, Shape | None], ...] = ()
+    shown: tuple[int, ...] = ()
+    formula: Formula = field(repr=False)
+    text: str
+    words: str
+    code: str = ""
+    reason: str = ""
+    counterexample: dict[str, int] | None = field(default=None, hash=False)
+    sizes_there: str = ""
+    origins: tuple[str, ...] = ()
+    is_joint: bool = False
+    verdict: Verdict = Verdict.SOMETIMES
+
+    @property
+    def condition(self) -> Boolean:
+        """What must hold, as a sympy Boolean."""
+        from symbcast.core.logic.booleans import to_sympy
+
+        return to_sympy(self.formula)
+
+    def __str__(self) -> str:
+        return f"{self.operation} ({self.rule or self.kind}): {self.words}"
+
+
+def findings_of(program: Program) -> tuple[Finding, ...]:
+    """Return what a program requires, the operation first that requires first; of none valid, those that clash."""
+    reader = _Reader(program)
+    if program.verdict is Verdict.NEVER:
+        return tuple(map(reader.clash, program.clashes()))
+    return tuple(map(reader.conjunct, program.requirements()))
+
+
+def severity(verdict: Verdict, counterexample: Mapping[str, int] | None) -> Verdict:
+    """Return how bad a finding is, given the verdict of the whole and the sizes at which it fails."""
+    if verdict is Verdict.SOMETIMES and counterexample is None:
+        return Verdict.UNKNOWN
+    return verdict
+
+
+class _Blame(NamedTuple):
+    """The operation that a finding is told of, and what of it fails."""
+
+    op: Op
+    constraint: Constraint | None
+
+
+class _Reader:
+    """Makes the findings of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._namer = Namer.of(program.shown)
+        self._verdict = program.verdict
+
+    def conjunct(self, requirement: Requirement) -> Finding:
+        """Return the finding about a conjunct of the condition."""
+        clause, origins, is_asked = requirement
+        # Where no fewer were found in the time that the caller allows, all operations together require it.
+        whole = [op for op in self._program.operations if op.kind != "assume"]
+        found = self._finding(clause, origins or whole, self._program.counterexample(clause))
+        return replace(found, is_joint=not is_asked and len(found.origins) > 1)
+
+    def clash(self, requirement: Requirement) -> Finding:
+        """Return the finding about one of the operations that clash."""
+        clause, origins, _ = requirement
+        return self._finding(clause, origins, self._program.failing(clause))
+
+    def _finding(self, clause: Formula, origins: Sequence[Op], failing: dict[str, int] | None) -> Finding:
+        sizes = None if failing is None else self._program.symbol_sizes(failing)
+        op, constraint = _blame(clause, origins, sizes)
+        shown = () if constraint is None else constraint.origin.operands
+        return Finding(
+            operation=op.name,
+            kind=op.kind,
+            rule=rule_text(op.rule) if op.rule is not None and op.kind == "broadcast" else "",
+            operands=tuple(zip(names_of_operands(op.rule, len(op.operands)), op.operands, strict=True)),
+            shown=shown,
+            formula=clause,
+            text=self._namer.formula(clause),
+            words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
+            code="" if constraint is None else constraint.code,
+            reason=_reason(op, constraint),
+            counterexample=failing,
+            sizes_there="" if sizes is None else _there((op.operands[n] for n in shown), sizes),
+            origins=tuple(dict.fromkeys(o.name for o in origins)),
+            verdict=severity(self._verdict, failing),
+        )
+
+
+def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _Blame:
+    """Return the first of some operations that fails at sizes; where none were found, one that says the clause."""
+    for op in origins:
+        found = broken(op, sizes, clause) if sizes is not None else saying(clause, op)
+        if found is not None:
+            return _Blame(op, found)
+    return _Blame(origins[0], None)
+
+
+def _reason(op: Op, constraint: Constraint | None) -> str:
+    """Return why a constraint is required; of what the caller requires, that it is, and how it was written."""
+    if constraint is None:
+        return ""
+    return f"{constraint.reason}: {visible(op.text)}" if op.kind == "require" else located_reason(constraint)
+
+
+def _there(shapes: Iterable[Shape], sizes: Sizes) -> str:
+    return " beside ".join(shape_at(shape.dims, sizes) for shape in shapes)

@@ -1,0 +1,122 @@
+"""What became of a check, of a program or of a file, as plain data: it goes from process to process and into formats.
+
+The formats know nothing of what was checked: a front end says in notices what there is to say, and of which kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from symbcast.core.characters import listed, sizes_text
+from symbcast.core.reasons import JOIN, ONTO, REQUIRED_FORMULA
+
+if TYPE_CHECKING:
+    from symbcast.answers.report.findings import Finding
+
+Level: TypeAlias = Literal["error", "warning", "note"]
+
+
+class Kind(NamedTuple):
+    """A kind of notices, such as a rule of SARIF.
+
+    Attributes:
+        id: What programs match on.
+        description: What is required, or said, by notices of the kind: a sentence.
+        level: How bad such a notice is, where it does not say otherwise.
+        together: The title of one notice in the place of all of this kind about a source, where each by itself would
+            be too many for people to read; else empty.
+    """
+
+    id: str
+    description: str
+    level: Level = "warning"
+    together: str = ""
+
+
+class Line(NamedTuple):
+    """A line of the user's code: a file, relative where it is under the working directory, and its number from 1 on."""
+
+    file: str
+    number: int
+
+    @staticmethod
+    def of(file: str, number: int) -> Line:
+        """Return a line of a file that may be named from the root."""
+        path, here = PurePath(file), Path.cwd()
+        return Line(str(path.relative_to(here) if path.is_relative_to(here) else path), number)
+
+
+class Notice(NamedTuple):
+    """Something to be said of an operation, or of the whole where ``operation`` is empty.
+
+    ``operator`` is what the operation is, such as ``"matmul"``; the first line of ``text`` says it all in short.
+    ``line`` is where the operation comes from, where that is known.
+    """
+
+    kind: Kind
+    level: Level
+    operation: str
+    operator: str
+    text: str
+    line: Line | None = None
+
+
+class Problem(NamedTuple):
+    """Why something could not be checked, and what to do."""
+
+    problem: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.hint}" if self.hint else self.problem
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one check.
+
+    Attributes:
+        source: The file, or what was checked is called; empty where it has no name.
+        verdict: The value of a `Verdict`; empty where it could not be checked at all.
+        problem: Why it could not be checked, or what went wrong afterwards.
+        notices: What there is to say.
+        subject: What was checked, in words.
+    """
+
+    source: str
+    verdict: str = ""
+    problem: Problem | None = None
+    notices: tuple[Notice, ...] = ()
+    subject: str = "the program"
+
+
+_BROADCAST_CODES = frozenset({JOIN.code, ONTO.code})
+
+
+def kind_of(finding: Finding, broadcast: Kind, undecided: Kind) -> Kind:
+    """Return the kind of a finding: ``broadcast`` for the reasons of broadcasts, else one called after the operator."""
+    if finding.code in _BROADCAST_CODES or finding.kind == broadcast.id:
+        return broadcast
+    if not finding.kind:
+        return undecided
+    return Kind(finding.kind, f"What {finding.kind} asks of the sizes of its operands must hold.")
+
+
+def lines(finding: Finding, required: str, operands: Iterable[str] = ()) -> Iterator[str]:
+    """Yield what a finding says: what must hold, why, the operands that meet, and where it fails, on a line each."""
+    yield f"{required} {finding.words}"
+    if finding.code == REQUIRED_FORMULA.code:
+        yield finding.reason
+    elif finding.reason:
+        yield f"{finding.rule or finding.kind} asks: {finding.reason}"
+    if finding.is_joint:
+        yield f"together with {listed([o for o in finding.origins if o != finding.operation], limit=4)}"
+    shown = list(operands)
+    if shown:
+        yield f"operands: {', '.join(shown)}"
+    if finding.counterexample:
+        there = f": {finding.sizes_there}" if finding.sizes_there else ""
+        yield f"fails at {sizes_text(finding.counterexample)}{there}"

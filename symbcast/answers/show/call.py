@@ -1,0 +1,230 @@
+"""The answer about one broadcast as a document, as the message of an exception, and on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from symbcast.answers.explanation.evidence import at_sizes, conflict_lines, failure_at
+from symbcast.answers.explanation.fixes import fix
+from symbcast.answers.explanation.names import Namer, rule_text
+from symbcast.answers.explanation.repairs import best_edit
+from symbcast.answers.explanation.surprises import outer_products
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.show.document import (
+    LONGEST,
+    NOTHING,
+    Conjunction,
+    Dims,
+    Document,
+    Field,
+    Line,
+    Lines,
+    Room,
+    Sizes,
+    Span,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.answers.show.operands import TONES, brief_table, operand_table
+from symbcast.core.characters import clipped, cut, sizes_text, visible
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.call import Call
+    from symbcast.core.program.whole.program import Program
+
+CLAUSES_SHOWN = 8
+ONE_LINE = 200
+CELLS_WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
+"""How many characters the cells of a row have together: a page's table scrolls."""
+
+
+def document(result: Call, room: Room = Room.SCREEN) -> Document:
+    """Return the answer: the operands aligned, the condition, an example, and a fix.
+
+    >>> import symbcast
+    >>> from symbcast.answers.show.text import render
+    >>> print(render(document(symbcast.broadcast("N, 3", "M, 1"))))
+    numpy: valid for some sizes
+    <BLANKLINE>
+      axis                    0   1
+      from end               -2  -1
+      A                       N   3
+      B                       M   1
+      output    broadcast(M, N)   3
+                              ?  ok    ok fine, ? depends on the sizes
+    <BLANKLINE>
+    valid when   N and M are equal, or one of them is 1
+                 N == M or N == 1 or M == 1
+    fails at     N=2, M=3: axis 0 (-2) would be 2 beside 3 (sizes must be equal or 1)
+    works at     N=1, M=1: output (1, 3)
+    fix          assume "N == M" if that is known
+    """
+    under = " under the assumptions" if result.assumptions else ""
+    title = heading(rule_text(result.rule), f"{verdict_words(result)}{under}")
+    return Document(title, TONES[result.verdict], (operand_table(result, CELLS_WIDTH[room]), fields(_fields(result))))
+
+
+def verdict_words(result: Call) -> str:
+    """Return the verdict in words: for a concrete result it is valid or not."""
+    if result.scope is None or not result.scope.symbols:
+        return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
+    return VERDICTS[result.verdict]
+
+
+VERDICTS = {
+    Verdict.ALWAYS: "valid for all sizes",
+    Verdict.SOMETIMES: "valid for some sizes",
+    Verdict.NEVER: "valid for no sizes",
+    Verdict.UNKNOWN: "not decided",
+}
+
+
+def _fields(result: Call) -> Iterator[Field]:
+    yield from answer_fields(result)
+    yield field("surprise", *(words(s.text) for s in outer_products(result)))
+    yield field("fix", words(_fix(result)))
+
+
+def _fix(result: Call) -> str:
+    """Return what to change: the edit of an operand that is surely meant, or else what makes the shapes broadcast."""
+    edit = best_edit(result)
+    if edit is not None:
+        return f"{edit.text}: {edit.code['numpy']}"
+    change = fix(result)
+    return change.text if change is not None else ""
+
+
+def answer_fields(result: Call) -> Iterator[Field]:
+    """Yield what the answer says, without a fix: the condition, what is assumed or open, and evidence."""
+    never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
+    yield field("valid when", *_condition(result))
+    yield field("assuming", code(_assumed(result)))
+    yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
+    yield field("impossible", *map(words, conflict_lines(result) if never else ()))
+    yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
+    yield field("works at", _working(result, witness) if witness else ())
+    yield field("evidence", words(evidence_text(result, bool(witness or counterexample))))
+
+
+def evidence_text(answer: Call | Program, is_found: bool) -> str:
+    """Return that sizes are the smallest found, and perhaps not the smallest; empty where they are the smallest."""
+    return f"the smallest found: {answer.evidence_reason}" if is_found and answer.evidence_reason else ""
+
+
+def _condition(result: Call) -> Iterator[Line]:
+    """Yield each clause in words, and all of them as a formula."""
+    clauses, namer = _left(result), Namer(result)
+    if not clauses:
+        return
+    texts = [clipped(in_words(c, namer), LONGEST) for c in clauses[:CLAUSES_SHOWN]]
+    if len(texts) > 1:
+        texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
+    if len(clauses) > CLAUSES_SHOWN:
+        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON have them all")
+    yield from ((Span(text, math=NOTHING),) for text in texts)
+    # Of a clause there are some characters at least: more clauses than these are not seen.
+    shown = clauses[:LONGEST]
+    yield code(namer.formula(all_of(shown)), Conjunction(tuple(map(namer.renamed_formula, shown))))
+
+
+def _left(result: Call) -> tuple[Formula, ...]:
+    """Return the clauses of the condition where that is neither true nor false."""
+    return result.clauses if result.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN) else ()
+
+
+def _assumed(result: Call) -> str:
+    texts = [visible(a.text) for a in result.assumptions]
+    if result.scope is not None and result.scope.min_size:
+        texts.append(f"every size is at least {result.scope.min_size}")
+    return "; ".join(texts)
+
+
+def _open(result: Call) -> str:
+    if result.verdict is Verdict.UNKNOWN or not result.reason:
+        return result.reason
+    return f"that no part of the condition follows from the rest: {result.reason}"
+
+
+def _failing(result: Call, sizes: Mapping[str, int]) -> Line:
+    return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(f": {failure_at(result, sizes)}")
+
+
+def _working(result: Call, sizes: Mapping[str, int]) -> Line:
+    concrete = at_sizes(result, sizes)
+    if concrete is None or concrete.shape is None:
+        return ()
+    shape = concrete.shape
+    output = Span(cut(str(tuple(shape)), 80), True, math=Dims(shape.dims))
+    return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(": output "), output
+
+
+def headline(result: Call, binding: Mapping[str, int] | None = None) -> Document:
+    """Return the answer in the few lines of an exception's message; with ``binding``, why it fails at those sizes."""
+    concrete = at_sizes(result, binding) if binding else None
+    table = brief_table(result if concrete is None else concrete, 4)
+    lines = Lines(tuple(words(text) for text in _headlines(result, binding) if text))
+    return Document(words(_head(result, binding)), TONES[result.verdict], (table, lines))
+
+
+def _headlines(result: Call, binding: Mapping[str, int] | None) -> Iterator[str]:
+    if binding:
+        yield failure_at(result, binding, 3)
+    elif result.verdict is Verdict.NEVER:
+        yield from conflict_lines(result, 3)
+    condition = _formula(result)
+    yield f"valid when {condition}" if condition else ""
+    yield f"undecided: {result.reason}" if result.reason else ""
+    counterexample = result.counterexample()
+    if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
+        yield f"fails at {sizes_text(counterexample)}: {failure_at(result, counterexample)}"
+    change = _fix(result)
+    yield f"fix: {change}" if change else ""
+
+
+def _head(result: Call, binding: Mapping[str, int] | None) -> str:
+    rule = rule_text(result.rule)
+    if binding:
+        return f"{rule} cannot broadcast these shapes at {sizes_text(binding)}"
+    match result.verdict:
+        case Verdict.NEVER if result.scope is not None and result.scope.symbols:
+            return f"{rule} cannot broadcast these shapes at any sizes"
+        case Verdict.NEVER:
+            return f"{rule} cannot broadcast these shapes"
+        case Verdict.SOMETIMES:
+            return f"{rule} can broadcast these shapes at some sizes only"
+        case Verdict.UNKNOWN:
+            return f"{rule}: whether these shapes broadcast was not decided"
+    return f"{rule} can broadcast these shapes"
+
+
+def _formula(result: Call) -> str:
+    clauses = _left(result)
+    return clipped(Namer(result).formula(all_of(clauses)), 300) if clauses else ""
+
+
+def summary(result: Call) -> str:
+    """Return the answer on one line of at most `ONE_LINE` characters.
+
+    >>> import symbcast
+    >>> summary(symbcast.broadcast("N", "3"))
+    'numpy: sometimes (3,) if N == 1 or N == 3'
+    """
+    verdict, namer = result.verdict, Namer(result)
+    text = f"{rule_text(result.rule)}: {verdict.value}"
+    if result.shape is not None:
+        text = f"{text} {clipped(namer.shape(result.shape), 70)}"
+    condition = _formula(result)
+    if condition:
+        text = f"{text} if {condition}"
+    if verdict is Verdict.UNKNOWN:
+        text = f"{text} ({result.reason})"
+    if verdict is Verdict.NEVER:
+        text = f"{text} {' and '.join(clipped(namer.shape(s), 60) for s in result.operands[:4])}"
+    return clipped(visible(text), ONE_LINE)

@@ -1,0 +1,224 @@
+"""What an answer says, as data: makers build documents of answers, renderers know documents and nothing of answers.
+
+A document is made of lines, and a line of spans. A span holds text, and where that is a formula, a shape or sizes, the
+formula, shape or sizes too, for renderers that set mathematics. Makers decide how much is said, and cut what is long;
+renderers lay out all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.characters import clipped
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
+
+LONGEST = 400
+"""How many characters of one text are shown, unless a maker says otherwise."""
+
+
+class Tone(Enum):
+    """How something fares; renderers have a colour for each, beside the mark or the word that says the same."""
+
+    FINE = auto()
+    CONDITIONAL = auto()
+    IMPOSSIBLE = auto()
+    UNDECIDED = auto()
+
+
+class Room(Enum):
+    """How much a document is to say: as much as a screen takes, or as a page does, which scrolls."""
+
+    SCREEN = auto()
+    PAGE = auto()
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """Formulas that hold together; their sizes are called as they are shown."""
+
+    clauses: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes by name."""
+
+    values: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Dims:
+    """A shape."""
+
+    dims: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Dimensions side by side, those that mathematics has no words for as text."""
+
+    pieces: tuple[Dim | str, ...]
+
+
+Math: TypeAlias = Conjunction | Sizes | Dims | Pieces
+
+NOTHING = Pieces(())
+"""The mathematics of a span that says in words, or in code, what another span of the document says as mathematics."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a line.
+
+    ``is_code`` says that it is a formula, a name or a shape as one types it; ``tone`` how it fares; ``math`` is set in
+    place of the text where mathematics is set; ``whole`` is the text of which this is the part that is shown.
+    """
+
+    text: str
+    is_code: bool = False
+    tone: Tone | None = None
+    math: Math | None = None
+    whole: str = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A label and the lines beside it; a field without lines is not shown.
+
+    ``lead`` is said before the first line where no head over a column says it. Where lines are wrapped they may become
+    ``most`` lines in all, and as many as it takes where that is 0.
+    """
+
+    label: str
+    lines: tuple[Line, ...]
+    most: int = 0
+    lead: str = ""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields under each other."""
+
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of the same fields: a table under heads where there is room for one, or else all fields in order."""
+
+    name: str
+    heads: tuple[str, ...]
+    records: tuple[tuple[Field, ...], ...]
+
+
+class Part(Enum):
+    """The part that a row plays in its table."""
+
+    HEAD = auto()
+    BODY = auto()
+    RESULT = auto()
+    MARKS = auto()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A label and its cells, one a column."""
+
+    label: str
+    cells: tuple[Span, ...]
+    part: Part = Part.BODY
+
+    def cell(self, column: int) -> Span:
+        """Return the cell of a column; an empty one beyond the last."""
+        return self.cells[column] if column < len(self.cells) else Span("")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows whose cells are aligned: at their right ends, or as ``align`` says column by column (``l``, ``r``).
+
+    ``name`` says what the table shows to those who do not see it; ``legend`` what the marks in it mean.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    legend: tuple[tuple[Span, str], ...] = ()
+    align: str = ""
+
+    @property
+    def columns(self) -> int:
+        """How many cells the longest row has."""
+        return max((len(row.cells) for row in self.rows), default=0)
+
+    def alignment(self, column: int) -> str:
+        """Return ``l`` or ``r``."""
+        return self.align[column] if column < len(self.align) else "r"
+
+    @property
+    def legend_text(self) -> str:
+        """The legend as one text."""
+        return ", ".join(f"{mark.text} {meaning}" for mark, meaning in self.legend)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of prose, set in or not, and of less weight than the rest or not."""
+
+    lines: tuple[Line, ...]
+    is_set_in: bool = False
+    is_faint: bool = False
+
+
+Block: TypeAlias = Fields | Records | Table | Lines
+
+
+@dataclass(frozen=True)
+class Document:
+    """A title, how what it is about fares, and what there is to say."""
+
+    title: Line
+    tone: Tone | None
+    blocks: tuple[Block, ...]
+
+
+def words(text: str, longest: int = LONGEST) -> Line:
+    """Return a line of words; none where there are none."""
+    return (Span(clipped(text, longest)),) if text else ()
+
+
+def code(text: str, math: Math | None = None, longest: int = LONGEST) -> Line:
+    """Return a line of code; none where there is none."""
+    return (Span(clipped(text, longest), True, math=math),) if text else ()
+
+
+def heading(subject: str, statement: str) -> Line:
+    """Return the title that says something of a subject."""
+    return Span(subject, True), Span(f": {statement}")
+
+
+def field(label: str, *lines: Line, most: int = 0, lead: str = "") -> Field:
+    """Return a field of the lines that say something."""
+    return Field(label, tuple(line for line in lines if line), most, lead)
+
+
+def fields(found: Iterable[Field]) -> Fields:
+    """Return the fields that say something.
+
+    >>> [f.label for f in fields([field("fix", words("")), field("works at", code("N=1"))]).fields]
+    ['works at']
+    """
+    return Fields(tuple(f for f in found if f.lines))
+
+
+def plain(line: Line) -> str:
+    """Return a line as plain text."""
+    return "".join(span.text for span in line)

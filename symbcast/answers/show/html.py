@@ -1,0 +1,183 @@
+"""Documents as static HTML: no script, no style sheet, nothing from elsewhere, on a light page or a dark one.
+
+A page that holds them may have styles for tables and code (JupyterLab has), or take all styles away (GitHub does). So
+each element says all that it needs itself, and without any style the words and the tables still say everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from symbcast.answers.show.document import (
+    Block,
+    Document,
+    Field,
+    Fields,
+    Line,
+    Lines,
+    Part,
+    Records,
+    Row,
+    Span,
+    Table,
+    Tone,
+)
+from symbcast.answers.show.palette import COLOURS, tint
+from symbcast.core.characters import visible
+
+RULE = "rgba(127,127,127,.4)"
+"""The colour of thin lines."""
+
+MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
+# Isolated, so that names written from right to left do not turn what stands around them.
+_ISOLATED = "unicode-bidi:isolate"
+_PLAIN = "background:transparent;color:inherit;border:0"
+_TABLE = f"{_PLAIN};width:auto;margin:0;table-layout:auto;font-size:inherit;line-height:inherit"
+_CELL = f"{_PLAIN};line-height:1.5;max-width:none"
+_CODE = f"{_PLAIN};{MONO};font-size:.95em;padding:0;white-space:pre-wrap;overflow-wrap:anywhere;{_ISOLATED}"
+_CHIP = f"{MONO};font-size:.95em;padding:0 6px"
+_FAINT = "opacity:.75"
+_ABOVE = f"border-top:1px solid {RULE}"
+
+_FIELD_LABEL = f"padding:2px 16px 2px 0;text-align:left;vertical-align:top;white-space:nowrap;{_FAINT}"
+_FIELD_BODY = "padding:2px 0;text-align:left;vertical-align:top;white-space:normal;overflow-wrap:anywhere"
+_RECORD = (
+    "padding:4px 18px 4px 0;text-align:left;vertical-align:top;white-space:normal;min-width:7em"
+    f";border-bottom:1px solid {RULE}"
+)
+_ROW_LABEL = "padding:1px 12px 1px 0;text-align:left;vertical-align:baseline;white-space:nowrap"
+_ALIGNED = f"padding:1px 10px;vertical-align:baseline;white-space:pre;{_ISOLATED};{MONO};font-size:.95em"
+
+
+def render(document: Document) -> str:
+    """Return a document as HTML that can stand within a page, with the colour of its tone down its side.
+
+    >>> from symbcast.answers.show.document import words
+    >>> render(Document((), None, (Lines((words("1 < 2"),)),)))
+    '<div style="line-height:1.5;text-align:left"><div>1 &lt; 2</div></div>'
+    """
+    inner = "".join((_title(document.title), *map(_block, document.blocks)))
+    if document.tone is None:
+        return element("div", inner, "line-height:1.5;text-align:left")
+    edge = f"border-left:4px solid {COLOURS[document.tone]};padding:2px 0 2px 14px;margin:2px 0;line-height:1.5"
+    return element("div", inner, f"{edge};text-align:left")
+
+
+def text(content: str) -> str:
+    r"""Return text as HTML, in an element or an attribute, all of it to be seen as it is.
+
+    >>> print(text("a < b" + chr(0x202E)))
+    a &lt; b\u202e
+    """
+    return escape(visible(content))
+
+
+def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
+    """Return an element around HTML; ``attributes`` are text, an underscore in a name stands for a hyphen.
+
+    >>> element("td", "3", colspan="2")
+    '<td colspan="2">3</td>'
+    """
+    given = {"style": style, **attributes} if style else attributes
+    written = "".join(f' {name.replace("_", "-")}="{text(value)}"' for name, value in given.items())
+    return f"<{tag}{written}>{inner}</{tag}>"
+
+
+def _title(title: Line) -> str:
+    inner = "".join(element("strong", text(s.text)) if s.is_code else text(s.text) for s in title)
+    return element("div", inner, "margin:0 0 6px") if title else ""
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Fields(found):
+            rows = [_row((_head(f.label, _FIELD_LABEL, "row"), _cell(_lines(f), _FIELD_BODY))) for f in found]
+            return _table(rows, "the answer", "border-collapse:collapse;max-width:100%") if rows else ""
+        case Records():
+            return _records(block)
+        case Lines(lines, is_set_in, is_faint):
+            styles = ["margin:0 0 0 2em"] * is_set_in + [_FAINT] * is_faint
+            return "".join(element("div", _line(line), ";".join(styles)) for line in lines)
+        case Table():
+            return _aligned(block)
+
+
+def _records(block: Records) -> str:
+    """Return records as a table under heads, without the columns in which there is nothing."""
+    columns = [n for n in range(len(block.heads)) if any(len(r) > n and r[n].lines for r in block.records)]
+    heads = [_head(block.heads[n], f"{_RECORD};white-space:nowrap;{_FAINT}", "col") for n in columns]
+    rows = [[_cell(_lines(r[n]) if len(r) > n else "", _RECORD) for n in columns] for r in block.records]
+    made = _table(map(_row, (heads, *rows)), block.name, "border-collapse:collapse")
+    return _scrolling(made, "margin:0 0 8px") if rows else ""
+
+
+def _aligned(block: Table) -> str:
+    heads = [n for n, row in enumerate(block.rows) if row.part is Part.HEAD]
+    rows = (_aligned_row(block, row, is_first=n in heads[:1]) for n, row in enumerate(block.rows))
+    # The spacing stands before the first column, too: it is taken back there.
+    made = _table(rows, block.name, "border-collapse:separate;border-spacing:3px 0")
+    legend = ", ".join(f"{_span(mark)} {text(meaning)}" for mark, meaning in block.legend)
+    below = element("div", legend, "margin:-4px 0 8px") if legend else ""
+    return f"{_scrolling(made, 'margin:0 0 8px -3px')}{below}"
+
+
+def _aligned_row(block: Table, row: Row, is_first: bool) -> str:
+    cells = [_head(row.label, _ROW_LABEL, "row")]
+    for n in range(block.columns):
+        span = row.cell(n)
+        style = f"{_ALIGNED};text-align:{'left' if block.alignment(n) == 'l' else 'right'}"
+        if row.part is Part.HEAD:
+            cells.append(
+                _head(span.text, f"{style};{_FAINT}", "col")
+                if is_first
+                else _cell(text(span.text), f"{style};{_FAINT}")
+            )
+            continue
+        above = f";{_ABOVE}" if row.part in (Part.RESULT, Part.MARKS) and span.tone is not None else ""
+        cells.append(_cell(text(span.text), f"{style}{_ground(span.tone)}{above}"))
+    return _row(cells)
+
+
+def _lines(field: Field) -> str:
+    return "<br>".join(map(_line, field.lines))
+
+
+def _line(line: Line) -> str:
+    return "".join(map(_span, line))
+
+
+def _span(span: Span) -> str:
+    whole = {"title": span.whole} if span.whole else {}
+    if span.tone is not None:
+        return element("span", text(span.text), f"{_CHIP}{_ground(span.tone)}", **whole)
+    if span.is_code:
+        return element("code", text(span.text), _CODE, **whole) if span.text else ""
+    return element("span", text(span.text), **whole) if whole else text(span.text)
+
+
+def _ground(tone: Tone | None) -> str:
+    """Return the style of a ground of a tone, on which text of the page's own colour can be read."""
+    return "" if tone is None else f";background:{tint(COLOURS[tone], 0.24)}"
+
+
+def _table(rows: Iterable[str], name: str, style: str) -> str:
+    return element("table", "".join(rows), f"{_TABLE};{style}", aria_label=name)
+
+
+def _row(cells: Sequence[str] | Iterator[str]) -> str:
+    # It has no ground of its own, even where the page gives every other row one.
+    return element("tr", "".join(cells), _PLAIN)
+
+
+def _cell(inner: str, style: str) -> str:
+    return element("td", inner, f"{_CELL};{style}")
+
+
+def _head(content: str, style: str, scope: str) -> str:
+    return element("th", text(content), f"{_CELL};font-weight:inherit;{style}", scope=scope)
+
+
+def _scrolling(inner: str, style: str) -> str:
+    """Return what may be wider than the page, so that it alone scrolls."""
+    return element("div", inner, f"overflow-x:auto;max-width:100%;{style}")

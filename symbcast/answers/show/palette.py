@@ -1,0 +1,41 @@
+"""The colours that say how an axis, or a size, fares: told apart by all kinds of colour vision, and never alone.
+
+They are Okabe and Ito's (https://jfly.uni-koeln.de/color/): wherever one is used, a mark or a word says the same.
+"""
+
+from __future__ import annotations
+
+from symbcast.answers.show.document import Tone
+
+FINE = "#009E73"
+CONDITIONAL = "#E69F00"
+IMPOSSIBLE = "#D55E00"
+UNDECIDED = "#7F7F7F"
+
+FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
+"""The colours of what fails in different ways, in pictures: neighbours are as unlike as they can be."""
+
+COLOURS = {
+    Tone.FINE: FINE,
+    Tone.CONDITIONAL: CONDITIONAL,
+    Tone.IMPOSSIBLE: IMPOSSIBLE,
+    Tone.UNDECIDED: UNDECIDED,
+}
+
+
+def tint(colour: str, opacity: float) -> str:
+    """Return a colour as CSS that lets the page through, so that it suits a light page and a dark one.
+
+    >>> tint(FINE, 0.2)
+    'rgba(0,158,115,0.2)'
+    """
+    return f"rgba({channels(colour)},{opacity:g})"
+
+
+def channels(colour: str) -> str:
+    """Return the red, green and blue of a colour as CSS has them.
+
+    >>> channels(FINE)
+    '0,158,115'
+    """
+    return ",".join(str(int(colour[n : n + 2], 16)) for n in (1, 3, 5))

@@ -1,0 +1,201 @@
+"""A program's answer as a document: what it asks and where that comes from, where it fails, and what clashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.explanation.names import Namer, axis_text, rule_text
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report.failures import broken, dims_at
+from symbcast.answers.show.call import VERDICTS, evidence_text
+from symbcast.answers.show.document import (
+    LONGEST,
+    NOTHING,
+    Conjunction,
+    Document,
+    Field,
+    Line,
+    Lines,
+    Records,
+    Room,
+    Sizes,
+    Span,
+    Tone,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.answers.show.operands import TONES
+from symbcast.core.algebra.sequences import spoken_of
+from symbcast.core.characters import clipped, listed, sizes_text, visible
+from symbcast.core.logic.formulas import FALSE, all_of, dims_of
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.answers import Requirement
+    from symbcast.core.program.whole.program import Program
+
+SHOWN = 12
+"""How many conditions, or operations of a conflict, are shown."""
+NAMED = 3
+"""How many of the operations that one condition comes from are named."""
+
+
+def document(env: Program, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a program: what is asked, by which operations, an example, a failure.
+
+    >>> from symbcast.answers.public.env import ShapeEnv
+    >>> from symbcast.answers.show.text import render
+    >>> env = ShapeEnv(assume="batch >= 1")
+    >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
+    >>> print(render(document(env)))
+    1 operation over 3 sizes: valid for some sizes under the assumptions
+    <BLANKLINE>
+    valid when   T and S are equal, or one of them is 1
+                 first asked by mask: numpy of (batch, T, S), (batch, 1, T)
+    together     T == S or T == 1 or S == 1
+    assuming     batch >= 1
+    fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 beside 2 (sizes must be equal or 1)
+    works at     batch=1, T=1, S=1
+    """
+    namer = Namer.of(env.shown)
+    asked = [tuple(_asked(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
+    records = Records("what the operations ask", ("must hold", "asked by", "fails at"), tuple(asked))
+    return Document(_title(env), TONES[env.verdict], (records, fields(_fields(env, namer))))
+
+
+def _title(env: Program) -> Line:
+    count = sum(op.kind != "assume" for op in env.operations)
+    plural = "" if count == 1 else "s"
+    of = len(spoken_of(env.shown))
+    sizes = "1 size" if of == 1 else f"{of} sizes"
+    under = " under the assumptions" if env.assumptions else ""
+    return heading(f"{count} operation{plural} over {sizes}", f"{VERDICTS[env.verdict]}{under}")
+
+
+def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Document:
+    """Return why an operation was refused, for an exception's message."""
+    others = [o for o in operations if o.number != op.number]
+    name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
+    beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
+    why = f"cannot hold beside {beside}" if others else "can hold for no sizes"
+    clash = Lines(tuple(words(text, 200) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
+    assumed = words(f"assuming {clipped('; '.join(assumptions), 200)}" if assumptions else "")
+    return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))
+
+
+def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
+    """Return the operations of a conflict, each with what it asks."""
+    shown = operations[:SHOWN]
+    texts = [f"{op_name(o)}: {_op_kind(o, namer)}" for o in shown]
+    lines = [t if o.kind == "require" else f"{t} asks {_asks(o, namer)}" for t, o in zip(texts, shown, strict=True)]
+    if len(operations) > len(shown):
+        lines.append(f"and {len(operations) - len(shown)} more")
+    return lines
+
+
+def op_name(op: Op) -> str:
+    """Return what an operation is called, on one line."""
+    return visible(op.name)
+
+
+def _op_kind(op: Op, namer: Namer) -> str:
+    """Return what an operation is, with its operands."""
+    operands = ", ".join(map(namer.shape, op.operands))
+    if op.rule is not None:
+        return f"{rule_text(op.rule)} of {operands}"
+    return f"equality of {operands}" if op.kind == "equal" else f"{op.kind} {visible(op.text)}"
+
+
+def _asks(op: Op, namer: Namer) -> str:
+    """Return what an operation asks of sizes, as text; of what cannot be, why."""
+    from symbcast.core.solver.groups.normal_form import flattened
+
+    for constraint in op.constraints:
+        if FALSE in flattened([constraint.requirement]):
+            origin = constraint.origin
+            where = (
+                f"{axis_text(origin.axis, origin.rank, origin.sequence)}: "
+                if origin.axis is not None and origin.rank
+                else ""
+            )
+            sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
+            return f"what cannot be: {where}{f'{sizes}, and ' if sizes else ''}{constraint.reason}"
+    return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
+
+
+def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
+    """Yield what must hold, the operations that it comes from, and on a page the smallest sizes at which it fails."""
+    condition, origins = requirement.condition, requirement.origins
+    said = Span(clipped(in_words(condition, namer), LONGEST), math=Conjunction((namer.renamed_formula(condition),)))
+    yield field("and" if number else "valid when", (said,))
+    if origins and (requirement.is_asked or len(origins) == 1):
+        others = listed([op_name(o) for o in origins[1:]], limit=NAMED)
+        also = clipped(f", then by {others}" if others else "", 120)
+        yield field("", (*_operation(origins[0], namer), Span(also)), lead="first asked by ")
+    else:
+        lines = [_operation(o, namer) for o in origins[:NAMED]]
+        lines[1:] = [(Span("and "), *line) for line in lines[1:]]
+        more = words(f"and {len(origins) - NAMED} more" if len(origins) > NAMED else "")
+        yield field("", *lines, more, lead="by ")
+    if room is Room.PAGE:
+        sizes = env.counterexample(condition if len(env.clauses) > 1 else None)
+        yield field("fails at", code(sizes_text(sizes), Sizes(sizes)) if sizes else ())
+
+
+def _operation(op: Op, namer: Namer) -> Line:
+    name = clipped(op_name(op), 80)
+    return Span(name, True), Span(": "), Span(clipped(_op_kind(op, namer), 158 - len(name)), True)
+
+
+def _fields(env: Program, namer: Namer) -> Iterator[Field]:
+    witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
+    yield field("and", words(f"{more} more; .requirements() and JSON have them all" if more > 0 else ""))
+    if env.requirements():
+        # Of a clause there are some characters at least: more clauses than these are not seen.
+        yield field("together", code(namer.formula(all_of(env.clauses[:LONGEST])), NOTHING))
+    yield field("impossible", *map(words, conflict_lines(env.conflict, namer)))
+    yield field("assuming", code("; ".join(visible(a.text) for a in env.assumptions)))
+    yield field("undecided" if env.verdict is Verdict.UNKNOWN else "unproven", words(env.reason))
+    if counterexample and env.verdict is not Verdict.NEVER:
+        sizes = Span(sizes_text(counterexample), True, math=Sizes(counterexample))
+        yield field("fails at", (sizes, Span(f": {_failure(env, counterexample)}")))
+    if witness:
+        yield field("works at", code(sizes_text(witness), Sizes(witness)))
+    yield field("evidence", words(evidence_text(env, bool(witness or counterexample))))
+
+
+def _failure(env: Program, sizes: Mapping[str, int]) -> str:
+    """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
+    from symbcast.core.solver.evaluation.evaluation import holds_at
+
+    bound = env.symbol_sizes(sizes)
+    failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
+    asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
+    for op in [asking[n] for n in sorted(asking)]:
+        constraint = broken(op, bound)
+        if constraint is not None:
+            origin = constraint.origin
+            where = (
+                f", {axis_text(origin.axis, origin.rank, origin.sequence)}"
+                if origin.axis is not None and origin.rank
+                else ""
+            )
+            return f"{op_name(op)}{where}{_sizes_there(op, constraint, bound)} ({constraint.reason})"
+    return "an operation is not valid"
+
+
+def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[Any, int]) -> str:
+    """Return the sizes that meet where a constraint fails."""
+    values = dims_at(dims_of(constraint.requirement), bound)
+    if op.kind == "require" or None in values:
+        return ""
+    distinct = list(dict.fromkeys(map(str, values)))
+    clashing = [v for v in distinct if v != "1"]
+    shown = clashing if len(clashing) > 1 else distinct
+    return f", {' beside '.join(shown)}" if len(shown) > 1 else ""

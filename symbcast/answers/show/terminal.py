@@ -1,0 +1,176 @@
+"""Documents on a terminal, at its width and in its colours: laid out and drawn by Rich."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.segment import Segment, Segments
+from rich.table import Table as Grid
+from rich.text import Text
+
+from symbcast.answers.show.document import (
+    Block,
+    Document,
+    Field,
+    Fields,
+    Lines,
+    Part,
+    Records,
+    Span,
+    Table,
+    Tone,
+    plain,
+)
+from symbcast.answers.show.text import LABEL, field_texts
+from symbcast.core.characters import visible
+
+STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}
+NARROW = 60
+"""On a terminal of fewer columns the lines of a field stand below its label."""
+_GAP = 2
+_LEGEND_GAP = 4
+
+
+def draw(document: Document, console: Console, indent: int = 2) -> None:
+    """Draw a document: words are wrapped, and a table that is too wide goes on below itself."""
+    drawing = _Drawing(console, indent)
+    for renderable in drawing.parts(document):
+        for line in console.render_lines(renderable, pad=False):
+            console.print(Segments([*_stripped(line), Segment.line()]), end="", soft_wrap=True)
+
+
+def _stripped(line: Sequence[Segment]) -> list[Segment]:
+    """Return a line without the spaces at its end, which a grid fills up."""
+    found = list(line)
+    while found:
+        last = found.pop()
+        text = last.text.rstrip()
+        if text:
+            return [*found, Segment(text, last.style)]
+    return found
+
+
+class _Drawing:
+    """Makes what Rich draws."""
+
+    def __init__(self, console: Console, indent: int) -> None:
+        self._console = console
+        self._indent = indent
+
+    def parts(self, document: Document) -> list[RenderableType]:
+        """Return what is drawn under each other."""
+        tone = "" if document.tone is None else f" {STYLES[document.tone]}"
+        parts: list[RenderableType] = []
+        if document.title:
+            parts += [self._text(plain(document.title), f"bold{tone}"), Text("")]
+        before: Block | None = None
+        for block in document.blocks:
+            parts += [Text("")] if isinstance(before, Table) and not isinstance(block, Lines) else []
+            parts += self._block(block)
+            before = block
+        while parts and isinstance(parts[-1], Text) and not parts[-1]:
+            parts.pop()
+        return parts
+
+    def _text(self, content: str, style: str = "") -> Text:
+        """Return words in a style, with what the terminal's encoding has no characters for as escapes."""
+        encoding = self._console.encoding
+        return Text(visible(content).encode(encoding, "backslashreplace").decode(encoding), style, overflow="fold")
+
+    def _block(self, block: Block) -> Iterator[RenderableType]:
+        match block:
+            case Fields(found):
+                yield from self._fields(found)
+            case Records(_, _, records):
+                yield from self._fields([field for record in records for field in record])
+            case Lines(lines, is_set_in, is_faint):
+                for line in lines:
+                    yield _set_in(self._text(plain(line), "dim" if is_faint else ""), 4 if is_set_in else 0)
+            case Table():
+                yield from self._tables(block)
+
+    def _fields(self, found: Sequence[Field]) -> Iterator[RenderableType]:
+        """Yield labels with their lines beside them; below them where the terminal is narrow."""
+        is_narrow = self._console.width < NARROW
+        grid = Grid.grid()
+        grid.add_column(min_width=LABEL, max_width=LABEL, overflow="fold")
+        grid.add_column(overflow="fold")
+        for field in found:
+            for n, content in enumerate(field_texts(field)):
+                label, text = self._text("" if n else field.label, "bold"), self._text(content)
+                if is_narrow:
+                    yield from ([label] if label else [])
+                    yield _set_in(text, _GAP)
+                else:
+                    grid.add_row(label, text)
+        if grid.row_count:
+            yield grid
+
+    # Tables.
+
+    def _tables(self, table: Table) -> Iterator[RenderableType]:
+        """Yield a table, in several with as many columns as the terminal takes where it is too wide."""
+        if not table.rows:
+            return
+        room = self._console.width - self._indent
+        labels = min(max(self._width(row.label) for row in table.rows if row.part is not Part.MARKS), room // 2)
+        widest = [max(self._width(row.cell(n).text) for row in table.rows) for n in range(table.columns)]
+        widths = [min(width, room - labels - _GAP) for width in widest]
+        runs = list(_fitting(widths, room - labels))
+        used = labels + sum(width + _GAP for width in widths)
+        legend = self._legend(table)
+        has_marks = any(row.part is Part.MARKS for row in table.rows)
+        is_beside = has_marks and len(runs) == 1 and used + _LEGEND_GAP + legend.cell_len <= room
+        for number, run in enumerate(runs):
+            yield from [Text("")] if number else []
+            yield self._grid(table, labels, {n: widths[n] for n in run}, legend if is_beside else Text(""))
+        if legend and not is_beside:
+            yield _set_in(legend, self._indent)
+
+    def _grid(self, table: Table, labels: int, widths: dict[int, int], legend: Text) -> RenderableType:
+        grid = Grid.grid()
+        grid.add_column(width=self._indent + labels)
+        for n, width in widths.items():
+            grid.add_column(width=width + _GAP, justify="left" if table.alignment(n) == "l" else "right")
+        grid.add_column(width=_LEGEND_GAP + legend.cell_len if legend else 0)
+        for row in table.rows:
+            is_marks = row.part is Part.MARKS
+            style = "bold" if row.part is Part.HEAD else ""
+            label = _set_in(self._text("" if is_marks else row.label, style), self._indent)
+            cells = [_set_in(self._toned(row.cell(n), style), _GAP) for n in widths]
+            grid.add_row(label, *cells, _set_in(legend, _LEGEND_GAP) if is_marks and legend else Text(""))
+        return grid
+
+    def _legend(self, table: Table) -> Text:
+        made = Text(overflow="fold")
+        for number, (mark, meaning) in enumerate(table.legend):
+            made.append(", " if number else "")
+            made.append_text(self._toned(mark, ""))
+            made.append(f" {meaning}")
+        return made
+
+    def _toned(self, span: Span, style: str) -> Text:
+        """Return a mark in the colour of its tone; sizes are left as they are, their marks are below them."""
+        return self._text(span.text, style if span.tone is None or span.is_code else STYLES[span.tone])
+
+    def _width(self, content: str) -> int:
+        return self._text(content).cell_len
+
+
+def _set_in(renderable: RenderableType, indent: int) -> RenderableType:
+    return Padding(renderable, (0, 0, 0, indent))
+
+
+def _fitting(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Yield runs of columns that fit beside each other: one at least, though it be empty."""
+    run: list[int] = []
+    used = 0
+    for n, width in enumerate(widths):
+        if run and used + width + _GAP > room:
+            yield run
+            run, used = [], 0
+        run.append(n)
+        used += width + _GAP
+    yield run

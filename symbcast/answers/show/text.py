@@ -1,0 +1,94 @@
+"""Documents as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Table, plain
+from symbcast.core.characters import clipped, visible
+
+LABEL = 13
+"""How wide the labels of fields are, with the space behind them."""
+
+
+def render(document: Document, width: int = 0, indent: int = 2) -> str:
+    """Return a document as text; fields are wrapped at ``width`` where one is given, tables stand in by ``indent``.
+
+    >>> from symbcast.answers.show.document import code, field, fields, heading
+    >>> print(render(Document(heading("numpy", "valid"), None, (fields([field("works at", code("N=1"))]),))))
+    numpy: valid
+    <BLANKLINE>
+    works at     N=1
+    """
+    lines = [visible(plain(document.title)), ""] if document.title else []
+    before: Block | None = None
+    for block in document.blocks:
+        lines += [""] if isinstance(before, Table) and not isinstance(block, Lines) else []
+        lines += _block(block, width, indent)
+        before = block
+    return "\n".join(lines).rstrip()
+
+
+def message(document: Document) -> str:
+    """Return a document as the message of an exception, without blank lines."""
+    lines = [visible(plain(document.title))]
+    for block in document.blocks:
+        lines += _block(block, 0, 4)
+    return "\n".join(lines)
+
+
+def _block(block: Block, width: int, indent: int) -> Iterator[str]:
+    match block:
+        case Fields(found):
+            for field in found:
+                yield from _field(field, width)
+        case Records(_, _, records):
+            for record in records:
+                for field in record:
+                    yield from _field(field, width)
+        case Lines(lines, is_set_in):
+            yield from (f"{'    ' if is_set_in else ''}{visible(plain(line))}" for line in lines)
+        case Table():
+            yield from _table(block, indent)
+
+
+def field_texts(field: Field) -> list[str]:
+    """Return the lines of a field as text, with what leads the first one."""
+    return [visible(f"{'' if n else field.lead}{plain(line)}") for n, line in enumerate(field.lines)]
+
+
+def _field(field: Field, width: int) -> Iterator[str]:
+    parts = field_texts(field)
+    if width:
+        room = width - LABEL
+        parts = [part for text in parts for part in wrap(text, room, break_on_hyphens=False)]
+        if field.most and len(parts) > field.most:
+            parts = [*parts[: field.most - 1], clipped(" ".join(parts[field.most - 1 :]), room)]
+    for number, part in enumerate(parts):
+        yield f"{'' if number else field.label:<{LABEL}}{part}"
+
+
+def _table(table: Table, indent: int) -> Iterator[str]:
+    rows = [("" if row.part is Part.MARKS else row.label, [c.text for c in row.cells]) for row in table.rows]
+    for row, text in zip(table.rows, aligned(rows, table.align, indent), strict=True):
+        yield f"{text}    {table.legend_text}" if row.part is Part.MARKS and table.legend else text
+    if table.legend and all(row.part is not Part.MARKS for row in table.rows):
+        yield f"{' ' * indent}{table.legend_text}"
+
+
+def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: int = 2) -> list[str]:
+    """Return labels and cells as lines: labels at the left, the cells of each column under each other.
+
+    >>> aligned([("A", ("2", "N")), ("long", ("", "13"))])
+    ['  A     2   N', '  long     13']
+    """
+    label_width = max((len(label) for label, _ in rows), default=0)
+    columns = max((len(cells) for _, cells in rows), default=0)
+    widths = [max(len(cells[n]) for _, cells in rows if n < len(cells)) for n in range(columns)]
+    sides = [">" if align[n : n + 1] in ("", "r") else "<" for n in range(columns)]
+    lines = []
+    for label, cells in rows:
+        found = "".join(f"  {c:{side}{w}}" for c, side, w in zip(cells, sides, widths, strict=False))
+        lines.append(f"{' ' * indent}{label:<{label_width}}{found}".rstrip())
+    return lines

@@ -1,0 +1,1 @@
+"""NumPy's functions over symbolic arrays."""

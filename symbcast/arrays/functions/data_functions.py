@@ -1,0 +1,422 @@
+"""NumPy's functions of data: sorted, counted, averaged, compared, convolved."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from symbcast.arrays.functions.functions import as_array, known
+from symbcast.arrays.functions.methods import ravel
+from symbcast.arrays.symbolic.contents import Contents
+from symbcast.arrays.symbolic.dims import (
+    as_dims,
+    axes_of,
+    broadcast_together,
+    common_dtype,
+    dims_of,
+    dtype_of,
+    example_of,
+    here,
+    is_symbolic,
+    put_into,
+)
+from symbcast.arrays.symbolic.indices import check_indices
+from symbcast.arrays.symbolic.integers import Span
+from symbcast.arrays.symbolic.patterns import Pattern
+from symbcast.arrays.symbolic.spans import places_along
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, is_of_data
+from symbcast.arrays.symbolic.writers import assign_out
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.paths.size import dim_of, is_whole
+
+
+@known(np.flip)
+def flip(m: Any, axis: Any = None) -> Any:
+    axes_of(axis, len(dims_of(m)))
+    return as_array(m)._with(dims_of(m))
+
+
+@known(np.fft.fftshift, np.fft.ifftshift)
+def shifted(x: Any, axes: Any = None) -> Any:
+    axes_of(axes, len(dims_of(x)))
+    return as_array(x)._with(dims_of(x)).copied()
+
+
+@known(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    for value in (nan, posinf, neginf):
+        if value is not None:
+            put_into(dims_of(x), dims_of(value))
+    return as_array(x).copied()
+
+
+@known(np.real_if_close)
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    return as_array(a).same()
+
+
+@known(np.i0, np.sinc, np.sort_complex)
+def of_each(x: Any) -> Any:
+    return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(x)))
+
+
+@known(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    path, dims = here(), dims_of(a)
+    if axis is not None:
+        axes_of(axis if isinstance(axis, tuple) else (axis,), len(dims)) if not isinstance(axis, tuple) else [
+            axes_of(n, len(dims)) for n in axis
+        ]
+        counts = [dims_of(shift), () if is_whole(axis) else (len(axis),)]
+        if max(map(len, counts)) > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        path.broadcast(*[c for c in counts if c]) if all(counts) else None
+    return as_array(a)._with(dims).copied()
+
+
+@known(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    array = as_array(a)
+    if axis is None:
+        return ravel(array).copied()
+    axes_of(axis, array.ndim)
+    return array._with(array.dims).copied()
+
+
+@known(np.lexsort)
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    if hasattr(type(keys), "dims"):
+        here().require(at_most(1, dims_of(keys)[0]), "need sequence of keys with len > 0 in lexsort", TypeError)
+        shapes = [dims_of(keys)[1:]]
+    else:
+        shapes = [dims_of(k) for k in keys]
+    if not shapes[0]:
+        return SymbolicArray((), np.intp, None, (0, 0))
+    axes_of(axis, len(shapes[0]))
+    for other in shapes[1:]:
+        for left, right in zip(shapes[0], other, strict=True):
+            here().equal(left, right, "all keys need to be the same shape")
+    return SymbolicArray(shapes[0], np.intp, None, places_along(shapes[0][axis], "all"))
+
+
+@known(np.median, np.nanmedian)
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    return _averaged(a, axis, out, keepdims)
+
+
+@known(np.nanmean)
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = np._NoValue
+) -> Any:
+    return as_array(a).mean(axis, dtype, out, keepdims, where=where)
+
+
+@known(np.nanstd, np.nanvar)
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = np._NoValue,
+) -> Any:
+    return as_array(a).std(axis, dtype, out, ddof, keepdims, where=where)
+
+
+def _averaged(a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    """Return a number for each place off some axes, which may have no elements."""
+    found = as_array(a).mean(axis=axis, keepdims=keepdims)
+    if out is not None:
+        assign_out(out, found.dims, found.dtype)
+        return out
+    return found
+
+
+@known(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    path, dims = here(), dims_of(a)
+    axes = axes_of(axis, len(dims))
+    if weights is not None and dims_of(weights) != dims:
+        given = dims_of(weights)
+        if len(given) == len(dims):
+            same = all(path.ask(equal(x, y)) for x, y in zip(given, dims, strict=True))
+        else:
+            same = False
+        if not same:
+            if axis is None:
+                raise TypeError("Axis must be specified when shapes of a and weights differ.")
+            if len(given) != len(axes):
+                raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+            for x, n in zip(given, axes, strict=True):
+                path.equal(x, dims[n], "Shape of weights must be consistent with shape of a along specified axis.")
+    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    if weights is None:
+        for dim in found.dims:  # what is averaged is divided by how many averages there are
+            path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
+    else:
+        empty = [equal(d, 0) for d in found.dims]
+        for n in axes:
+            reason = "Weights sum to zero, can't be normalized"
+            path.require(any_of([*empty, at_most(1, dims[n])]), reason, ZeroDivisionError)
+    return (found, found._with(found.dims)) if returned else found
+
+
+@known(np.percentile, np.quantile)
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> Any:
+    path, dims = here(), dims_of(a)
+    if weights is not None:
+        return path.fail_to_trace("weighted quantiles are not known")
+    _check_quantiles(q)
+    for n in axes_of(axis, len(dims)):
+        path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
+    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    whole = (*dims_of(q), *found.dims)
+    if out is not None:
+        given = dims_of(out)
+        if len(given) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(given, whole, strict=True)):
+            return path.fail_to_trace("quantiles with an output of another shape are not known")
+        assign_out(out, whole, found.dtype)
+        return out
+    return SymbolicArray(whole, found.dtype)
+
+
+@known(np.nanpercentile, np.nanquantile)
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> Any:
+    if weights is not None or out is not None:
+        return here().fail_to_trace("weighted quantiles, or with an output, are not known")
+    _check_quantiles(q)
+    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    if here().ask(equal(multiply(*dims_of(a)), 0)):
+        return found
+    return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+
+
+def _check_quantiles(q: Any) -> None:
+    """Require what the check that they lie between 0 and 1 does, which takes one by one on one axis only."""
+    if len(dims_of(q)) > 1:
+        here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
+
+
+@known(np.bincount)
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    path = here()
+    if len(dims_of(x)) != 1:
+        raise ValueError("object too deep for desired array")
+    if path.ask(equal(dims_of(x)[0], 0)):  # nothing is asked of the weights then
+        return SymbolicArray(as_dims(minlength), np.intp)
+    if weights is not None:
+        path.equal(dims_of(x)[0], dims_of(weights)[0], "The weights and list don't have the same length.")
+    as_dims(minlength)
+    kind, span = np.intp if weights is None else float, contents_of(x).span
+    if span is not None and span.is_exact:
+        path.require(at_most(0, span.low), "'list' argument must have no negative elements")
+        return SymbolicArray((path.bounds.larger(add(span.high, 1), dim_of(minlength)),), kind)
+    if not is_of_data(x):
+        return path.fail_to_trace("how many bins there are is decided by sizes alone, and was not followed here")
+    count = path.data_size("bins", 1)
+    path.suppose(at_most(dim_of(minlength), count))
+    return SymbolicArray((count,), kind)
+
+
+@known(np.unique)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    path, dims = here(), dims_of(ar)
+    if axis is not None:
+        return path.fail_to_trace("numpy.unique along an axis is not known")
+    if not is_of_data(ar):
+        return path.fail_to_trace("how many elements are distinct is decided by sizes alone, and was not followed here")
+    total = multiply(*dims)
+    count = path.data_size("unique")
+    path.suppose(at_most(count, total))
+    path.suppose(equal(path.bounds.smaller(count, 1), path.bounds.smaller(total, 1)))
+    values = SymbolicArray((count,), dtype_of(ar), contents=contents_of(ar).some)
+    each = (
+        ((count,), return_index, places_along(total)),
+        (dims, return_inverse, places_along(count, "all")),
+        ((count,), return_counts, Span(1, total, "none")),
+    )
+    more = [SymbolicArray(shape, np.intp, None, span) for shape, is_wanted, span in each if is_wanted]
+    return (values, *more) if more else values
+
+
+@known(np.tril)
+def tril(m: Any, k: Any = 0) -> Any:
+    return _triangle(m, k, "lower")
+
+
+@known(np.triu)
+def triu(m: Any, k: Any = 0) -> Any:
+    return _triangle(m, k, "upper")
+
+
+def _triangle(m: Any, k: Any, kind: Literal["lower", "upper"]) -> SymbolicArray:
+    """Return an array with zeros off a triangle."""
+    dims, known = dims_of(m), contents_of(m)
+    if not dims:
+        raise ValueError("Input must be >= 2-d.")
+    whole = dims if len(dims) > 1 else dims * 2
+    if not is_whole(k):
+        return here().fail_to_trace("a triangle from a diagonal that data decide is not known")
+    contents = Contents(is_data=known.is_data)
+    if known.truth is not None and len(whole) == 2:
+        contents.truth = False if not known.truth else None
+        contents.pattern = Pattern(*whole, kind, dim_of(k)) if known.truth else None
+        is_positive = known.span is not None and here().bounds.is_at_least(known.span.low, 0)
+        contents.span = Span(0, known.span.high, "none") if is_positive and known.span is not None else None
+    return SymbolicArray(whole, dtype_of(m), contents=contents)
+
+
+@known(np.isin)
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    return SymbolicArray(dims_of(element), bool)
+
+
+@known(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    path = here()
+    xs, ys = dims_of(xp), dims_of(fp)
+    if len(xs) != 1 or len(ys) != 1:
+        raise ValueError("object too deep for desired array")
+    path.require(at_most(1, xs[0]), "array of sample points is empty")
+    path.equal(xs[0], ys[0], "fp and xp are not of the same length.")
+    return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(fp)))
+
+
+@known(np.digitize)
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    if len(dims_of(bins)) != 1:
+        raise ValueError("object too deep for desired array")
+    return SymbolicArray(dims_of(x), np.intp, None, Span(0, dims_of(bins)[0], "none"))
+
+
+@known(np.convolve, np.correlate)
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    path = here()
+    (n,), (m,) = dims_of(a) or (1,), dims_of(v) or (1,)
+    path.require(at_most(1, n), "a cannot be empty")
+    path.require(at_most(1, m), "v cannot be empty")
+    longer, shorter = path.bounds.larger(n, m), path.bounds.smaller(n, m)
+    whole = subtract(add(n, m), 1)
+    found = {"full": whole, "same": longer, "valid": add(subtract(longer, shorter), 1)}[mode]
+    return SymbolicArray((found,), common_dtype([a, v]))
+
+
+@known(np.result_type)
+def result_type(*args: Any) -> Any:
+    return np.result_type(*[example_of(dtype_of(a)) if is_symbolic(a) else a for a in args])
+
+
+@known(np.can_cast)
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    return np.can_cast(np.dtype(dtype_of(from_)), to, casting)
+
+
+@known(np.shares_memory, np.may_share_memory)
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    if getattr(a, "memory", a) is getattr(b, "memory", b):
+        return here().fail_to_trace("whether views of one array share elements is not known")
+    return False
+
+
+@known(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    return bool(np.dtype(dtype_of(x)).kind == "c")
+
+
+@known(np.min_scalar_type)
+def min_scalar_type(a: Any) -> Any:
+    return np.dtype(dtype_of(a))
+
+
+@known(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    path, sizes = here(), as_dims(dims)
+    is_array = hasattr(type(multi_index), "dims")
+    count = multi_index.dims[0] if is_array else len(multi_index)
+    if not isinstance(count, int):
+        path.equal(count, len(sizes), "parameter multi_index must be a sequence of as many as there are sizes")
+        count = len(sizes)
+    if count != len(sizes):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(sizes)}")
+    indices = [multi_index[n] for n in range(count)]
+    if not all(np.dtype(dtype_of(v)).kind in "iub" for v in indices):
+        raise TypeError("only int indices permitted")
+    shape = broadcast_together(map(dims_of, indices))
+    if isinstance(mode, tuple) and any(m != "raise" for m in mode):
+        return path.fail_to_trace("numpy.ravel_multi_index with a mode for each axis is not known")
+    if mode == "raise":
+        for index, size in zip(indices, sizes, strict=True):
+            check_indices(path, index, size, shape, is_from_front=True, error=ValueError)
+    else:
+        return path.fail_to_trace(f"numpy.ravel_multi_index with the mode {mode!r} is not known")
+    return SymbolicArray(shape, np.intp, None, places_along(multiply(*sizes)))
+
+
+@known(np.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
+    path, sizes, dims = here(), as_dims(shape), dims_of(indices)
+    if np.dtype(dtype_of(indices)).kind not in "iub":
+        raise TypeError("only int indices permitted")
+    check_indices(path, indices, multiply(*sizes), dims, is_from_front=True, error=ValueError)
+    return tuple(SymbolicArray(dims, np.intp, None, places_along(s)) for s in sizes)
+
+
+@known(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    return SymbolicArray(broadcast_together(map(dims_of, (a, b, rtol, atol))), bool)
+
+
+@known(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    if isinstance(bins, str):
+        return here().fail_to_trace("numpy.histogram that works out its bins is not known")
+    if not is_whole(bins) and len(dims_of(bins)) != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if is_whole(bins):
+        count = dim_of(bins)
+        here().require(at_most(1, count), "`bins` must be positive, when an integer")
+    else:
+        count = here().bounds.larger(subtract(dims_of(bins)[0], 1), 0)
+    if weights is not None:
+        if len(dims_of(a)) != len(dims_of(weights)):
+            raise ValueError("weights should have the same shape as a.")
+        for left, right in zip(dims_of(a), dims_of(weights), strict=True):
+            here().equal(left, right, "weights should have the same shape as a.")
+    kind = np.intp if weights is None and not density else float
+    edges = (add(count, 1),) if is_whole(bins) else dims_of(bins)
+    return SymbolicArray((count,), kind), SymbolicArray(edges, float)

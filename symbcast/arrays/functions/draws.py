@@ -1,0 +1,404 @@
+"""Generators of random numbers as traced functions see them: each draw is an array without data.
+
+Parameters and sizes follow NumPy's own rule: parameters broadcast, and ``size`` must be what they broadcast to. NumPy
+itself checks the values of parameters; a parameter that is a size is tried with a few small numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from symbcast.arrays.symbolic.contents import Contents
+from symbcast.arrays.symbolic.dims import as_dims, axes_of, broadcast_together, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic.integers import Span
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import multiply, subtract
+from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.operators.context import Dims
+from symbcast.paths.path import current
+from symbcast.paths.real import Real
+from symbcast.paths.size import Size, dim_of, is_whole
+
+DISTRIBUTIONS = frozenset({
+    "beta", "chisquare", "exponential", "f", "gamma", "gumbel", "laplace", "logistic", "lognormal",
+    "noncentral_chisquare", "noncentral_f", "normal", "pareto", "power", "random", "random_sample", "rayleigh",
+    "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular",
+    "uniform", "vonmises", "wald", "weibull",
+})  # fmt: skip
+DISCRETE = frozenset({
+    "binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "tomaxint", "zipf",
+})  # fmt: skip
+"""Distributions of whole numbers."""
+_NO_PARAMETERS = frozenset({"size", "dtype", "method", "out", "endpoint"})
+
+
+class Draws:
+    """A ``Generator`` or a ``RandomState`` in a trace; one of these to ``isinstance``, and the real one outside.
+
+    Attributes:
+        real: the generator that it stands for, which draws nothing.
+    """
+
+    __slots__ = ("real",)
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self.real)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.real, name)
+        ours = _METHODS.get(name)
+        if ours is None:
+            return found
+
+        def method(*args: Any, **options: Any) -> Any:
+            if current.get() is None:
+                return found(*args, **options)
+            undo = here().doing(f"random.{name}")
+            try:
+                return ours(self.real, found, *args, **options)
+            finally:
+                undo()
+
+        return method
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __eq__(self, other: object) -> bool:
+        return self.real is (other.real if type(other) is Draws else other)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __reduce__(self) -> Any:
+        return self.real.__reduce__()
+
+
+class _Drawing(type):
+    """A class of generators: calling it makes `Draws` in a trace; to ``isinstance`` it is the real class."""
+
+    real: Any
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        return seeded(cls.real, *args, **options)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.real)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or issubclass(kind, cls.real)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
+
+
+def drawing(real: type) -> type:
+    """Return what stands for a class of generators."""
+    return _Drawing(real.__name__, (), {"real": real, "__doc__": real.__doc__})
+
+
+def seeded(real: Any, *args: Any, **options: Any) -> Any:
+    """Return a generator; a seed that is a size is taken to be 0, for no shape depends on it."""
+    args, options = tuple(map(_seed, args)), {k: _seed(v) for k, v in options.items()}
+    found = real(*args, **options)
+    is_drawing = current.get() is not None and type(found) in (np.random.Generator, np.random.RandomState)
+    return Draws(found) if is_drawing else found
+
+
+def seeding(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for a function that makes a generator."""
+
+    @wraps(real, updated=())
+    def made(*args: Any, **options: Any) -> Any:
+        return seeded(real, *args, **options)
+
+    return made
+
+
+def _seed(value: Any) -> Any:
+    if type(value) is Draws:
+        return value.real
+    return 0 if type(value) is Size and here().bounds.is_at_least(value.dim, 0) else value
+
+
+# Distributions.
+
+
+def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
+    given = signature(method).bind(*args, **options).arguments
+    parameters = {k: v for k, v in given.items() if k not in _NO_PARAMETERS}
+    _check_values(real, method, parameters)
+    found = _shape(list(parameters.values()), given.get("size"), given.get("out"))
+    if given.get("out") is not None:
+        return _given_back(given["out"], found)
+    if method.__name__ in DISCRETE:
+        return _within(found, np.int64, 0, None)
+    return SymbolicArray(found, given.get("dtype", np.float64))
+
+
+def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
+    """Return the shape of a draw. Parameters of no axes have no part in it."""
+    together = broadcast_together(map(dims_of, parameters))
+    if size is None and out is None:
+        return together
+    target = as_dims(size) if size is not None else dims_of(out)
+    if together:
+        if len(together) > len(target):
+            raise ValueError(f"Output size is not compatible with {len(together)} dimensions of inputs.")
+        here().broadcast(together, target, rule="unidirectional")
+    return target
+
+
+def _given_back(out: Any, dims: Dims) -> Any:
+    """Return the array that a draw fills; it must have the shape of the draw."""
+    _same_shape(dims_of(out), dims, "size must match out.shape when used together")
+    if not hasattr(type(out), "dims"):
+        return here().fail_to_trace("a real array is filled with random numbers")
+    out.forget()
+    return out
+
+
+def _same_shape(left: Dims, right: Dims, reason: str) -> None:
+    if len(left) != len(right):
+        raise ValueError(reason)
+    for a, b in zip(left, right, strict=True):
+        here().equal(a, b, reason)
+
+
+def _prober(real: Any) -> Any:
+    """Return a generator of the same class that draws for nobody."""
+    return _prober_of(type(real) is np.random.RandomState)
+
+
+@cache
+def _prober_of(is_state: bool) -> Any:
+    return np.random.RandomState(0) if is_state else np.random.default_rng(0)
+
+
+def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
+    """Raise what NumPy raises for values of parameters; require of sizes that they be as large as it asks.
+
+    Values of arrays without data, and numbers that are worked out of sizes, are taken to be right.
+    """
+    probe = getattr(_prober(real), method.__name__)
+    sizes = {k: v for k, v in parameters.items() if type(v) is Size}
+    if any(is_symbolic(v) for k, v in parameters.items() if k not in sizes):
+        sizes = {}
+    elif not sizes:
+        if parameters:
+            probe(**parameters)
+        return
+    for name, size in sizes.items():
+        others = {**parameters, **dict.fromkeys(sizes, 2)}
+        right = [_is_taken(probe, {**others, name: n}) for n in (0, 1, 2, 3)]
+        least = right.index(True) if True in right else 4
+        if not all(right[least:]) or least > 2 or not here().bounds.is_at_least(size.dim, 0):
+            parameters[name] = int(size)
+            probe(**{k: int(v) if type(v) is Size else v for k, v in parameters.items()})
+        elif least:
+            here().require(at_most(least, size.dim), f"{name} must be {least} or more")
+
+
+def _is_taken(probe: Callable[..., Any], parameters: dict[str, Any]) -> bool:
+    try:
+        probe(**parameters)
+    except ValueError:
+        return False
+    return True
+
+
+# Whole numbers within bounds.
+
+
+def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
+    given = signature(method).bind(*args, **options).arguments
+    low, high = given["low"], given.get("high")
+    is_closed = given.get("endpoint", False) or method.__name__ == "random_integers"
+    if high is None:
+        low, high = (1 if method.__name__ == "random_integers" else 0), low
+    size = given.get("size")
+    shapes = [dims_of(v) for v in (low, high)]
+    dims = broadcast_together(shapes) if size is None else as_dims(size)
+    kind, path = given.get("dtype", np.int64), here()
+    nothing = [equal(d, 0) for d in dims]
+    if any(shapes):
+        if size is not None and not path.ask(any_of(nothing)):
+            path.broadcast(*(s for s in shapes if s), dims)
+        if not any(map(is_symbolic, (low, high))):
+            options = {k: v for k, v in given.items() if k != "size"}
+            getattr(_prober(real), method.__name__)(**options)
+        return _within(dims, kind, 0, None)
+    first, last = _whole(low), _whole(high)
+    last = last if is_closed else subtract(last, 1)
+    path.require(any_of([at_most(first, last), *nothing]), "low >= high")
+    return _within(dims, kind, first, last)
+
+
+def _whole(value: Any) -> Any:
+    if is_whole(value):
+        return dim_of(value)
+    return int(value) if isinstance(value, (int, float, Real, np.generic)) else dim_of(np.asarray(value).item())
+
+
+def _within(dims: Any, dtype: Any, first: Any, last: Any) -> SymbolicArray:
+    """Return drawn integers, each from ``first`` to ``last``; None if there is no upper bound.
+
+    A draw is not the data of an argument, which a caller could choose to suit: as an index it must lie within the axis
+    whatever is drawn.
+    """
+    span = None if last is None else Span(first, last, "part")
+    return SymbolicArray(dims, dtype, contents=Contents(span=span, is_data=False))
+
+
+def _of_sizes(*sizes: Any) -> SymbolicArray:
+    return SymbolicArray(as_dims(sizes), np.float64)
+
+
+# Orders and samples.
+
+
+def _permutation(real: Any, method: Any, x: Any, axis: int = 0) -> Any:
+    if is_whole(x):
+        count = here().bounds.larger(dim_of(x), 0)
+        return SymbolicArray((count,), np.int64, None, (0, subtract(count, 1)))
+    dims = dims_of(x)
+    if not dims and type(real) is np.random.RandomState:
+        raise IndexError("x must be an integer or at least 1-dimensional")
+    axes_of(axis, len(dims))
+    return x._with(dims) if type(x) is SymbolicArray else SymbolicArray(dims, dtype_of(x))
+
+
+def _permuted(real: Any, method: Any, x: Any, *, axis: Any = None, out: Any = None) -> Any:
+    dims = dims_of(x)
+    if not dims:
+        raise TypeError("len() of unsized object")
+    axes_of(axis, len(dims))
+    if out is not None:
+        return _given_back(out, dims)
+    return x._with(dims) if type(x) is SymbolicArray else SymbolicArray(dims, dtype_of(x))
+
+
+def _shuffle(real: Any, method: Any, x: Any, axis: int = 0) -> None:
+    if type(x) is not SymbolicArray:
+        here().fail_to_trace("the order of what is shuffled is not known")
+    if not x.dims:
+        raise TypeError("len() of unsized object")
+    axes_of(axis, x.ndim)
+    x.reorder()
+
+
+def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
+    given = signature(method).bind(*args, **options)
+    given.apply_defaults()
+    a, size, p = (given.arguments[k] for k in ("a", "size", "p"))
+    path, dims = here(), () if is_whole(a) else dims_of(a)
+    if not is_whole(a) and not dims:
+        path.fail_to_trace("numpy.random.choice of as many as data say")
+    if len(dims) > 1 and type(real) is np.random.RandomState:
+        raise ValueError("a must be 1-dimensional")
+    (place,) = axes_of(given.arguments.get("axis", 0), len(dims) or 1)
+    count = dims[place] if dims else dim_of(a)
+    drawn = () if size is None else as_dims(size)
+    nothing = [equal(d, 0) for d in drawn]
+    path.require(any_of([at_most(1, count), *nothing]), "a must be positive unless no samples are taken")
+    if p is not None:
+        _check_chances(p, count)
+    if not given.arguments["replace"]:
+        path.require(
+            any_of([at_most(multiply(*drawn), count), *nothing]),
+            "Cannot take a larger sample than population when replace is False",
+        )
+    if dims:
+        return SymbolicArray((*dims[:place], *drawn, *dims[place + 1 :]), dtype_of(a))
+    return _within(drawn, np.int64, 0, subtract(count, 1))
+
+
+def _check_chances(p: Any, count: Any) -> None:
+    """Require a chance for each of as many; that they are 1 together is for data to say."""
+    dims = dims_of(p)
+    if len(dims) != 1:
+        raise ValueError("p must be 1-dimensional")
+    here().equal(dims[0], count, "a and p must have same size")
+    here().require(at_most(1, dims[0]), "Probabilities do not sum to 1")
+    if not is_symbolic(p):
+        _prober_of(False).choice(len(p), p=p)
+
+
+# Distributions of vectors.
+
+
+def _multinomial(real: Any, method: Any, n: Any, pvals: Any, size: Any = None) -> Any:
+    dims = dims_of(pvals)
+    if not is_symbolic(n) and not is_symbolic(pvals):
+        getattr(_prober(real), method.__name__)(n, pvals)
+    if not dims or (len(dims) > 1 and type(real) is np.random.RandomState):
+        raise ValueError("pvals must have 1 dimension")
+    if type(real) is np.random.Generator:
+        here().require(at_most(1, dims[-1]), "the last dimension of pvals must be greater than 0")
+    outer = _shape([SymbolicArray(dims[:-1], float), n], size)
+    return _within((*outer, dims[-1]), np.int64, 0, None)
+
+
+def _multivariate_hypergeometric(
+    real: Any, drawn: Any, colors: Any, nsample: Any, size: Any = None, *_: Any, **__: Any
+) -> Any:
+    dims = dims_of(colors)
+    if len(dims) != 1:
+        raise ValueError("colors must be a one-dimensional sequence of nonnegative integers")
+    if not is_symbolic(nsample) and not is_symbolic(colors):
+        getattr(_prober(real), drawn.__name__)(colors, nsample)
+    return _within((*(() if size is None else as_dims(size)), dims[0]), np.int64, 0, None)
+
+
+def _multivariate_normal(real: Any, method: Any, mean: Any, cov: Any, size: Any = None, *_: Any, **__: Any) -> Any:
+    path, means, covariances = here(), dims_of(mean), dims_of(cov)
+    if len(means) != 1 or len(covariances) != 2:
+        raise ValueError("mean must be 1 dimensional, and cov must be 2 dimensional and square")
+    path.equal(covariances[0], covariances[1], "cov must be 2 dimensional and square")
+    path.equal(means[0], covariances[0], "mean and cov must have same length")
+    path.require(at_most(1, means[0]), "cannot reshape array of size 0 into shape (0)")
+    return SymbolicArray((*(() if size is None else as_dims(size)), means[0]), np.float64)
+
+
+def _dirichlet(real: Any, method: Any, alpha: Any, size: Any = None) -> Any:
+    dims = dims_of(alpha)
+    if len(dims) != 1:
+        raise ValueError("object too deep for desired array")
+    if not is_symbolic(alpha):
+        getattr(_prober(real), method.__name__)(alpha)
+    return SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.float64)
+
+
+def _spawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
+    return [Draws(r) for r in method(*args, **options)]
+
+
+def _set_seed(real: Any, method: Any, *args: Any, **options: Any) -> Any:
+    return method(*map(_seed, args), **{k: _seed(v) for k, v in options.items()})
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys([*DISTRIBUTIONS, *DISCRETE], _drawn),
+    **dict.fromkeys(["integers", "randint", "random_integers"], _integers),
+    **dict.fromkeys(["rand", "randn"], lambda real, method, *sizes: _of_sizes(*sizes)),
+    "choice": _choice,
+    "dirichlet": _dirichlet,
+    "multinomial": _multinomial,
+    "multivariate_hypergeometric": _multivariate_hypergeometric,
+    "multivariate_normal": _multivariate_normal,
+    "permutation": _permutation,
+    "permuted": _permuted,
+    "seed": _set_seed,
+    "shuffle": _shuffle,
+    "spawn": _spawn,
+}
+"""The methods of generators that draw. Any other one, such as ``bytes``, is the real one."""

@@ -1,0 +1,142 @@
+"""Generalized universal functions: core axes by their signatures, and the other axes broadcast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from symbcast.arrays.symbolic.dims import dims_of, dtype_of, here
+from symbcast.arrays.symbolic.results import given_back, resolved
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic.writers import write_out
+from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.operators.context import Dims
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+_OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
+
+_OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
+"""The signatures of NumPy's Fourier transforms."""
+
+Axes: TypeAlias = "list[tuple[int, ...]]"
+
+
+def generalized(  # noqa: PLR0912 - a step for each part of a signature
+    ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    path = here()
+    if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
+        # NumPy raises one error for arrays without axes, and another one for its scalars, which look the same here.
+        path.fail_to_trace("a matrix product of scalars")
+    left = options.keys() - _OPTIONS
+    if left or len(outs) > len(_signature(ufunc.signature)[1]):
+        path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not known")
+    core_in, core_out = _signature(ufunc.signature)
+    axes = _core_axes(options, core_in, core_out)
+    sizes: dict[str, Dim] = {}
+    loops = [
+        _operand(ufunc, number, names, dims_of(value), axes, sizes)
+        for number, (names, value) in enumerate(zip(core_in, inputs, strict=True))
+    ]
+    loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
+    for number, (given, names) in enumerate(zip(outs, core_out, strict=False)):
+        if given is not None and names:
+            known = [_bare(n) for n in names if not n.endswith("?") or _bare(n) in sizes]
+            _output(ufunc, known, given, _places(axes, len(core_in) + number, len(known)), sizes)
+            if ufunc.signature in _OF_TRANSFORMS:
+                points = any_of([at_most(1, sizes[known[0]]), *(equal(d, 0) for d in loop)])
+                path.require(points, "Invalid number of FFT data points (0) specified")
+    missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
+    if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
+        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
+    elif missing:
+        path.fail_to_trace(f"the sizes of what {ufunc.__name__} gives are not known")
+    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
+    if isinstance(options.get("signature"), str):
+        dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
+    found = []
+    for number, names in enumerate(core_out):
+        core: list[Dim] = [
+            int(n) if n.isdecimal() else sizes[n] for n in map(_bare, names) if n.isdecimal() or n in sizes
+        ]
+        if options.get("keepdims"):
+            core = [1] * len(core_in[0])
+        places = _places(axes, len(core_in) + number, len(core))
+        if number < len(outs) and outs[number] is not None:
+            if options.get("keepdims"):
+                path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not known")
+            given = dims_of(outs[number])
+            taken = {p % len(given) for p in places}
+            rest = tuple(d for n, d in enumerate(given) if n not in taken)
+            if len(rest) != len(loop):
+                path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not known")
+            path.broadcast(loop, rest, rule="unidirectional")
+            write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
+        is_last = places == tuple(range(-len(core), 0))
+        found.append(SymbolicArray(_placed(loop, core, () if is_last else places), dtypes[number]))
+    return given_back(outs, *found)
+
+
+def _operand(  # noqa: PLR0913, PLR0917 - what one operand is told of, and tells
+    ufunc: Any, number: int, names: Sequence[str], dims: Dims, axes: Axes | None, sizes: dict[str, Dim]
+) -> Dims:
+    """Take in the core sizes of an operand, and return its other axes."""
+    path = here()
+    if len(dims) < sum(not n.endswith("?") for n in names):
+        raise ValueError(f"{ufunc.__name__}: Input operand {number} does not have enough dimensions")
+    present = [n for n in names if not n.endswith("?") or len(dims) >= len(names)]
+    places = [p % len(dims) for p in (axes[number] if axes is not None else range(-len(present), 0))]
+    for name, place in zip(present, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name.rstrip("?"), dims[place])
+        path.equal(size, dims[place], f"mismatch in the core dimension {name} of {ufunc.__name__}")
+    return tuple(d for n, d in enumerate(dims) if n not in places)
+
+
+def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
+    """Take in the core sizes of an array for a result; those that are known must be its own."""
+    dims = dims_of(given)
+    if len(names) > len(dims):
+        raise ValueError(f"{ufunc.__name__}: Output operand does not have enough dimensions")
+    for name, place in zip(names, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name, dims[place])
+        here().equal(size, dims[place], f"mismatch in the core dimension {name} of the output")
+
+
+def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
+    """Return where the core axes of an operand are."""
+    return axes[number] if axes is not None and len(axes) > number else tuple(range(-count, 0))
+
+
+def _placed(loop: Dims, core: Sequence[Dim], places: Sequence[int]) -> Dims:
+    rank = len(loop) + len(core)
+    if not core or not places:
+        return (*loop, *core)
+    at = dict(zip((p % rank for p in places), core, strict=True))
+    left = iter(loop)
+    return tuple(at[n] if n in at else next(left) for n in range(rank))
+
+
+def _core_axes(options: dict[str, Any], core_in: Sequence[Any], core_out: Sequence[Any]) -> Axes | None:
+    if options.get("axes") is not None:
+        return [a if isinstance(a, tuple) else (a,) for a in options["axes"]]
+    if options.get("axis") is not None:
+        return [(options["axis"],) * len(c) for c in (*core_in, *core_out)]
+    return None
+
+
+@lru_cache(maxsize=256)
+def _signature(text: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the names of the core axes of each operand, and of each result."""
+    sides = text.split("->")
+    groups = [[[n.strip() for n in g.split(",") if n.strip()] for g in re.findall(r"\(([^)]*)\)", s)] for s in sides]
+    return groups[0], groups[1]
+
+
+def _bare(name: str) -> str:
+    return name.rstrip("?")

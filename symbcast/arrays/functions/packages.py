@@ -1,0 +1,215 @@
+"""Stand-ins for what packages have compiled, or ask of the class of an array: for those that are loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from symbcast.arrays.functions.decompositions import pairs
+from symbcast.arrays.functions.draws import Draws, drawing, seeding
+from symbcast.arrays.standins.standins import StandIns
+from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.core.logic.formulas import equal
+from symbcast.paths.size import dim_of, sized
+
+_met: set[str] = set()
+
+
+def meet(standins: StandIns) -> None:
+    """Let stand-ins be there for the packages that are loaded; those of a package are made once."""
+    for name in [n for n in sys.modules if n not in _met]:
+        _met.add(name)
+        module = sys.modules.get(name)
+        if name == "numpy.random" and module is not None:
+            _meet_random(module, standins)
+        found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
+        if found is not None and isinstance(module, ModuleType):
+            for real, ours in found(module):
+                standins.stands_for(real, is_ours=_is_of_ours)(ours)
+
+
+def _meet_random(random: ModuleType, standins: StandIns) -> None:
+    """Let draws be arrays without data: of generators that there are, and of those that the function makes."""
+    for kind in (random.Generator, random.RandomState):
+        standins.stands_as(kind, drawing(kind))
+        standins.stands_for_kind(kind, Draws, attrgetter("real"))
+    standins.stands_as(random.default_rng, seeding(random.default_rng))
+    for name in ("ranf", "sample", "seed"):
+        own = "seed" if name == "seed" else "random_sample"
+
+        def drawn(real: Any, *args: Any, own: str = own, **options: Any) -> Any:
+            return getattr(Draws(random.mtrand._rand), own)(*args, **options)
+
+        standins.stands_for(getattr(random, name), is_ours=_always)(drawn)
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _is_of_ours(*args: Any, **options: Any) -> bool:
+    return any(v is SymbolicArray or is_symbolic(v) for v in (*args, *options.values()))
+
+
+Pairs = Iterator[tuple[Any, Callable[..., Any]]]
+
+
+def _held(module: ModuleType, names: Iterable[str], ours: Callable[..., Any]) -> Pairs:
+    for name in names:
+        if hasattr(module, name):
+            yield getattr(module, name), ours
+
+
+def _array_api_compat(module: ModuleType) -> Pairs:
+    # An array of ours has another class than NumPy's, which it is told by.
+    def is_subclass(real: Any, kind: type, package: str, name: str) -> bool:
+        return (package, name) == ("numpy", "ndarray") if kind is SymbolicArray else real(kind, package, name)
+
+    yield from _held(module, ["_issubclass_fast"], is_subclass)
+    yield from _held(module, ["_is_lazy_cls"], lambda real, kind: False)
+    yield from _held(module, ["_is_writeable_cls"], lambda real, kind: True)
+
+
+def _ndimage(module: ModuleType) -> Pairs:
+    """SciPy's filters of images: each fills the array that it is given for its result."""
+    names = ("correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter")
+    more = ("spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform")
+    return _held(module, (*names, *more), lambda real, *args: None)
+
+
+def _pocketfft(module: ModuleType) -> Pairs:
+    """SciPy's Fourier transforms."""
+    yield from _held(module, ["c2c"], lambda real, a, *args, **options: _like(a, np.complex128))
+    yield from _held(module, ["r2c"], _half)
+    yield from _held(module, ["c2r"], _whole)
+    names = ("dct", "dst", "r2r_fftpack", "separable_hartley", "genuine_hartley")
+    yield from _held(module, names, lambda real, a, *args, **options: _like(a, np.float64))
+
+
+def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
+    """Return an array of the same shape but for one axis, real or complex, of the precision of its elements."""
+    dims = list(dims_of(array))
+    if last is not None:
+        dims[last[0]] = last[1]
+    is_single = np.dtype(dtype_of(array)) in (np.dtype(np.float32), np.dtype(np.complex64))
+    single = np.complex64 if double is np.complex128 else np.float32
+    return SymbolicArray(tuple(dims), single if is_single else double)
+
+
+def _half(real: Any, a: Any, axes: Any = None, *args: Any, **options: Any) -> SymbolicArray:
+    place = axes_of(axes, len(dims_of(a)))[-1]
+    return _like(a, np.complex128, (place, add(floor_divide(dims_of(a)[place], 2), 1)))
+
+
+def _whole(real: Any, a: Any, axes: Any = None, lastsize: Any = 0, *args: Any, **options: Any) -> SymbolicArray:
+    place, size = axes_of(axes, len(dims_of(a)))[-1], dim_of(lastsize)
+    if here().ask(equal(size, 0)):  # as if none were given
+        size = subtract(multiply(2, dims_of(a)[place]), 1)
+    return _like(a, np.float64, (place, size))
+
+
+METRICS = frozenset({
+    "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming",
+    "jaccard", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
+})  # fmt: skip
+"""Distances that ask nothing of the points but as many coordinates."""
+
+
+def _distances(module: ModuleType) -> Pairs:
+    """SciPy's distances between points."""
+    yield from _held(module, ["pdist"], _between_each)
+    yield from _held(module, ["cdist"], _between_both)
+
+
+def _between_each(real: Any, points: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
+    if metric not in METRICS or options or out is not None:
+        return real(points, metric, out=out, **options)
+    if len(dims_of(points)) != 2:
+        raise ValueError("A 2-dimensional array must be passed.")
+    count = dims_of(points)[0]
+    return SymbolicArray((floor_divide(multiply(count, subtract(count, 1)), 2),), np.float64)
+
+
+def _between_both(
+    real: Any, left: Any, right: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any
+) -> Any:
+    if metric not in METRICS or options or out is not None:
+        return real(left, right, metric, out=out, **options)
+    for array, name in ((left, "XA"), (right, "XB")):
+        if len(dims_of(array)) != 2:
+            raise ValueError(f"{name} must be a 2-dimensional array.")
+    here().equal(dims_of(left)[1], dims_of(right)[1], "XA and XB must have the same number of columns")
+    return SymbolicArray((dims_of(left)[0], dims_of(right)[0]), np.float64)
+
+
+def _sigtools(module: ModuleType) -> Pairs:
+    """SciPy's correlation, which fills the array that it is given, and its filter, which keeps a shape."""
+    yield from _held(module, ["_correlateND"], lambda real, left, right, out, *args: out)
+    yield from _held(module, ["_linear_filter"], _filtered)
+
+
+def _filtered(real: Any, *given: Any) -> Any:
+    b, a, x = given[:3]
+    zi = given[4] if len(given) > 4 else None
+    kind = common_dtype([b, a, x])
+    found = SymbolicArray(dims_of(x), kind)
+    return found if zi is None else (found, SymbolicArray(dims_of(zi), kind))
+
+
+def _scipy_array_api(module: ModuleType) -> Pairs:
+    """What SciPy makes a set of shapes for, or a number of one."""
+    yield from _held(module, ["xp_promote"], _promoted)
+    yield from _held(module, ["_length_nonmasked"], _length)
+
+
+def _promoted(real: Any, *args: Any, broadcast: bool = False, force_floating: bool = False, xp: Any) -> Any:
+    """Return arrays of the type that they have together, and of one shape if they are to be broadcast."""
+    found = real(*args, broadcast=False, force_floating=force_floating, xp=xp)
+    if not broadcast:
+        return found
+    arrays = [found] if len(args) == 1 else list(found)
+    dims = here().broadcast(*(dims_of(a) for a in arrays if a is not None))
+    arrays = [a if a is None else SymbolicArray(dims, dtype_of(a)) for a in arrays]
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+def _length(real: Any, x: Any, axis: Any, keepdims: bool = False, xp: Any = None) -> Any:
+    return sized(multiply(*(dims_of(x)[n] for n in axes_of(axis, len(dims_of(x))))), here())
+
+
+def _axis_nan_policy(module: ModuleType) -> Pairs:
+    """What SciPy's statistics put into an array of integers to broadcast it."""
+    return _held(module, ["_broadcast_shapes"], _broadcast_but)
+
+
+def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
+    """Broadcast shapes, each of which keeps some axes of its own."""
+    path, rank = here(), max(map(len, shapes))
+    left_out = () if axis is None else axes_of(axis, rank)
+    padded = [(1,) * (rank - len(s)) + tuple(map(dim_of, s)) for s in shapes]
+    common = path.broadcast(*(tuple(d for n, d in enumerate(s) if n not in left_out) for s in padded))
+    found = []
+    for shape in padded:
+        rest = iter(common)
+        found.append(tuple(sized(d if n in left_out else next(rest), path) for n, d in enumerate(shape)))
+    return found[0] if axis is None else found
+
+
+_BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
+    "array_api_compat.common._helpers": _array_api_compat,
+    "scipy.ndimage._nd_image": _ndimage,
+    "scipy.fft._pocketfft.pypocketfft": _pocketfft,
+    "scipy.spatial.distance": _distances,
+    "scipy.linalg": pairs,
+    "scipy.signal._sigtools": _sigtools,
+    "scipy._lib._array_api": _scipy_array_api,
+    "scipy.stats._axis_nan_policy": _axis_nan_policy,
+}
+"""The modules that are met, by the end of their names: some packages hold others within them."""

@@ -1,0 +1,362 @@
+"""What stands for functions that cannot be dispatched: constructors of arrays, and functions of Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy import array as real_array
+
+from symbcast.arrays.functions.data_functions import can_cast, result_type
+from symbcast.arrays.functions.flat import Flat
+from symbcast.arrays.functions.functions import filled_with, stack
+from symbcast.arrays.functions.packages import meet
+from symbcast.arrays.standins.standins import StandIns
+from symbcast.arrays.symbolic.contents import Contents
+from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into
+from symbcast.arrays.symbolic.indices import ramp_contents
+from symbcast.arrays.symbolic.integers import Span
+from symbcast.arrays.symbolic.lists import Listed
+from symbcast.arrays.symbolic.patterns import Pattern
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import ceil_divide, subtract
+from symbcast.paths.path import current
+from symbcast.paths.real import Real
+from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+
+_SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat)
+
+
+def _has_symbolic(*args: Any, **options: Any) -> bool:
+    return any(map(is_symbolic, args)) or any(map(is_symbolic, options.values()))
+
+
+def is_one(*args: Any, **_: Any) -> bool:
+    """Return whether the only argument, or one of a few, is an array, a size or a number of sizes."""
+    return any(type(v) in _SYMBOLIC for v in args)
+
+
+def are_sizes(*args: Any, **_: Any) -> bool:
+    values = args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else args
+    return any(type(v) is Size for v in values)
+
+
+STANDINS = StandIns(_has_symbolic, meet)
+stands_for = STANDINS.stands_for
+SymbolicArray.namespace = staticmethod(lambda: STANDINS.of(np))
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+@stands_for(builtins.__import__, importlib.import_module, is_ours=_always)
+def imported(real: Any, *args: Any, **options: Any) -> Any:
+    return STANDINS.of(real(*args, **options))
+
+
+# Arrays made of what is there.
+
+
+@stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
+def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
+    if real.__name__ == "require":
+        options.pop("requirements", None)
+    kind = type(value)
+    if kind is Listed:
+        found = value.array() if dtype is None else value.array().astype(dtype)
+    elif kind is Flat:
+        found = value.copy() if dtype is None else value.copy().astype(dtype)
+    elif hasattr(kind, "dims"):
+        is_copy = real.__name__ == "array" and (options.get("copy", args[0] if args else True) is True)
+        found = (value.copied() if is_copy else value) if dtype is None else value.astype(dtype, copy=is_copy)
+    elif kind in (Size, Real):
+        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray((), dtype)
+    elif kind in (list, tuple) and not any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value):
+        return _of_sizes(real, value, dtype)
+    elif kind is np.ndarray:
+        return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray(value.shape, dtype)
+    else:
+        found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
+        found = found if dtype is None else found.astype(dtype)
+    while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
+        found = found._with((1, *found.dims))
+    return found
+
+
+def _holds_arrays(value: Any) -> bool:
+    return type(value) in (list, tuple) and any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value)
+
+
+def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
+    """Return whole numbers and sizes as an array of objects, which NumPy computes with."""
+    if dtype is not None and np.dtype(dtype).kind == "f":
+        return SymbolicArray(dims_of(value), dtype)
+    return real_array(value, dtype=object)
+
+
+@stands_for(np.empty, np.zeros, np.ones, np.full)
+def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    if real.__name__ == "full":
+        value = args[0] if args else options["fill_value"]
+        dtype = dtype or (args[1] if len(args) > 1 else None)
+        kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
+        dims = as_dims(shape)
+        put_into(dims, dims_of(value))
+        return SymbolicArray(dims, kind, contents=filled_with(value))
+    kind = dtype if dtype is not None else args[0] if args else float
+    number = {"zeros": 0, "ones": 1}.get(real.__name__)
+    contents = Contents(is_data=False) if number is None else filled_with(number)
+    return SymbolicArray(as_dims(shape), kind, contents=contents)
+
+
+@stands_for(np.arange)
+def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    names = ("start", "stop", "step")
+    given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
+    if len(given) > 1 and given[1] is None:  # as the array API has it
+        given = [0, given[0], *given[2:]]
+    if not all(map(is_whole, given)):
+        return here().fail_to_trace("numpy.arange of numbers that are not whole is not known")
+    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
+    low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
+    path = here()
+    count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
+    return SymbolicArray((count,), dtype if dtype is not None else np.intp, contents=ramp_contents(low, by, count))
+
+
+@stands_for(np.broadcast_shapes)
+def broadcast_shapes(real: Any, *shapes: Any) -> Any:
+    path = here()
+    return tuple(sized(d, path) for d in path.broadcast(*map(as_dims, shapes)))
+
+
+class Broadcast:
+    """What `numpy.broadcast` gives: the shape that arrays have together."""
+
+    def __init__(self, *arrays: Any) -> None:
+        path = here()
+        dims = path.broadcast(*map(dims_of, arrays))
+        self.shape = tuple(sized(d, path) for d in dims)
+        self.ndim = self.nd = len(dims)
+        self.size = SymbolicArray(dims, float).size
+
+
+@stands_for(np.broadcast)
+def broadcast(real: Any, *arrays: Any) -> Any:
+    return Broadcast(*arrays)
+
+
+@stands_for(np.lib.stride_tricks.as_strided)
+def as_strided(
+    real: Any, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Any:
+    return SymbolicArray(dims_of(x) if shape is None else as_dims(shape), dtype_of(x))
+
+
+class Converter:
+    """What NumPy's functions take arrays in by, and give results back by."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = tuple(STANDINS.of(np.asarray)(a) for a in arrays)
+        self.scalar_input = tuple(not dims_of(a) for a in arrays)
+
+    def as_arrays(self, **_: Any) -> tuple[Any, ...]:
+        """Return the arrays."""
+        return self._arrays
+
+    def result_type(self, *more: Any, **_: Any) -> Any:
+        """Return the type that they have together."""
+        return common_dtype([*self._arrays, *more])
+
+    def wrap(self, array: Any, **_: Any) -> Any:
+        """Return a result."""
+        return array
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._arrays[place]
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+@stands_for(vars(np)["_core"]._multiarray_umath._array_converter)
+def converter(real: Any, *arrays: Any) -> Any:
+    return Converter(*arrays)
+
+
+@stands_for(np.can_cast)
+def cast(real: Any, *args: Any, **options: Any) -> Any:
+    return can_cast(*args, **options)
+
+
+@stands_for(np.result_type)
+def kind_of(real: Any, *args: Any) -> Any:
+    return result_type(*args)
+
+
+@stands_for(np.ndim, is_ours=is_one)
+def ndim(real: Any, a: Any) -> int:
+    return len(dims_of(a))
+
+
+@stands_for(np.isscalar, is_ours=is_one)
+def isscalar(real: Any, element: Any) -> bool:
+    return type(element) in (Size, Real)
+
+
+# Functions of Python's own.
+
+
+@stands_for(builtins.len, is_ours=is_one)
+def length(real: Any, value: Any) -> Any:
+    if hasattr(type(value), "dims"):
+        dims = value.base.dims if type(value) is Listed else value.dims
+        if not dims:
+            raise TypeError("len() of unsized object")
+        return sized(dims[0], here())
+    return real(value)
+
+
+@stands_for(builtins.min, builtins.max, is_ours=are_sizes)
+def extreme(real: Any, *args: Any, **options: Any) -> Any:
+    values = list(args[0]) if len(args) == 1 and type(args[0]) in (list, tuple) else list(args)
+    if options or len(values) < 2 or not all(map(is_whole, values)):
+        return real(*args, **options)
+    return (smallest if real.__name__ == "min" else greatest)(values, here())
+
+
+class Distinct(list[Any]):
+    """A set of sizes: those that are not equal on this path, for a size has no hash."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        for value in values:
+            self.add(value)
+
+    def add(self, value: Any) -> None:
+        """Add a value, unless one that is equal is there."""
+        if value not in self:
+            self.append(value)
+
+    def union(self, *others: Iterable[Any]) -> Distinct:
+        """Return the values of all."""
+        return Distinct([*self, *(v for other in others for v in other)])
+
+    __or__ = union
+
+
+class _SetLike(type):
+    def __call__(cls, *args: Any) -> Any:
+        if args and current.get() is not None:
+            values = list(args[0])
+            return Distinct(values) if is_symbolic(values) else _set(values)
+        return _set(*args)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(_set, name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (_set, Distinct))
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, (_set, Distinct))
+
+
+_set = set
+
+
+class SetLike(metaclass=_SetLike):
+    """What stands for ``set``: a class to ``isinstance``."""
+
+
+STANDINS.stands_for_global("set", SetLike)
+
+
+@stands_for(operator.index, is_ours=is_one)
+def index(real: Any, value: Any) -> Any:
+    return value if type(value) is Size else real(value)
+
+
+@stands_for(np.tri)
+def tri(real: Any, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:  # noqa: N803 - as NumPy has them
+    return _pattern(N, N if M is None else M, "lower", k, dtype)
+
+
+@stands_for(np.eye)
+def eye(
+    real: Any,
+    N: Any,  # noqa: N803
+    M: Any = None,  # noqa: N803
+    k: Any = 0,
+    dtype: Any = float,
+    order: str = "C",
+) -> Any:
+    return _pattern(N, N if M is None else M, "diagonal", k, dtype)
+
+
+@stands_for(np.tril_indices, np.triu_indices)
+def triangle_indices(real: Any, n: Any, k: Any = 0, m: Any = None) -> Any:
+    lower = tri(np.tri, n, m, k if real.__name__ == "tril_indices" else k - 1, bool)
+    return (lower if real.__name__ == "tril_indices" else ~lower).nonzero()
+
+
+def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any, dtype: Any) -> SymbolicArray:
+    if not is_whole(k):
+        return here().fail_to_trace("a diagonal that data decide is not known")
+    path = here()
+    # NumPy takes a number of rows or columns below 0 for none where it makes triangles, and refuses it for diagonals.
+    if kind == "lower":
+        dims = tuple(path.bounds.larger(dim_of(n), 0) for n in (rows, columns))
+    else:
+        dims = as_dims((rows, columns))
+    contents = Contents(span=Span(0, 1, "none"), pattern=Pattern(dims[0], dims[1], kind, dim_of(k)), is_data=False)
+    return SymbolicArray(dims, dtype, contents=contents)
+
+
+@stands_for(math.sqrt, is_ours=is_one)
+def root(real: Any, value: Any) -> Any:
+    if value < 0:
+        raise ValueError("math domain error")
+    return Real.applied(real, [value], here(), zero_of=value)
+
+
+@stands_for(math.log, math.log2, math.log10, is_ours=is_one)
+def logarithm(real: Any, value: Any, *base: Any) -> Any:
+    if value <= 0:
+        raise ValueError("math domain error")
+    return Real.applied(real, [value, *base], here())
+
+
+@stands_for(math.isnan, math.isinf, is_ours=is_one)
+def never(real: Any, value: Any) -> bool:
+    return False
+
+
+@stands_for(math.isfinite, is_ours=is_one)
+def always(real: Any, value: Any) -> bool:
+    return True
+
+
+def _is_list_of_arrays(a: Any, *_: Any, **__: Any) -> bool:
+    return type(a) in (list, tuple) and any(hasattr(type(v), "dims") for v in a)
+
+
+@stands_for(np.min, np.max, np.sum, np.prod, np.any, np.all, np.ptp, is_ours=_is_list_of_arrays)
+def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+    return real(asarray(real_array, a), *args, **options)
+
+
+@stands_for(np.atleast_1d, is_ours=is_one)
+def atleast_1d(real: Any, *values: Any) -> Any:
+    return real(*(real_array([v], dtype=object) if type(v) is Size else v for v in values))
+
+
+@stands_for(math.exp, math.sin, math.cos, is_ours=is_one)
+def real_function(real: Any, value: Any) -> Any:
+    return Real.applied(real, [value], here())

@@ -1,0 +1,125 @@
+"""The answer about a traced function as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.show.document import (
+    NOTHING,
+    Conjunction,
+    Document,
+    Field,
+    Records,
+    Room,
+    Sizes,
+    Span,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.answers.show.operands import TONES
+from symbcast.core.characters import clipped, cut, sizes_text, visible
+from symbcast.core.logic.formulas import FALSE, TRUE, all_of
+from symbcast.core.text.printing import shape_text
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.arrays.report.answer import TraceAnswer
+    from symbcast.paths.findings import PathFinding
+
+WIDTH = 100
+SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
+"""How many findings, and how many cases, are shown."""
+_HEADS = ("works when", "asked by", "operands", "fails at", "fix")
+
+
+def document(report: TraceAnswer, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a function."""
+    most, namer = SHOWN[room], Namer.of(report.names)
+    told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
+    records = Records("what the code asks", _HEADS, told)
+    title = heading(cut(visible(report.title), 70), verdict_words(report))
+    return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
+
+
+def verdict_words(report: TraceAnswer) -> str:
+    """Return the verdict in words."""
+    match report.verdict:
+        case Verdict.ALWAYS:
+            return _all_sizes(report)
+        case Verdict.SOMETIMES if report.formula == TRUE:
+            return f"{_all_sizes(report)}, if the data suit"
+        case Verdict.SOMETIMES:
+            return "works for some sizes only"
+        case Verdict.UNKNOWN if report.complete:
+            return "was followed everywhere, and what comes of it was not decided"
+        case Verdict.NEVER:
+            return "works for no sizes"
+        case Verdict.UNKNOWN:
+            return "was not followed everywhere: for some sizes nothing is known"
+
+
+def _all_sizes(report: TraceAnswer) -> str:
+    return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
+
+
+def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]:
+    said = clipped(finding.words, 400)
+    math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
+    yield field("and" if number else "works when", (Span(said, math=math),), most=2)
+    if finding.line:
+        where = Span(f"{Path(finding.file).name}:{finding.line}", whole=f"{finding.file}:{finding.line}")
+        yield field("asked by", (where, Span(": "), Span(clipped(finding.source, 160), True)), most=3)
+    shapes = ", ".join(shape_text(o) for o in finding.operands)
+    yield field("operands", code(shapes, longest=160) if shapes else (), most=2)
+    if finding.counterexample:
+        sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
+        error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {clipped(finding.error, 160)}"
+        yield field("fails at", (sizes, Span(error)), most=3)
+    yield field("fix", words(finding.fix), most=2)
+
+
+def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
+    if len(report.findings) > most:
+        yield field("and", words(f"{len(report.findings) - most} more; .findings has them all"), most=1)
+    working = [c for c in report.cases if c.works]
+    for number, case in enumerate(working[:most]):
+        when = "" if len(working) == 1 else f" when {case.when}"
+        yield field("" if number else "returns", code(clipped(f"{value_text(case.value)}{when}", 300)), most=3)
+    if len(working) > most:
+        yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
+    if report.formula not in (TRUE, FALSE):
+        yield field("condition", code(namer.formula(report.formula), NOTHING), most=3)
+    if report.suitable.data:
+        yield field("of the data", code(namer.formula(all_of(report.suitable.data))), most=3)
+    yield field("assuming", code("; ".join(report.assumptions), longest=160) if report.assumptions else (), most=2)
+    if not report.complete:
+        where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
+        yield field("not known", words(where), most=3)
+    if report.unconfirmed.formula != FALSE:
+        yield field(
+            "unconfirmed", words(f"when {report.unconfirmed}: no real call of a small size confirms it"), most=3
+        )
+    yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
+    for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
+        yield field("" if number else "data decide", words(f"{name}: {cut(text, 90)}"), most=1)
+    witness = report.witness()
+    if witness:
+        yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
+
+
+def value_text(value: Any) -> str:
+    """Return what a function returns as text: the shapes of arrays, in the structure that they have."""
+    if hasattr(value, "dims"):
+        return shape_text(value.dims)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k!r}: {value_text(v)}' for k, v in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(value_text, value))
+        return f"[{inner}]"
+    return "a number" if value is float else str(value)

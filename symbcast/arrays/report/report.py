@@ -1,0 +1,65 @@
+"""The answer about a traced function, as users see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbcast.arrays.report.answer import TraceAnswer
+
+if TYPE_CHECKING:
+    from symbcast.answers.report.formats import Format
+
+
+class TraceReport(TraceAnswer):
+    """For which sizes a function works, what comes out, and which line requires what."""
+
+    def explain(self) -> str:
+        """Return the answer in words: what must hold, which line asks it, where it fails, what comes out."""
+        from symbcast.answers.show.text import render
+        from symbcast.arrays.report.document import WIDTH, document
+
+        return render(document(self), WIDTH)
+
+    def report(self, format: Format = "text") -> str:
+        """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
+
+        Raises `ShapeTypeError` for another one.
+        """
+        from symbcast.answers.report.formats import formatted
+        from symbcast.arrays.report.notices import outcome_of
+
+        return formatted(format, lambda: outcome_of(self), self.to_dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data that `json.dumps` takes, as `json_schema` describes it."""
+        from symbcast.arrays.report.exchange import report_to_dict
+
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.arrays.report.exchange import json_schema
+
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        count = f"{self.paths} path{'s' * (self.paths != 1)}"
+        return f"<{type(self).__name__} of {self.name}: {self.verdict.value}, {count}>"
+
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import html
+        from symbcast.answers.show.document import Room
+        from symbcast.arrays.report.document import document
+
+        return html.render(document(self, Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import latex
+        from symbcast.answers.show.document import Room
+        from symbcast.arrays.report.document import document
+
+        return latex.render(document(self, Room.PAGE))

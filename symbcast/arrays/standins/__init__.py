@@ -1,0 +1,1 @@
+"""Stand-ins for modules and names while a function is traced."""

@@ -1,0 +1,335 @@
+"""Stand-ins for functions that cannot be dispatched, for as long as a trace lasts, where Python code reads them.
+
+Compiled code must not get one: it casts what `numpy.empty` returns without a check. Compiled code reads `numpy.empty`
+from the module `numpy`, so that module, and every other that compiled code shares, stays as it is. Stand-ins go into
+the namespaces that Python code runs in: names of functions are bound to their stand-ins there, and names of shared
+modules to a `ProxyModule`. Only in `builtins` are `len`, `min`, `max` and `__import__` replaced: the first three return
+sizes, which compiled code can use through their methods only, and compiled code imports by other means.
+
+Stand-ins act in the context of a trace only: any other thread or task gets what the real function gives. What was put
+in is put back whatever happens, also in modules that were loaded meanwhile.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+from importlib.machinery import BuiltinImporter, ExtensionFileLoader
+from threading import RLock
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from symbcast.arrays.standins.imports import imports_aside
+from symbcast.arrays.standins.proxies import ProxyModule, real_module
+from symbcast.arrays.standins.reach import Reach, cells_of, is_full
+from symbcast.paths.path import current
+
+_ABSENT = object()
+_KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
+"""Modules that keep the real names of Python's own."""
+_SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"})
+"""Modules in Python that compiled code reads functions from, as it reads them from NumPy's packages."""
+
+Space = dict[str, Any]
+
+
+class _Namespace:
+    """The names of a module.
+
+    Attributes:
+        held: the names, and what they are bound to.
+        stays: whether it stays as it is, being compiled or shared with compiled code.
+        takes_globals: whether what stands for names of Python's own is put in.
+        count: how many names there were when it was looked at; -1 before.
+        names: those that hold something that has a stand-in.
+        cells: what its functions close over and has one.
+        count_within: how many names there are in a trace.
+    """
+
+    __slots__ = ("cells", "count", "count_within", "held", "names", "stays", "takes_globals")
+
+    def __init__(self, name: str, module: ModuleType, stays: bool) -> None:
+        self.held = vars(module)
+        self.stays = stays
+        self.takes_globals = not stays and name.partition(".")[0] not in _KEEP
+        self.count = self.count_within = -1
+        self.names: list[str] = []
+        self.cells: list[CellType] = []
+
+
+class StandIns:
+    """What stands for functions of some packages while functions are traced.
+
+    ``is_ours`` says of the arguments of a call whether the stand-in answers it; any other call gets the real function.
+    ``meet`` registers stand-ins for packages that were loaded since it was called last.
+    """
+
+    def __init__(self, is_ours: Callable[..., bool], meet: Callable[[StandIns], None] | None = None) -> None:
+        self._is_ours = is_ours
+        self._meet = meet
+        self._lock = RLock()
+        self._users: dict[object, Reach] = {}
+        self._standins: dict[int, tuple[Any, Any]] = {}
+        """The real function and its stand-in, by the identity of the real one."""
+        self._kinds: dict[type, Callable[[Any], Any]] = {
+            ModuleType: self._of_module,
+            partial: self._of_partial,
+            MethodType: self._of_method,
+        }
+        """What makes a stand-in for a value of a type."""
+        self._wrappers: dict[type, Callable[[Any], Any]] = {ProxyModule: real_module}
+        """What returns the real value behind a stand-in of a type."""
+        self._globals: dict[str, Any] = {}
+        self._proxies: dict[int, ProxyModule] = {}
+        self._partials: dict[int, tuple[Any, Any]] = {}
+        self._put: list[tuple[Space, str, Any, Any]] = []
+        self._put_on: list[tuple[Any, str, Any]] = []
+        self._spaces: list[_Namespace] = []
+        self._modules: list[Any] = []
+        self._known = 0
+
+    def stands_for(
+        self, *functions: Any, is_ours: Callable[..., bool] | None = None
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Let a function of the real one and its arguments stand for some functions."""
+
+        def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+            for real in functions:
+                self.stands_as(real, _standin(real, ours, is_ours or self._is_ours))
+            return ours
+
+        return register
+
+    def stands_as(self, real: Any, standin: Any) -> None:
+        """Let something stand for a function or a class."""
+        self._standins[id(real)] = real, standin
+
+    def stands_for_kind(self, kind: type, wrapper: type, real_of: Callable[[Any], Any]) -> None:
+        """Let a wrapper, which is made of the real value, stand for every value of a type."""
+        self._kinds[kind] = wrapper
+        self._wrappers[wrapper] = real_of
+
+    def stands_for_global(self, name: str, standin: Any) -> None:
+        """Let something stand for a name of Python's own, in the modules of packages but those of Python's own."""
+        self._globals[name] = standin
+
+    def of(self, value: Any) -> Any:
+        """Return what stands for a function, a module or a generator of random numbers; itself, where nothing does."""
+        found = self._standins.get(id(value))
+        if found is not None:
+            return found[1] if found[0] is value else value
+        make = self._kinds.get(type(value))
+        return value if make is None else make(value)
+
+    def real_of(self, value: Any) -> Any:
+        """Return what something stands for; itself, where it stands for nothing."""
+        unwrap = self._wrappers.get(type(value))
+        if unwrap is not None:
+            return unwrap(value)
+        found = self._partials.get(id(value))
+        return found[0] if found is not None and found[1] is value else value
+
+    def _of_module(self, module: ModuleType) -> ModuleType:
+        return self._proxies.get(id(module), module)
+
+    def _of_partial(self, value: Any) -> Any:
+        function, arguments = self.of(value.func), self._of_each(value.args)
+        options = self._of_each(value.keywords)
+        if function is value.func and arguments is value.args and options is value.keywords:
+            return value
+        found = partial(function, *arguments, **options)
+        self._partials[id(found)] = value, found
+        return found
+
+    def _of_method(self, method: Any) -> Any:
+        owner = method.__self__
+        return getattr(self.of(owner), method.__name__) if type(owner) in self._kinds else method
+
+    @contextmanager
+    def acting(self, reach: Reach | None = None) -> Iterator[None]:
+        """Put the stand-ins where Python code reads the real functions, and the real ones back at the end.
+
+        ``reach`` is what the function that is traced reads from, other than modules. Traces in several threads, and
+        one within another, share what is put in.
+        """
+        user = object()
+        try:
+            with self._lock:
+                self._users[user] = reach or Reach()
+                if len(self._users) == 1:
+                    self._put_in()
+                else:
+                    self._put_into(self._users[user])
+            with imports_aside(self._aside):
+                yield
+        finally:
+            with self._lock:
+                left = self._users.pop(user, None)
+                if not self._users:
+                    try:
+                        self._put_back([] if left is None else left.spaces)
+                    except BaseException:  # an interrupt, which must not leave the rest where it is
+                        self._put_back([])
+                        raise
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Put the real functions back for as long as a module is loaded: it may take them for something else."""
+        with self._lock:
+            self._put_back([])
+            try:
+                yield
+            finally:
+                if self._users:
+                    self._put_in()
+
+    def _put_in(self) -> None:
+        if self._meet is not None:
+            self._meet(self)
+        for space in self._all_spaces():
+            held = space.held
+            if len(held) != space.count:
+                self._look_at(space)
+            if space.names:
+                self._replace(held, space.names)
+            for cell in space.cells:
+                self._replace_on(cell, "cell_contents")
+            if space.takes_globals:
+                for own, standin in self._globals.items():
+                    if own not in held:
+                        self._put.append((held, own, _ABSENT, standin))
+                        held[own] = standin
+            space.count_within = len(held)
+        self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
+        for reach in self._users.values():
+            self._put_into(reach)
+
+    def _put_into(self, reach: Reach) -> None:
+        for space in reach.spaces:
+            self._replace(space, list(space))
+        for owner, name in reach.places:
+            self._replace_on(owner, name)
+
+    def _replace_on(self, owner: Any, name: str) -> None:
+        if type(owner) is CellType:
+            value = owner.cell_contents if is_full(owner) else None
+            standin = self.of(value)
+        else:
+            value = getattr(owner, name)
+            standin = self._of_each(value)
+        if standin is not value:
+            self._put_on.append((owner, name, value))
+            setattr(owner, name, standin)
+
+    def _of_each(self, value: Any) -> Any:
+        """Return the stand-in of a value; of defaults, which are in a tuple or in a dict, those of each."""
+        if type(value) is tuple:
+            found: Any = tuple(map(self.of, value))
+            return value if all(a is b for a, b in zip(found, value, strict=True)) else found
+        if type(value) is dict:
+            found = {k: self.of(v) for k, v in value.items()}
+            return value if all(found[k] is v for k, v in value.items()) else found
+        return self.of(value)
+
+    def _replace(self, held: Space, names: Iterable[str]) -> None:
+        for name in names:
+            value = held.get(name)
+            standin = self.of(value)
+            if standin is not value:
+                self._put.append((held, name, value, standin))
+                held[name] = standin
+
+    def _all_spaces(self) -> list[_Namespace]:
+        """Return the namespaces of all modules; they are found again where modules or stand-ins have come."""
+        modules, known = list(sys.modules.values()), len(self._standins) + len(self._kinds)
+        if modules != self._modules or known != self._known:
+            self._modules, self._known = modules, known
+            found = _modules()
+            for name, module in found:
+                if id(module) not in self._proxies and self._is_proxied(name, module):
+                    self._proxies[id(module)] = ProxyModule(module, self.of)
+            self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
+        return self._spaces
+
+    def _is_proxied(self, name: str, module: ModuleType) -> bool:
+        """Return whether a module stays as it is and has something that has a stand-in."""
+        if _is_of_numpy(name):
+            return True
+        is_shared = name in _SHARED or _is_compiled(module)
+        return is_shared and any(self.of(v) is not v for v in list(vars(module).values()))
+
+    def _look_at(self, space: _Namespace) -> None:
+        """Note the names in a namespace, and the cells of its functions, that hold something with a stand-in."""
+        space.count = len(space.held)
+        if not space.stays:
+            values = dict(space.held)
+            space.names = [n for n, v in values.items() if self.of(v) is not v]
+            functions = [v for v in values.values() if type(v) is FunctionType and v.__closure__]
+            space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
+
+    def _put_back(self, own: Iterable[Space]) -> None:
+        changed = [s.held for s in self._spaces if len(s.held) != s.count_within]
+        if len(sys.modules) != len(self._modules):
+            seen = {id(s.held) for s in self._spaces}
+            changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
+        while self._put:
+            held, name, value, standin = self._put[-1]
+            if held.get(name) is standin:
+                if value is _ABSENT:
+                    held.pop(name, None)
+                else:
+                    held[name] = value
+            elif name in held:
+                held[name] = self.real_of(held[name])
+            self._put.pop()
+        while self._put_on:
+            owner, name, value = self._put_on[-1]
+            setattr(owner, name, value)
+            self._put_on.pop()
+        self._restore([*changed, *own])
+        self._partials.clear()
+
+    def _restore(self, changed: Iterable[Space]) -> None:
+        """Put the real functions back into namespaces that took something in meanwhile."""
+        ours = {id(standin): (standin, real) for real, standin in self._standins.values()}
+        for held in changed:
+            for name, value in list(held.items()):
+                found = ours.get(id(value))
+                real = found[1] if found is not None and found[0] is value else self.real_of(value)
+                if real is not value:
+                    held[name] = real
+
+
+def _standin(real: Any, ours: Callable[..., Any], is_ours: Callable[..., bool]) -> Any:
+    @wraps(real, updated=())
+    def standin(*args: Any, **options: Any) -> Any:
+        if current.get() is None or not is_ours(*args, **options):
+            return real(*args, **options)
+        return ours(real, *args, **options)
+
+    return standin
+
+
+def _modules() -> list[tuple[str, ModuleType]]:
+    return [
+        (n, m)
+        for n, m in list(sys.modules.items())
+        if isinstance(m, ModuleType) and n.partition(".")[0] != "symbcast" and n != "builtins"
+    ]
+
+
+def _is_of_numpy(name: str) -> bool:
+    """Return whether a module is a package of NumPy: these have functions of others, and no code that runs in them."""
+    return name.partition(".")[0] == "numpy" and hasattr(sys.modules.get(name), "__path__")
+
+
+def _is_compiled(module: ModuleType) -> bool:
+    held = vars(module)
+    spec = held.get("__spec__")
+    if spec is None and "__file__" not in held and module.__name__ != "__main__":  # compiled code may make modules
+        return not any(getattr(v, "__globals__", None) is held for v in list(held.values()))
+    loader = getattr(spec, "loader", None)
+    return loader is BuiltinImporter or isinstance(loader, ExtensionFileLoader)

@@ -1,0 +1,1 @@
+"""Arrays with symbolic shapes, and what is known of their elements."""

@@ -1,0 +1,136 @@
+"""Shapes as code writes them, and as dimensions: what an array is made of, or an argument says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symbcast.core.logic.formulas import at_most
+from symbcast.operators.context import Dims
+from symbcast.paths.path import current
+from symbcast.paths.real import Real
+from symbcast.paths.size import Size, dim_of, is_whole
+from symbcast.paths.steps import UntracedError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.paths.path import Path
+
+WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
+"""How the types of Python's numbers count beside those of arrays."""
+
+
+def here() -> Path:
+    """Return the path that is run now."""
+    path = current.get()
+    if path is None:
+        raise UntracedError("a symbolic array lives as long as the trace that it is of")
+    return path
+
+
+def as_dims(shape: Any) -> Dims:
+    """Return a shape, or one size, that an array is to have; require that no size be negative."""
+    sizes = (shape,) if is_whole(shape) else tuple(shape)
+    path, found = here(), []
+    for size in sizes:
+        if not is_whole(size):
+            raise TypeError(f"{type(size).__name__!r} object cannot be interpreted as an integer")
+        dim = dim_of(size)
+        if not path.bounds.is_at_least(dim, 0):
+            path.require(at_most(0, dim), "negative dimensions are not allowed")
+        found.append(dim)
+    return tuple(found)
+
+
+def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
+    """Return the shape that arrays have together; those without axes have no part in it."""
+    with_axes = [s for s in shapes if s]
+    if len(with_axes) < 2:
+        return with_axes[0] if with_axes else ()
+    try:
+        return here().broadcast(*with_axes)
+    except ValueError as refused:
+        raise error(*refused.args) from None
+
+
+def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
+    """Require that a value be broadcast into a place; axes in front of it that it does not have must have size 1."""
+    path, extra = here(), max(0, len(value) - len(place))
+    for dim in value[:extra]:
+        path.equal(dim, 1, reason)
+    path.broadcast(value[extra:], place, rule="unidirectional")
+
+
+def dims_of(value: Any) -> Dims:
+    """Return the shape of an array, symbolic or not, a number, a size, or a list of such."""
+    if hasattr(type(value), "dims"):
+        found: Dims = value.dims
+        return found
+    if type(value) in (Size, Real):
+        return ()
+    if isinstance(value, (list, tuple)):
+        return (len(value), *(dims_of(value[0]) if len(value) else ()))
+    return tuple(np.shape(value))
+
+
+def dtype_of(value: Any) -> Any:
+    """Return the type of an array; of a number of Python, the class by which it counts beside arrays."""
+    kind = type(value)
+    if kind in WEAK:
+        return WEAK[kind]
+    found = getattr(value, "dtype", None)
+    if kind in (list, tuple):
+        return np.result_type(*[_strong(dtype_of(v)) for v in value]) if value else np.dtype(float)
+    if found is None:
+        return np.asarray(value).dtype
+    return np.dtype(np.intp) if np.dtype(found).kind == "O" else np.dtype(found)
+
+
+def common_dtype(values: Iterable[Any]) -> Any:
+    """Return the type that arrays and numbers have together."""
+    given = [dtype_of(v) for v in values]
+    return np.result_type(*map(example_of, given))
+
+
+def example_of(dtype: Any) -> Any:
+    """Return a type as `numpy.result_type` takes it: of Python's numbers an example, which counts for less."""
+    return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
+
+
+def _strong(dtype: Any) -> Any:
+    return np.dtype(dtype)
+
+
+def is_symbolic(value: Any) -> bool:
+    """Return whether something has a symbolic array, a size, or a number of sizes in it."""
+    kind = type(value)
+    if kind in (Size, Real) or hasattr(kind, "dims"):
+        return True
+    if kind is np.ndarray:
+        return bool(value.dtype == object) and any(is_symbolic(v) for v in value.flat)
+    return kind in (list, tuple) and any(map(is_symbolic, value))
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return axes counted from the front; all of them for None. Raises `numpy.exceptions.AxisError`."""
+    if axis is None:
+        return tuple(range(rank))
+    given: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for value in given:
+        number = value if type(value) is int else value.__index__()
+        if not -rank <= number < rank:
+            raise np.exceptions.AxisError(number, rank)
+        found.append(number % rank)
+    if len(set(found)) < len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found)
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    """Return how many elements there are."""
+    from symbcast.core.algebra.arithmetic import multiply
+
+    return multiply(*dims)

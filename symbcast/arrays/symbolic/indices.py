@@ -1,0 +1,322 @@
+"""Indexing: integers, slices, new axes, arrays of integers and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from symbcast.arrays.symbolic.contents import Contents
+from symbcast.arrays.symbolic.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic.integers import Ramp, Span
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, is_of_data
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.logic.formulas import Comparison, all_of, any_of, at_most, equal
+from symbcast.operators.context import Dims
+from symbcast.operators.indexing import meet
+from symbcast.operators.slices import cut, length
+from symbcast.paths.size import dim_of, is_whole
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.paths.path import Path
+
+
+def indexed(array: Any, key: Any) -> SymbolicArray:
+    """Return what an index takes out of an array."""
+    undo = here().doing("index", [array.dims])
+    try:
+        fields = _fields(array, key)
+        return _indexed(array, key if isinstance(key, tuple) else (key,)) if fields is None else fields
+    finally:
+        undo()
+
+
+def _fields(array: Any, key: Any) -> SymbolicArray | None:
+    """Return fields of a structured array; None for any other index."""
+    is_list = isinstance(key, list) and bool(key) and all(isinstance(k, str) for k in key)
+    if not is_list and not isinstance(key, str):
+        return None
+    if array.dtype.names is None:
+        raise IndexError(
+            "only integers, slices, ellipsis, numpy.newaxis and integer or boolean arrays are valid indices"
+        )
+    return SymbolicArray(array.dims, array.dtype[key], memory=array.memory)
+
+
+class _Advanced(NamedTuple):
+    """An index that is an array, or an integer next to one: its shape, and the size of the axis that it indexes.
+
+    ``item`` is None for a mask, whose own requirements are already stated.
+    """
+
+    item: Any
+    shape: Dims
+    size: Dim
+
+
+def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
+    path, dims = here(), array.dims
+    items = [_item(k) for k in key]
+    used = sum(_axes_used(k) for k in items)
+    if used > len(dims):
+        raise IndexError(f"too many indices for array: array is {len(dims)}-dimensional, but {used} were indexed")
+    if sum(k is Ellipsis for k in items) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if not any(k is Ellipsis for k in items):
+        items.append(Ellipsis)
+    found: list[Dim] = []
+    advanced: list[_Advanced] = []
+    places: list[int] = []
+    has_array = any(_is_array(k) for k in items)
+    axis = 0
+    for number, item in enumerate(items):
+        if item is None:
+            found.append(1)
+        elif item is Ellipsis:
+            found += dims[axis : axis + len(dims) - used]
+            axis += len(dims) - used
+        elif isinstance(item, slice):
+            found.append(sliced(path, dims[axis], item))
+            axis += 1
+        elif _is_array(item) or (has_array and is_whole(item)):
+            taken, width = _advanced(path, dims, axis, item)
+            advanced.append(taken)
+            places += [number, len(found)]
+            axis += width
+        else:
+            _place_within(path, dim_of(item), dims[axis])
+            axis += 1
+    if advanced:
+        _insert(path, found, advanced, places)
+        contents = array.contents.some
+        contents.is_data |= is_of_data(*(a.item for a in advanced if a.item is not None))
+        return SymbolicArray(tuple(found), array.dtype, contents=contents)
+    return SymbolicArray(tuple(found), array.dtype, contents=_taken(array, items), memory=array.memory)
+
+
+def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
+    """Put the axes of arrays where NumPy has them: in place of the first, or in front if others lie between them.
+
+    NumPy checks arrays of indices only where there are elements to take, and numbers always.
+    """
+    numbers = places[::2]
+    together = all(b == a + 1 for a, b in pairwise(numbers))
+    at = places[1] if together else 0
+    shape = broadcast_together([a.shape for a in advanced], IndexError)
+    for taken in advanced:
+        if taken.item is not None:
+            check_indices(path, taken.item, taken.size, shape if taken.shape else ())
+    found[at:at] = shape
+
+
+def _taken(array: Any, items: Sequence[Any]) -> Contents:
+    """Return what is known of the elements that integers and slices take."""
+    contents: Contents = array.contents
+    key = [k for k in items if k is not Ellipsis and k is not None]
+    if all(isinstance(k, slice) and _is_whole_slice(k) for k in key):
+        return contents.moved if not contents.ramp or len(items) > 1 + len(key) or key else contents
+    if len(items) == 2 and contents.parts is not None and isinstance(key[0], int) and len(key) == 1:
+        part: Contents = contents.parts[key[0]].contents
+        return part
+    if len(items) == 2 and len(key) == 1 and contents.ramp is not None and isinstance(key[0], slice):
+        return _ramp_part(here(), contents, array.dims[0], key[0])
+    return contents.some
+
+
+def _is_whole_slice(part: slice) -> bool:
+    return part.start is None and part.stop is None and (part.step is None or part.step in (1, -1))
+
+
+def _ramp_part(path: Path, contents: Contents, size: Dim, part: slice) -> Contents:
+    """Return the part of elements that rise or fall by the same step."""
+    ramp = contents.ramp
+    step = 1 if part.step is None else dim_of(part.step)
+    if ramp is None or not isinstance(step, int) or not step:
+        return contents.some
+    if step > 0:
+        start = path.bounds.larger(_end(path, size, part.start, 0), 0)
+    else:
+        last = subtract(size, 1)
+        start = path.bounds.smaller(_end(path, size, part.start, last), last)
+    return ramp_contents(add(ramp.first, multiply(start, ramp.step)), ramp.step * step, sliced(path, size, part))
+
+
+def ramp_contents(first: Dim, step: int, count: Dim) -> Contents:
+    """Return the elements ``first``, ``first + step``, ... of an array of one axis."""
+    last = add(first, multiply(step, subtract(count, 1)))
+    low, high = (first, last) if step > 0 else (last, first)
+    return Contents(span=Span(low, high, "all" if step in (1, -1) else "ends"), ramp=Ramp(first, step), is_data=False)
+
+
+def check_indices(  # noqa: PLR0913 - indices, what they index, and how NumPy takes them
+    path: Path,
+    item: Any,
+    size: Dim,
+    shape: Dims,
+    *,
+    is_from_front: bool = False,
+    error: type[Exception] = IndexError,
+) -> None:
+    """Require that indices be within an axis, unless an array of ``shape`` has no elements.
+
+    Where the values of arguments decide the indices, some index that the bounds of these allow must be within the axis.
+    Indices that sizes alone decide are not data: where they were not followed, nothing is said of the path. Where
+    indices are counted ``is_from_front`` only, none may be negative.
+    """
+    if type(item) in (list, np.ndarray) and not np.size(item):
+        return
+    whole = dim_of(item) if is_whole(item) else None
+    span = contents_of(item).span if whole is None else Span(whole, whole)
+    context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
+    if span is None:
+        _check_data(path, item)
+        meet(context, None, None, size, shape)  # type: ignore[arg-type]
+        return
+    empty = [equal(d, 0) for d in shape if not path.bounds.is_at_least(d, 1)]
+    inside = [at_most(least, span.low), at_most(add(span.high, 1), size)]
+    if span.is_exact:
+        for need in inside:
+            context.require(any_of([*empty, need]), "indices must be within the axis that they index")
+    elif span.occurs == "none" and contents_of(item).is_data:
+        low = path.bounds.larger(span.low, 0) if is_from_front else span.low
+        meet(context, low, span.high, size, shape)  # type: ignore[arg-type]
+    elif not path.ask(any_of([*empty, all_of(inside)])):
+        path.fail_to_trace("which indices these are was not followed here")
+
+
+def _check_data(path: Path, item: Any) -> None:
+    """Break the path off where sizes alone decide indices that were not followed."""
+    if not contents_of(item).is_data:
+        path.fail_to_trace("indices that sizes alone decide were not followed here")
+
+
+def _item(key: Any) -> Any:
+    if key is None or key is Ellipsis or isinstance(key, slice):
+        return key
+    if isinstance(key, (bool, np.bool_)):
+        return np.asarray(key)
+    if is_whole(key):
+        return key
+    if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
+        if is_symbolic(key):
+            return np.asarray(key)
+        found = np.asarray(key)
+        return found.astype(np.intp) if not found.size and found.dtype == float else found
+    if hasattr(type(key), "dims"):
+        return key
+    raise IndexError("only integers, slices, ellipsis, numpy.newaxis and integer or boolean arrays are valid indices")
+
+
+def _is_array(item: Any) -> bool:
+    return not (item is None or item is Ellipsis or isinstance(item, slice) or is_whole(item))
+
+
+def _axes_used(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return len(dims_of(item)) if _is_array(item) and dtype_of(item).kind == "b" else 1
+
+
+def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, int]:
+    """Return an array of indices, and how many axes it indexes."""
+    size = dims[axis] if axis < len(dims) else 1
+    if not _is_array(item):
+        return _Advanced(item, (), size), 1
+    shape = dims_of(item)
+    if dtype_of(item).kind == "b":
+        check_mask(path, shape, dims[axis:])
+        if not hasattr(type(item), "dims"):
+            return _Advanced(None, (int(np.count_nonzero(item)),), size), len(shape)
+        return _Advanced(None, (counted(path, item),), size), len(shape)
+    if dtype_of(item).kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    return _Advanced(item, shape, size), 1
+
+
+def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
+    """Require that a mask have the shape that it indexes; NumPy takes an axis of size 0 for any axis."""
+    for given, size in zip(shape, dims, strict=False):
+        if given not in (0, size):
+            fits = any_of([equal(given, size), equal(given, 0)])
+            path.require(fits, "a mask must have the shape that it indexes, or no elements", IndexError)
+
+
+class _IndexErrors:
+    """A path that raises an error of one kind for what it requires."""
+
+    def __init__(self, path: Path, error: type[Exception]) -> None:
+        self.bounds = path.bounds
+        self.empty = path.empty
+        self._path, self._error = path, error
+
+    def require(self, formula: Any, reason: str) -> None:
+        self._path.require(formula, reason, self._error)
+
+
+def _place_within(path: Path, place: Dim, size: Dim) -> None:
+    reason = "the index must be within the axis"
+    path.require(Comparison("<", place, size), reason, IndexError)
+    path.require(at_most(multiply(-1, size), place), reason, IndexError)
+
+
+def counted(path: Path, array: Any) -> Dim:
+    """Return how many elements of an array are true: a size that data decide, unless sizes alone do."""
+    most, contents = multiply(*array.dims), contents_of(array)
+    if contents.truth is not None:
+        return most if contents.truth else 0
+    if contents.pattern is not None:
+        return contents.pattern.count(path)
+    if not contents.true_count:
+        if contents.false_count is None:
+            contents.true_count.append(_counted(path, most, contents))
+        else:
+            if not contents.false_count:
+                contents.false_count.append(_counted(path, most, contents))
+            contents.true_count.append(subtract(most, contents.false_count[0]))
+    found: Dim = contents.true_count[0]
+    return found
+
+
+def _counted(path: Path, most: Dim, contents: Contents) -> Dim:
+    if not contents.is_data:
+        path.fail_to_trace("how many elements are true is decided by sizes alone, and was not followed here")
+    count = path.data_size("count")
+    path.suppose(at_most(count, most))
+    return count
+
+
+def sliced(path: Path, size: Dim, part: slice) -> Dim:
+    """Return how long a slice of an axis is."""
+    step = 1 if part.step is None else dim_of(part.step) if is_whole(part.step) else _no_size(path)
+    if not isinstance(step, int) and not path.bounds.is_at_least(step, 1):
+        step = path.number(step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if part.start is None and part.stop is None and step in (1, -1):
+        return size
+    if isinstance(step, int) and step < 0:
+        ends = _end(path, size, part.start, subtract(size, 1)), _end(path, size, part.stop, -1)
+        return cut(path, size, (*ends, step))[1]
+    start = _end(path, size, part.start, 0)
+    return length(path, size, path.bounds.larger(start, 0), _end(path, size, part.stop, size), step)
+
+
+def _no_size(path: Path) -> NoReturn:
+    path.fail_to_trace("a slice has an end or a step that data decide, or that is no whole number")
+
+
+def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:
+    """Return an end of a slice counted from the front, not yet within the axis."""
+    if given is None:
+        return default
+    if not is_whole(given):
+        return _no_size(path)
+    place = dim_of(given)
+    is_negative = place < 0 if isinstance(place, int) else path.ask(Comparison("<", place, 0))
+    return add(place, size) if is_negative else place
+
+
+SymbolicArray.taken = staticmethod(indexed)

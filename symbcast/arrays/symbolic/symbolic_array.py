@@ -1,0 +1,323 @@
+"""Symbolic arrays: a shape of sizes and numbers, and a type."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbcast.arrays.symbolic.contents import Contents, Memory
+from symbcast.arrays.symbolic.dims import here
+from symbcast.arrays.symbolic.integers import Span
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import Comparison, equal
+from symbcast.operators.context import Dims
+from symbcast.paths.exploration import WITHOUT_DATA
+from symbcast.paths.places import called_by
+from symbcast.paths.size import sized
+
+
+class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array without data, as a traced function sees it; an ``ndarray`` to ``isinstance``.
+
+    Attributes:
+        dims: the sizes of its axes.
+        dtype: the type of its elements.
+        memory: its elements, which it shares with its views.
+    """
+
+    __slots__ = ("_contents", "_writes", "dims", "dtype", "memory")
+    __array_priority__ = 1000.0
+    functions: ClassVar[Callable[..., Any]]
+    """What works out NumPy's functions: `symbcast.arrays.functions.functions`, which is above this module, sets it."""
+    universal: ClassVar[Callable[..., Any]]
+    """What works out its universal functions: see `symbcast.arrays.functions.ufuncs`."""
+    taken: ClassVar[Callable[..., Any]]
+    """What indexes: see `symbcast.arrays.symbolic.indices`."""
+    namespace: ClassVar[Callable[[], Any]]
+    """What gives NumPy as traced code sees it: see `symbcast.arrays.functions.replacements`."""
+
+    taken_at: ClassVar[Callable[..., Any]]
+    """What writes at an index: see `symbcast.arrays.symbolic.writers`."""
+    flattened: ClassVar[Callable[..., Any]]
+    """What makes the iterator over the elements: see `symbcast.arrays.functions.flat`."""
+
+    def __init__(  # noqa: PLR0913 - what is known of an array
+        self,
+        dims: Dims,
+        dtype: Any,
+        truth: bool | None = None,
+        span: tuple[Any, ...] | None = None,
+        *,
+        contents: Contents | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.dims = dims
+        if self.dtype.subdtype is not None:
+            self.dtype, inner = self.dtype.subdtype
+            self.dims = (*dims, *inner)
+        self._contents = contents or Contents(truth, None if span is None else Span(*span))
+        self.memory = memory or Memory()
+        self._writes = self.memory.writes
+
+    @property
+    def contents(self) -> Contents:
+        """What is known of the elements, unless they were changed since."""
+        if self._writes != self.memory.writes:
+            self._contents = Contents(is_data=self._contents.is_data)
+            self._writes = self.memory.writes
+        return self._contents
+
+    @property
+    def truth(self) -> bool | None:
+        """Whether all elements are true, or all are false; None where that is not known."""
+        return self.contents.truth
+
+    @property
+    def span(self) -> Span | None:
+        """Bounds of the elements, where they are known."""
+        return self.contents.span
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<array ({', '.join(map(str, self.dims))}) of {self.dtype}>"
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return SymbolicArray.universal(ufunc, method, *inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return SymbolicArray.functions(function, args, options)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return SymbolicArray.namespace()
+
+    def __array__(self, dtype: Any = None, **_: Any) -> Any:
+        if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
+            # f2py releases the type twice where a conversion fails, so a few refusals would deallocate NumPy's own.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
+        name = called_by(sys._getframe(1))
+        here().fail_to_trace(f"{name or 'a function'} is not known: it takes the data of an array")
+
+    @property
+    def __array_interface__(self) -> Any:
+        raise AttributeError("__array_interface__")
+
+    # What it is.
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes, as code computes with them."""
+        path = here()
+        return tuple(sized(d, path) for d in self.dims)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.dims = self.reshape(shape).dims
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.dims)
+
+    @property
+    def size(self) -> Any:
+        """How many elements there are."""
+        return sized(multiply(*self.dims), here())
+
+    @property
+    def itemsize(self) -> int:
+        """How many bytes an element has."""
+        return int(self.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> Any:
+        """How many bytes there are."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        """How many bytes lie between neighbours on each axis."""
+        path = here()
+        return tuple(sized(multiply(self.itemsize, *self.dims[n + 1 :]), path) for n in range(self.ndim))
+
+    @property
+    def flags(self) -> Any:
+        """The flags of an array that is its own."""
+        return np.empty(1).flags
+
+    base = None
+    device = "cpu"
+
+    @property
+    def flat(self) -> Any:
+        """The elements one after the other."""
+        return SymbolicArray.flattened(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
+
+    @property
+    def T(self) -> SymbolicArray:
+        """The array with its axes turned round."""
+        found: SymbolicArray = self.transpose()
+        return found
+
+    @property
+    def mT(self) -> SymbolicArray:
+        """The array with its last two axes exchanged."""
+        found: SymbolicArray = self.swapaxes(-1, -2)
+        return found
+
+    @property
+    def real(self) -> SymbolicArray:
+        """The real parts."""
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).real.dtype, memory=self.memory)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> SymbolicArray:
+        """The imaginary parts."""
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).imag.dtype, memory=self.memory)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    def _with(self, dims: Dims) -> SymbolicArray:
+        """Return the same elements in another shape, or in another order in the same shape."""
+        return SymbolicArray(dims, self.dtype, contents=self.contents.moved, memory=self.memory)
+
+    def same(self) -> SymbolicArray:
+        """Return the same elements in the same order and shape."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents, memory=self.memory)
+
+    # As a value of Python.
+
+    def __len__(self) -> int:
+        # `len` has a stand-in. What else asks does so to save room, and goes on without.
+        raise TypeError("the length of a symbolic array is a size")
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.dims:
+            raise TypeError("iteration over a 0-d array")
+        return self._rows()
+
+    def _rows(self) -> Iterator[Any]:
+        path, number = here(), 0
+        while path.ask(Comparison("<", number, self.dims[0]), is_number=True):
+            yield self[number]
+            number += 1
+
+    def __bool__(self) -> bool:
+        path, count = here(), multiply(*self.dims)
+        if self.dims and not path.ask(equal(count, 1)):
+            if not path.ask(equal(count, 0)):
+                raise ValueError("The truth value of an array with more than one element is ambiguous.")
+            raise ValueError("The truth value of an empty array is ambiguous.")
+        if self.truth is not None:
+            return self.truth
+        return path.ask(equal(path.data_size("data", 0, 1), 1))
+
+    def __getitem__(self, key: Any) -> Any:
+        return SymbolicArray.taken(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        SymbolicArray.taken_at(self, key, value)
+
+    def forget(self, *written: Any) -> None:
+        """Drop what is known of the elements, of views too: they were ``written``."""
+        is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
+        self.memory.writes += 1
+        self.contents.is_data |= is_data
+
+    def reorder(self) -> None:
+        """Keep what is known of the elements in any order: they were shuffled, and those of views with them."""
+        moved = self.contents.moved
+        self.memory.writes += 1
+        self._contents, self._writes = moved, self.memory.writes
+
+    def _as_number(self, *_: Any) -> Any:
+        if self.dtype.kind not in "biu":
+            return here().fail_to_trace("a number is made of data")
+        return here().fail_to_trace("a whole number is made of data")
+
+    __int__ = __index__ = __float__ = __complex__ = _as_number
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> SymbolicArray:
+        return self.copied()
+
+    def __deepcopy__(self, memo: Any) -> SymbolicArray:
+        return self.copied()
+
+    def copied(self) -> SymbolicArray:
+        """Return a copy, which shares no elements."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a symbolic array lives as long as the trace that it is of")
+
+    def __getattr__(self, name: str) -> Any:
+        method = METHODS.get(name)
+        if method is not None:
+            return lambda *args, **options: decided_by(method(self, *args, **options), self, *args, *options.values())
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'ndarray' object has no attribute {name!r}")
+        return here().fail_to_trace(f"the method {name} of an array is not known")
+
+
+_CONSTANT = Contents(is_data=False)
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""The methods of arrays by name; those of one field are in one module."""
+
+
+def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function be the methods of these names."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        METHODS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def contents_of(value: Any) -> Contents:
+    """Return what is known of the elements of an array, a list of arrays, a number or a size."""
+    if hasattr(type(value), "dims"):
+        found: Contents = value.contents
+        return found
+    if type(value) in (list, tuple):
+        return Contents(is_data=any(contents_of(v).is_data for v in value))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+        return Contents(span=Span(int(value.min()), int(value.max())), is_data=False)
+    return _CONSTANT
+
+
+def is_of_data(*values: Any) -> bool:
+    """Return whether the values of arguments decide the elements of some array."""
+    return any(contents_of(v).is_data for v in values)
+
+
+def decided_by(found: Any, *values: Any) -> Any:
+    """Return arrays that were made of some values: where no data are among these, sizes alone decide the elements."""
+    if not is_of_data(*values):
+        for array in found if isinstance(found, (tuple, list)) else (found,):
+            if type(array) is SymbolicArray:
+                array.contents.is_data = False
+    return found
+
+
+WITHOUT_DATA.add(SymbolicArray.__name__)

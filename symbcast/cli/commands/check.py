@@ -1,0 +1,114 @@
+"""``symbcast check`` asks about one broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from symbcast.cli.files import STDIN, read_stdin
+from symbcast.cli.options import AGAIN, MinSize, TextOrJson
+from symbcast.cli.output import Format, print_json, show
+from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.broadcasting.registry import listed_rules
+from symbcast.core.program.sizes.assumptions import check_min_size
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.result import Result
+
+Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
+_SPACED = ("einops", "jaxtyping")
+"""The dialects in which blank text is the one way to write rank 0."""
+
+EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
+
+Exit status of check: 0 always valid, 1 valid for some sizes or none, 2 wrong usage or text, 3 not decided."""
+
+
+def check_command(with_plugins: bool) -> Callable[..., int]:
+    """Return the command with an option for each attribute of symbcast's rules, or of installed packages' too."""
+    return with_options(check, rule_options(listed_rules(with_plugins)), after="rule")
+
+
+def check(  # noqa: PLR0913 - each is an option
+    *shapes: str,
+    rule: str = "numpy",
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    min_size: MinSize = 0,
+    dialect: Dialect | None = None,
+    format: TextOrJson = "text",
+    fail_on: Literal["never", "sometimes"] = "sometimes",
+    **attributes: Given,
+) -> int:
+    """Say for which sizes some shapes broadcast, and to what.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "N, 3", "2..5, ?", "..., 3", "()" for rank 0. - reads them from standard input, a
+        line each;
+        a shape that begins with "-", but not with a size such as -1, goes behind --.
+    rule
+        The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
+        shapes as they take.
+    assume
+        What is known of the sizes, such as "N >= 2", of which the shapes must have one; may be given again.
+    dialect
+        The notation of the shapes.
+    fail_on
+        What exits with 1: shapes that are valid for some sizes only, or for none.
+    **attributes
+        The rule's own; `check_command` makes an option of each.
+    """
+    from symbcast.answers.public.result import broadcast as ask
+    from symbcast.core.shapes import from_text
+    from symbcast.core.verdicts import Verdict
+
+    if not shapes:
+        raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
+    checked("--min-size", check_min_size, min_size)
+    given = attributes_of(rule, attributes)
+    operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
+    result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    verdict = result.verdict
+    _show(result, format)
+    if verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
+    return Exit.FAILS if verdict in failing else Exit.ALWAYS
+
+
+def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
+    """Return shapes as they are typed, in the place of ``-`` the lines of standard input; blank lines are passed over.
+
+    Raises `UsageError` for a shape that is blank, as an unset variable of a shell is; where ``is_blank_read``, blank
+    text is how rank 0 is written.
+    """
+    if list(shapes).count(STDIN) > 1:
+        raise UsageError("- is given twice, and standard input can be read once")
+    for number, text in enumerate(shapes, 1):
+        if not text.strip() and not is_blank_read:
+            raise UsageError(
+                f'shape {number} is empty; write "()" for rank 0, or see that the variable it is from is set'
+            )
+    return [line for text in shapes for line in (_lines() if text == STDIN else (text,))]
+
+
+def _lines() -> list[str]:
+    lines = [line.strip() for line in read_stdin().decode("utf-8", "surrogateescape").splitlines()]
+    found = [line for line in lines if line]
+    if not found:
+        raise UsageError("- reads shapes from standard input, and there are none; write one a line")
+    return found
+
+
+def _show(result: Result, format: Format) -> None:
+    from symbcast.answers.show.call import document
+
+    if format == "json":
+        from symbcast.answers.exchange.answers import result_to_dict
+        from symbcast.answers.show.json import render
+
+        print_json({**result_to_dict(result), "explanation": render(document(result))})
+        return
+    show(document(result))

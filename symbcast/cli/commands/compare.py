@@ -1,0 +1,98 @@
+"""``symbcast compare`` holds rules against each other: on some shapes, or on all shapes up to a rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from symbcast.cli.commands.check import read_shapes
+from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
+from symbcast.cli.output import Format, print_json, show
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.program.sizes.assumptions import check_min_size
+
+if TYPE_CHECKING:
+    from symbcast.answers.comparison import Order
+
+FailOn: TypeAlias = Literal["different", "neither"]
+
+EPILOGUE = """Example: symbcast compare "N, C, H, W" "C, 1, K" --rule "pdpd(axis=1)" --rule numpy
+
+Example: symbcast compare --rule numpy --rule unidirectional --rank 3
+
+Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2 wrong usage or text, 3 not decided."""
+
+
+def compare(  # noqa: PLR0913 - each is an option
+    *shapes: str,
+    rule: Annotated[list[str] | None, AGAIN] = None,
+    assume: Assumed = None,
+    min_size: MinSize = 0,
+    rank: int | None = None,
+    format: TextOrJson = "text",
+    fail_on: FailOn = "different",
+) -> int:
+    """Say where broadcast rules agree, where one alone accepts the shapes, and where their outputs differ.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, a line each;
+        a shape that begins with "-", but not with a size such as -1, goes behind --. None with --rank.
+    rule
+        A rule with its attributes, such as numpy or "pdpd(axis=1)"; given again for each. All that need no attributes
+        where none is given.
+    rank
+        Compare two rules on all shapes of at most this rank.
+    fail_on
+        What exits with 1: rules that differ at some sizes, or two of which neither refines the other.
+    """
+    if rank is not None:
+        from symbcast.answers.comparison.relation import check_rank
+
+        if shapes or assume or min_size:
+            raise UsageError("--rank is about all shapes: give it without shapes, --assume and --min-size")
+        if rule is None or len(rule) != 2:
+            raise UsageError("--rank compares two rules: symbcast compare --rule numpy --rule unidirectional --rank 3")
+        checked("--rank", check_rank, rank)
+        return _status(_related(rule[0], rule[1], rank, format), fail_on)
+    if not shapes:
+        raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
+    checked("--min-size", check_min_size, min_size)
+    operands = read_shapes(shapes, is_blank_read=False)
+    return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
+
+
+def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
+    from symbcast.answers.comparison import relation
+    from symbcast.answers.comparison.document import relation_document
+
+    found = relation(first, second, rank)
+    if format == "json":
+        print_json(found.to_dict())
+    else:
+        show(relation_document(found))
+    return [found.order]
+
+
+def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> list[Order]:
+    from symbcast.answers.comparison import compare as ask
+    from symbcast.answers.comparison.document import document
+
+    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
+    if len(rules) == 1:
+        raise UsageError(f"compare holds rules against each other: write --rule {rules[0]} and another --rule")
+    if format == "json":
+        print_json(found.to_dict())
+    else:
+        show(document(found))
+    return [pair.order for pair in found.pairs]
+
+
+def _status(orders: list[Order], fail_on: FailOn) -> int:
+    from symbcast.answers.comparison import Order
+
+    if Order.UNKNOWN in orders:
+        return Exit.UNDECIDED
+    if fail_on == "neither":
+        return Exit.FAILS if Order.NEITHER in orders else Exit.ALWAYS
+    return Exit.ALWAYS if all(order is Order.EQUAL for order in orders) else Exit.FAILS

@@ -1,0 +1,99 @@
+"""``symbcast prove`` and ``symbcast expand`` say what follows from one broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from symbcast.cli.commands.questions import asked
+from symbcast.cli.options import AGAIN, Assumed, MinSize, RuleName, TextOrJson
+from symbcast.cli.output import print_json, print_text, show
+from symbcast.cli.rule_options import Given, rule_options, with_options
+from symbcast.cli.statuses import Exit, UsageError
+from symbcast.core.broadcasting.registry import listed_rules
+
+EPILOGUES = {
+    "prove": """Example: symbcast prove "N, 3" "M, 1" --assume "N >= 2" --that "N == M or M == 1"
+
+Exit status of prove: 0 where all relations hold, 1 where one does not, 2 wrong usage or text, 3 not decided.""",
+    "expand": """Example: symbcast expand "n, 4" "2, 4"
+
+Exit status of expand: 0 all axes are decided, 1 no sizes are valid, 2 wrong usage or text, 3 not decided.""",
+}
+
+
+def entailment_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
+    """Return the commands by name, each with an option for every attribute of the rules."""
+    options = rule_options(listed_rules(with_plugins))
+    return {command.__name__: with_options(command, options, after="rule") for command in (prove, expand)}
+
+
+def prove(
+    *shapes: str,
+    that: Annotated[list[str] | None, AGAIN] = None,
+    rule: RuleName = "numpy",
+    assume: Assumed = None,
+    min_size: MinSize = 0,
+    format: TextOrJson = "text",
+    **attributes: Given,
+) -> int:
+    """Say whether relations hold at all sizes at which some shapes broadcast, or where they do not.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "N, 3", "M, 1". - reads them from standard input, a line each.
+    that
+        A relation between their sizes, such as "N == M"; may be given again.
+    **attributes
+        The rule's own; `entailment_commands` makes an option of each.
+    """
+    from symbcast.answers.questions.proved_texts import document, proved, to_data
+
+    if not that:
+        raise UsageError('say what is to be proved: symbcast prove "N, 3" "M, 1" --that "N == M"')
+    result = asked(shapes, rule, assume, min_size, attributes)
+    found = [proved(result, relation) for relation in that]
+    if format == "json":
+        print_json(to_data(result, found))
+    else:
+        show(document(result, found))
+    if any(p.sizes is not None for p in found):
+        return Exit.FAILS
+    return Exit.UNDECIDED if any(p.reason for p in found) else Exit.ALWAYS
+
+
+def expand(
+    *shapes: str,
+    rule: RuleName = "numpy",
+    assume: Assumed = None,
+    min_size: MinSize = 0,
+    format: Literal["text", "json", "stablehlo"] = "text",
+    **attributes: Given,
+) -> int:
+    """Say of each operand whether it is stretched on each axis of the output: always, never, or when.
+
+    Parameters
+    ----------
+    shapes
+        The shapes, each in quotes: "n, 4", "2, 4". - reads them from standard input, a line each.
+    format
+        Text to read, JSON, or a module of StableHLO that says what is proved of the axes.
+    **attributes
+        The rule's own; `entailment_commands` makes an option of each.
+    """
+    from symbcast.answers.public.expansion import all_expansions, document
+    from symbcast.core.verdicts import Verdict
+
+    result = asked(shapes, rule, assume, min_size, attributes)
+    never = result.verdict is Verdict.NEVER
+    found = () if never else all_expansions(result)
+    if format == "stablehlo":
+        print_text(result.to_stablehlo().rstrip("\n"))  # raises why, where no sizes are valid
+    elif format == "json":
+        print_json({"verdict": result.verdict.value, "expansions": [e.to_dict() for e in found]})
+    else:
+        show(document(result, found))
+    if never:
+        return Exit.FAILS
+    return Exit.UNDECIDED if any(e.verdict is Verdict.UNKNOWN for e in found) else Exit.ALWAYS

@@ -1,0 +1,219 @@
+"""``symbcast model`` asks about whole models: for which sizes each of some files runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
+from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
+from symbcast.cli.models.outcomes import Names
+from symbcast.cli.options import AGAIN
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.cli.models.examination import Job
+    from symbcast.cli.models.outcomes import FileOutcome
+
+Format: TypeAlias = Literal["text", "json", "sarif", "github"]
+FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
+
+EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
+
+Exit status of model: 0 all models always run, 1 a model runs for some sizes or none (or --confirm disagrees), 2 wrong \
+usage or a file that cannot be read or checked (the others still are), 3 not decided."""
+
+
+def model(  # noqa: PLR0913 - each is an option
+    *files: str,
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    bind: Annotated[list[str] | None, AGAIN] = None,
+    shapes: Annotated[list[str] | None, AGAIN] = None,
+    values: Annotated[list[str] | None, AGAIN] = None,
+    min_size: int = 1,
+    runtime: Literal["spec", "onnxruntime"] = "spec",
+    format: Format = "text",
+    output: str | None = None,
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    fail_on: FailOn = "sometimes",
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    timeout: float | None = None,
+    results: str | None = None,
+    resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    dask: str | None = None,
+) -> int:
+    """Say for which sizes of their inputs models of ONNX, OpenVINO and PyTorch run, and which node asks what.
+
+    Parameters
+    ----------
+    files
+        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
+        .pt2 files PyTorch's.
+        - reads one model from standard input; a file whose name begins with "-" goes behind --.
+    assume
+        What is known of the sizes, such as "batch >= 2"; may be given again.
+    bind
+        A size that is fixed, such as batch=4, in the models that have it; may be given again.
+    shapes
+        The shape of an input, which names or fixes its sizes, such as "x=N, 3, H, W"; may be given again.
+    values
+        What is in an input of integers, as numbers and sizes, such as steps=4,N//2; may be given again.
+    min_size
+        The least size of every dynamic dimension.
+    runtime
+        What is asked about where the two differ: the ONNX documents (spec), or ONNX Runtime.
+    format
+        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+    output
+        Where to write the model with every known shape in it: a file, or for several models a folder.
+    overwrite
+        Let --output replace files that are there already.
+    confirm
+        Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
+    fail_on
+        What exits with 1: models that run for some sizes only or for none, or besides what is not decided.
+    jobs
+        How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
+    timeout
+        How many seconds one model may take; one that takes longer is told of as such, and gets no verdict.
+    results
+        A file to write each result to as it comes, a line of JSON each; in words there is only the table then.
+    resume
+        Go on with the file of results: only models that are not in it, or have changed since, are checked.
+    dask
+        The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
+    """
+    from symbcast.cli.models.examination import Job, extra_of
+
+    if not files:
+        raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
+    if overwrite and output is None:
+        raise UsageError("--overwrite lets --output replace a file: name the file with --output")
+    if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
+        raise UsageError("- reads one model from standard input: give no other file beside it, no --results, no --dask")
+    checked("--min-size", check_min_size, min_size)
+    bound = _bound(bind or (), min_size)
+    _check_options(timeout, results, resume, format)
+    known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
+    sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
+    wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
+    means = Means(_processes(jobs), timeout, dask)
+    told_in: str = format if results is None else "json"
+    with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
+        # Workers elsewhere have other working directories.
+        given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
+        found = model_files(given)
+        _require(*dict.fromkeys(map(extra_of, found)))
+        _require(*(["onnxruntime"] if confirm else []))
+        written = targets(output, found, files, overwrite) if output is not None else {}
+        called = STDIN if piped else ""
+        asked = [
+            Job(
+                path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path), called
+            )
+            for path in found
+        ]
+        if results is None:
+            return _status(_told(asked, means, wanted, format), fail_on)
+        from symbcast.cli.models.recording import recorded
+
+        return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
+
+
+def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:
+    """Raise `UsageError` for options that are wrong, or do not go together."""
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise UsageError(f"--timeout {timeout:g}: give the seconds that one model may take, such as 60")
+    if resume and results is None:
+        raise UsageError("--resume goes on with a file of results: name it with --results")
+    if results == STDIN:
+        raise UsageError("--results - : standard output is for the table; name a file")
+    if results is not None and format != "text":
+        raise UsageError(f"--results writes JSON itself, and only the table is told: leave out --format {format}")
+    if results is not None and not resume and is_there(results):
+        raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
+
+
+def _require(*extras: str) -> None:
+    from importlib.util import find_spec
+
+    for extra in extras:
+        if find_spec(extra) is None:
+            raise MissingExtraError("--confirm" if extra == "onnxruntime" else "symbcast model", extra)
+
+
+def _processes(jobs: int) -> int:
+    if jobs < 0:
+        raise UsageError(f"-j {jobs}: a number of processes is 1 or more, or 0 for one for each core")
+    return jobs or os.cpu_count() or 1
+
+
+def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
+    """Return the sizes that are fixed by name."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, _, size = (part.strip() for part in text.rpartition("="))
+        if not name or not (size.isascii() and size.isdecimal()):
+            raise UsageError(f"--bind {text}: write a name and its size, as in --bind batch=4")
+        if int(size) < min_size:
+            raise UsageError(f"--bind {text}: sizes are at least {min_size}; write --min-size {int(size)} too")
+        if found.setdefault(name, int(size)) != int(size):
+            raise UsageError(f"--bind {text}: {name} is {found[name]} already")
+    return tuple(found.items())
+
+
+def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return what is given of inputs by name; that it can be read is seen to here, before any model is."""
+    from symbcast.onnx.inputs.given import read_given
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, told = (part.strip() for part in text.partition("="))
+        if not name or not equals or not told:
+            example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
+            raise UsageError(f"--{option} {text}: write an input and what is known of it, as in --{option} {example}")
+        if found.setdefault(name, told) != told:
+            raise UsageError(f"--{option} {text}: {name} is {found[name]} already")
+    _ = read_given(shapes=found) if option == "shapes" else read_given(values=found)
+    return tuple(found.items())
+
+
+def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
+    """Yield the names that assumptions are about; raises what is wrong with them."""
+    from symbcast.answers.public.env import ShapeEnv
+
+    yield from ShapeEnv(list(texts), min_size).names.values()
+
+
+def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> list[FileOutcome]:
+    """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
+    from symbcast.cli.models.outcome_texts import TELLERS
+    from symbcast.cli.models.progress import Bar
+
+    teller = TELLERS[format](len(asked))
+    done = []
+    with Bar(len(asked), "checking") as bar, closing(outcomes_of(asked, means, bar.advance)) as outcomes:
+        for outcome in known_outcomes(outcomes, wanted):
+            with bar.away():
+                teller.tell(outcome)
+            done.append(outcome)
+    teller.end(done)
+    return done
+
+
+def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
+    """Return the exit status: of several, that a file could not be read is worst, and then that a model fails."""
+    failing = {"never": {"never"}, "sometimes": {"never", "sometimes"}}.get(fail_on, {"never", "sometimes", "unknown"})
+    if any(o.problem is not None for o in outcomes):
+        return Exit.USAGE
+    if any(o.verdict in failing or any(c.agrees is False for c in o.confirmed) for o in outcomes):
+        return Exit.FAILS
+    return Exit.UNDECIDED if any(o.verdict == "unknown" for o in outcomes) else Exit.ALWAYS

@@ -1,0 +1,107 @@
+"""``symbcast rules`` lists the rules."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.cli.output import Format, print_json, print_text, print_wrapped
+from symbcast.cli.statuses import Exit
+
+if TYPE_CHECKING:
+    from symbcast.core.broadcasting import Parameter, RuleInfo
+    from symbcast.core.broadcasting.declaration import Alias
+
+
+def rules(*, format: Format = "text") -> int:
+    """List the rules with their attributes, those of installed packages too.
+
+    Parameters
+    ----------
+    format
+        Text to read, or JSON.
+    """
+    from symbcast.core.broadcasting.registry import listed_rules, plugin_problems
+
+    for problem in plugin_problems():
+        print_text(f"symbcast: {problem}", sys.stderr)
+    found = listed_rules()
+    if format == "json":
+        print_json([_rule_data(rule) for rule in found])
+    else:
+        print_wrapped("\n\n".join("\n".join(_rule_lines(rule)) for rule in found), indent=17)
+    return Exit.ALWAYS
+
+
+def _attribute_texts(rule: RuleInfo) -> list[str]:
+    return [
+        f"{p.name}= (required)" if _is_required(p) else f"{p.name}={p.default!r}{_choices(p.choices)}"
+        for p in rule.parameters
+    ]
+
+
+def _is_required(parameter: Parameter) -> bool:
+    from symbcast.core.broadcasting import REQUIRED
+
+    return parameter.default is REQUIRED
+
+
+def _choices(words: Sequence[str]) -> str:
+    return f" (or {', '.join(map(repr, words[1:]))})" if words else ""
+
+
+def _rule_lines(rule: RuleInfo) -> list[str]:
+    lines = [rule.name, f"    {rule.summary}"]
+    others = [f"{', '.join(names)}{text}" for text, names in _meanings(rule).items()]
+    lines += [
+        f"    {label:<11}  {other}" for label, other in zip(["also called", *[""] * len(others)], others, strict=False)
+    ]
+    lines.append(f"    attributes   {', '.join(_attribute_texts(rule)) or 'none'}")
+    lines.append(f"    operands     {', '.join(rule.operands)}")
+    lines.append(f"    document     {rule.document}")
+    return lines
+
+
+def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
+    """Return the other names of a rule by what is said of them: where its law is written down, for how many shapes."""
+    found: dict[str, list[str]] = {}
+    for alias in rule.meanings:
+        count = f", of {_count(alias)}" if rule.variadic else ""
+        found.setdefault(f": {alias.document}{count}" if alias.document else "", []).append(alias.name)
+    return found
+
+
+def _count(alias: Alias) -> str:
+    if alias.most is not None:
+        return f"{alias.least} shapes" if alias.least == alias.most else f"{alias.least} to {alias.most} shapes"
+    return (
+        "any number of shapes"
+        if alias.least == 0
+        else "one shape or more"
+        if alias.least == 1
+        else f"{alias.least} or more"
+    )
+
+
+def _rule_data(rule: RuleInfo) -> dict[str, Any]:
+    attributes = [
+        {
+            "name": p.name,
+            "required": _is_required(p),
+            "default": None if _is_required(p) else p.default,
+            "takes": p.kind.value,
+            "choices": list(p.choices),
+            "summary": p.summary,
+        }
+        for p in rule.parameters
+    ]
+    return {
+        "name": rule.name,
+        "aliases": list(rule.aliases),
+        "family": rule.family,
+        "operands": list(rule.operands),
+        "attributes": attributes,
+        "summary": rule.summary,
+        "document": rule.document,
+    }

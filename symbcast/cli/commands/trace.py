@@ -1,0 +1,185 @@
+"""``symbcast trace`` runs a function of NumPy, and says for which sizes it works."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from symbcast.cli.options import AGAIN
+from symbcast.cli.output import print_text, show
+from symbcast.cli.statuses import Exit, UsageError
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.answers.report.formats import Format
+    from symbcast.answers.show.document import Document
+    from symbcast.arrays.apart import Call
+    from symbcast.arrays.report.report import TraceReport
+    from symbcast.batch.endings import DiedError
+    from symbcast.core.verdicts import Verdict
+
+    Answer: TypeAlias = tuple[Verdict, Document | str]
+
+WIDTH = 100
+"""How many columns an answer has at most."""
+
+EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
+
+The function's own code is run, in a process of its own. Arguments are shapes of float64 arrays; int64:N, 3 is one of \
+another type, size:N an integer, and =5 a value as Python writes it.
+
+Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
+
+
+def trace(  # noqa: PLR0913 - each is an option
+    function: str,
+    *arguments: str,
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    min_size: int = 0,
+    max_paths: int = 128,
+    format: Literal["text", "json", "sarif", "github"] = "text",
+    fail_on: Literal["never", "sometimes"] = "sometimes",
+) -> int:
+    """Run a function with sizes that are symbols, and say for which of them it works; its code is run.
+
+    Parameters
+    ----------
+    function
+        The function, as module:function; the module may lie in the current folder.
+    arguments
+        Its arguments: shapes such as "N, 3", int64:N, size:N, or =5 for a value.
+    assume
+        What is known of the sizes, such as "N >= 2"; may be given again.
+    min_size
+        The least size of every symbol.
+    max_paths
+        How many paths are followed.
+    format
+        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+    fail_on
+        What exits with 1: a function that works for some sizes only, or for none.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise MissingExtraError("symbcast trace", "numpy")
+    from symbcast.batch.endings import DiedError
+    from symbcast.batch.isolation import Child
+    from symbcast.core.verdicts import Verdict
+
+    _names(function)
+    asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format)
+    with Child() as child:
+        try:
+            verdict, answer = child.ask(answered, asked)
+        except DiedError as error:
+            verdict, answer = _unanswered(asked, error)
+    _show(answer)
+    if verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
+    return Exit.FAILS if verdict in failing else Exit.ALWAYS
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a trace is asked for, as it was written: it goes to the process that runs the function."""
+
+    function: str
+    arguments: tuple[str, ...]
+    assume: tuple[str, ...]
+    min_size: int
+    max_paths: int
+    format: Format
+
+    def call(self) -> Call:
+        """Return what the function is called with."""
+        from symbcast.arrays.apart import Call
+
+        return Call(tuple(map(_argument, self.arguments)), {}, self.assume, self.min_size, self.max_paths)
+
+
+def answered(asked: Asked) -> Answer:
+    """Return the verdict on a function, and the answer as it is shown. Run in a process that the function may kill."""
+    with redirect_stdout(sys.stderr):
+        return _answer(asked.call().of(_found(asked.function)), asked.format)
+
+
+def _unanswered(asked: Asked, error: DiedError) -> Answer:
+    from symbcast.arrays.apart import unanswered
+
+    return _answer(unanswered(asked.call(), asked.function, error), asked.format)
+
+
+def _answer(report: TraceReport, format: Format) -> Answer:
+    if format != "text":
+        return report.verdict, report.report(format)
+    from symbcast.arrays.report.document import document
+
+    return report.verdict, document(report)
+
+
+def _names(text: str) -> tuple[str, str]:
+    """Return the module and the function that ``module:function`` names."""
+    module_name, colon, name = text.partition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(f"{text}: write the module and the function, as in mymodule:attention")
+    if module_name.endswith(".py") or not all(part.isidentifier() for part in module_name.split(".")):
+        raise UsageError(f"{text}: write the module as Python imports it, as in mymodule:attention")
+    return module_name, name
+
+
+def _found(text: str) -> Any:
+    """Return the function that is named by ``module:function``."""
+    module_name, name = _names(text)
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        found: Any = import_module(module_name)
+    except ImportError as error:
+        raise UsageError(f"{module_name} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{module_name} has no {name}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise UsageError(f"{text} is no function")
+    return found
+
+
+def _argument(text: str) -> Any:
+    """Return an argument: an array, a size, or a value."""
+    from symbcast.arrays.arguments import array, size
+
+    if text.startswith("="):
+        try:
+            return ast.literal_eval(text[1:].strip())
+        except (ValueError, SyntaxError) as error:
+            raise UsageError(f"{text}: write a value as Python has it, such as =5 or ='same'") from error
+    kind, colon, rest = text.partition(":")
+    if not colon:
+        return text
+    if kind.strip() == "size":
+        return size(rest)
+    import numpy as np
+
+    try:
+        np.dtype(kind.strip())
+    except TypeError as error:
+        raise UsageError(f"{text}: {kind.strip()} is no type; write float32:N, 3 or size:N") from error
+    return array(rest, kind.strip())
+
+
+def _show(answer: Document | str) -> None:
+    if isinstance(answer, str):
+        print_text(answer)
+    else:
+        show(answer, WIDTH)

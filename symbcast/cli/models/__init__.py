@@ -1,0 +1,1 @@
+"""What `symbcast model` does with one file or many."""

@@ -1,0 +1,87 @@
+"""By what means files are checked: this process, several, or a cluster; and whether they have the names spoken of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.cli.statuses import UsageError
+from symbcast.core.characters import closest, listed
+from symbcast.interrupts import Raised
+
+if TYPE_CHECKING:
+    from symbcast.batch.endings import Ending
+    from symbcast.cli.models.examination import Job
+    from symbcast.cli.models.outcomes import FileOutcome, Names
+
+
+class Means(NamedTuple):
+    """How many processes check files, how many seconds each file may take, and a Dask scheduler in their place."""
+
+    processes: int = 1
+    timeout: float | None = None
+    dask: str | None = None
+
+
+def outcomes_of(
+    asked: Sequence[Job], means: Means, advance: Callable[[], None], is_ordered: bool = True
+) -> Generator[FileOutcome, None, None]:
+    """Yield what becomes of files, in order or as it comes; ``advance`` is called as it comes."""
+    from symbcast.cli.models.examination import examine, without_answer
+
+    is_alone = means.processes == 1 or len(asked) <= 1
+    if is_alone and means.timeout is None and means.dask is None:
+        for job in asked:
+            outcome = examine(job)
+            advance()
+            yield outcome
+        return
+    from symbcast.batch.execution import run
+    from symbcast.cli.models.workers import dask_executor, in_order, numbered
+    from symbcast.onnx.check_many import prepare
+
+    processes = max(1, min(means.processes, len(asked)))
+    with Raised(), ExitStack() as stack:
+        executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
+        ask = partial(run, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
+        endings: Iterator[Ending[Job, FileOutcome]]
+        if is_ordered:
+            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(asked)))), advance)
+        else:
+            endings = stack.enter_context(closing(ask(examine, asked)))
+        for ending in endings:
+            if not is_ordered:
+                advance()
+            yield ending.answer or without_answer(ending.job, ending, means.timeout)
+
+
+def known_outcomes(outcomes: Iterator[FileOutcome], wanted: Names) -> Iterator[FileOutcome]:
+    """Yield the outcomes once every name that was spoken of was met in a model.
+
+    Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
+    """
+    missing = [set(names) for names in wanted]
+    met: list[dict[str, None]] = [{} for _ in wanted]
+    held: list[FileOutcome] = []
+    for outcome in outcomes:
+        for names, left, seen in zip(outcome.names, missing, met, strict=True):
+            left.difference_update(names)
+            seen.update(dict.fromkeys(names))
+        held.append(outcome)
+        if not any(missing):
+            yield from held
+            held.clear()
+    if any(o.verdict for o in held):
+        for what, left, seen in zip(("size", "input"), missing, met, strict=True):
+            if left:
+                raise UsageError(_unknown(what, sorted(left)[0], list(seen)))
+    yield from held
+
+
+def _unknown(what: str, name: str, names: Sequence[str]) -> str:
+    close = closest(name, names)
+    hint = f"did you mean {close!r}? " if close else ""
+    there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
+    return f"no {what} in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"

@@ -1,0 +1,149 @@
+"""What the outcomes of checks look like in each format: told one by one where that can be, or at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
+from symbcast.cli.output import harmless, print_json, print_text, print_wrapped, show
+from symbcast.core.characters import cut
+
+if TYPE_CHECKING:
+    from symbcast.cli.models.outcomes import FileOutcome
+
+_WORDS = {"always": "always", "sometimes": "sometimes", "never": "never", "unknown": "undecided", "": "broken"}
+_TONES = {
+    "always": Tone.FINE,
+    "sometimes": Tone.CONDITIONAL,
+    "never": Tone.IMPOSSIBLE,
+    "undecided": Tone.UNDECIDED,
+    "broken": Tone.IMPOSSIBLE,
+    "timed out": Tone.UNDECIDED,
+    "died": Tone.IMPOSSIBLE,
+}
+_NAME = 60
+_ROWS = 100
+"""Of more files only those are listed that do not always run."""
+_WIDTH = 100
+
+
+class Teller:
+    """Tells what became of ``count`` files; errors go to stderr, where the answer has no room for them at once."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def tell(self, outcome: FileOutcome) -> None:
+        """Tell what became of a file, in its turn."""
+        if outcome.problem is not None:
+            print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+        remark(outcome)
+
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
+        """Tell what is to be told of all of them."""
+
+
+class Text(Teller):
+    """Tells in words; of several files there is a table at the end."""
+
+    def tell(self, outcome: FileOutcome) -> None:
+        """Print a report, or why there is none."""
+        if outcome.document is not None:
+            show(_report(outcome, outcome.document), _WIDTH)
+        if self.count == 1:
+            super().tell(outcome)
+            return
+        if outcome.problem is not None:
+            show(Document(words(f"{outcome.source}: {outcome.problem}"), Tone.IMPOSSIBLE, ()))
+        print_text("")
+        remark(outcome)
+
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
+        """Print the table."""
+        if self.count > 1:
+            show_summary(outcomes)
+
+
+class Json(Teller):
+    """Tells in one JSON document: the reports, and what could not be checked."""
+
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
+        """Print the document."""
+        reports = [data_of(o) for o in outcomes if o.data is not None]
+        errors = [{"source": o.source, **o.problem._asdict()} for o in outcomes if o.problem is not None]
+        print_json({"models": reports, "errors": errors})
+
+
+class Sarif(Teller):
+    """Tells in one SARIF log."""
+
+    def end(self, outcomes: Sequence[FileOutcome]) -> None:
+        """Print the log."""
+        from symbcast.answers.report.sarif import document
+
+        print_json(document(outcomes))
+
+
+class GitHub(Teller):
+    """Tells in workflow commands."""
+
+    def tell(self, outcome: FileOutcome) -> None:
+        """Print the commands for a file."""
+        from symbcast.answers.report.github import commands
+
+        for command in commands(outcome):
+            print_text(command)
+        remark(outcome)
+
+
+TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sarif, "github": GitHub}
+
+
+def remark(outcome: FileOutcome) -> None:
+    """Print what is for whoever started the command."""
+    for text in outcome.remarks:
+        print_wrapped(harmless(f"symbcast: {text}"), sys.stderr)
+
+
+def _report(outcome: FileOutcome, document: Document) -> Document:
+    """Return a report, with what the real runtime did at its end."""
+    runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
+    return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
+
+
+def show_summary(outcomes: Sequence[FileOutcome]) -> None:
+    """Print the table of files; of many, those rows are left out that say that a model always runs."""
+    show(_summary(outcomes), indent=0)
+
+
+def _summary(outcomes: Sequence[FileOutcome]) -> Document:
+    """Return a row for each file, or for those of many that need a look, and their sum."""
+    listed = outcomes if len(outcomes) <= _ROWS else [o for o in outcomes if o.verdict != "always"][:_ROWS]
+    heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
+    rows = (Row("model", heads, Part.HEAD), *map(_row, listed))
+    counts = Counter(map(_word, outcomes))
+    said = ", ".join(f"{counts[word]} {word}" for word in _TONES if counts[word])
+    left_out = f"; {len(outcomes) - len(listed)} rows are left out" if len(listed) < len(outcomes) else ""
+    total = Lines((words(f"{len(outcomes)} models: {said}{left_out}"),))
+    return Document((), None, (Table("the models", rows, align="l"), total))
+
+
+def _word(outcome: FileOutcome) -> str:
+    return outcome.status if outcome.status in _TONES else _WORDS[outcome.verdict]
+
+
+def _row(outcome: FileOutcome) -> Row:
+    word = _word(outcome)
+    counts = (outcome.findings or "-", outcome.unanalysed or "-", f"{1000 * outcome.seconds:.0f}")
+    cells = tuple(Span(str(count)) for count in counts) if outcome.verdict else ()
+    return Row(cut(outcome.source, _NAME), (Span(word, tone=_TONES[word]), *cells))
+
+
+def data_of(outcome: FileOutcome) -> dict[str, Any]:
+    """Return a report as data for JSON, with what the real runtime did."""
+    runs = [{key: value for key, value in c._asdict().items() if key != "text"} for c in outcome.confirmed]
+    return {**(outcome.data or {}), **({"confirmations": runs} if runs else {})}

@@ -1,0 +1,56 @@
+"""What became of the check of one file: what the formats tell, and what the command itself shows and counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.answers.report.outcomes import Outcome
+from symbcast.batch.results import Stamp, Status
+
+if TYPE_CHECKING:
+    from symbcast.answers.show.document import Document
+
+
+class Confirmed(NamedTuple):
+    """A run in the real runtime, and whether it went as the report says; None where it says nothing."""
+
+    sizes: dict[str, int]
+    expected: str
+    happened: str
+    agrees: bool | None
+    reason: str
+    text: str
+
+
+class Names(NamedTuple):
+    """The names in a model that may be spoken of: of sizes and of inputs."""
+
+    sizes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+
+NO_NAMES = Names()
+NO_FILE = Stamp()
+
+
+@dataclass(frozen=True)
+class FileOutcome(Outcome):
+    """What became of the check of one file.
+
+    ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only what
+    was asked for is there. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever started
+    the check, and no part of the answer.
+    """
+
+    subject: str = "the model"
+    seconds: float = 0.0
+    names: Names = NO_NAMES
+    document: Document | None = None
+    data: dict[str, Any] | None = None
+    findings: int = 0
+    unanalysed: int = 0
+    confirmed: tuple[Confirmed, ...] = ()
+    remarks: tuple[str, ...] = ()
+    status: Status = "checked"
+    stamp: Stamp = NO_FILE

@@ -1,0 +1,1 @@
+"""What sizes are and how questions about them are decided: algebra, text, shapes, rules, solver, programs."""

@@ -1,0 +1,161 @@
+"""Arithmetic on dimensions: integers and terms in, an integer or a term in normal form out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from math import prod
+from operator import mul
+from typing import Any
+
+from symbcast.core.algebra.operations import (
+    Substitution,
+    extremum_terms,
+    floordiv_terms,
+    is_mention,
+    join_terms,
+    mention,
+    modulo_terms,
+)
+from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, collect, constant, product_of_monomials, term
+from symbcast.errors import DimensionError
+
+_FEW = 2
+"""Up to how many sizes are multiplied one after the other."""
+
+
+def add(*dims: Dim) -> Dim:
+    """Return the sum, 0 of none."""
+    parts = [d for d in dims if not isinstance(d, int)]
+    number = sum(d for d in dims if isinstance(d, int))
+    if not parts:
+        return _bounded(number)
+    return collect([(term(d), 1) for d in parts] + [(constant(number), 1)]).dim()
+
+
+def subtract(left: Dim, right: Dim) -> Dim:
+    """Return the difference."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left - right
+    return collect([(term(left), 1), (term(right), -1)]).dim()
+
+
+def multiply(*dims: Dim) -> Dim:
+    """Return the product, 1 of none."""
+    number = prod(d for d in dims if isinstance(d, int))
+    parts = [term(d) for d in dims if not isinstance(d, int)]
+    if len(parts) > _FEW:
+        parts = [product_of_monomials(parts), *(p for p in parts if len(p.coefficients) != 1)]
+    return reduce(mul, parts).scaled(number).dim() if parts else _bounded(number)
+
+
+def _bounded(number: int) -> int:
+    if number.bit_length() > MAX_BITS:
+        raise DimensionError("a number", f"has more than {MAX_BITS} bits")
+    return number
+
+
+def floor_divide(left: Dim, right: Dim) -> Dim:
+    """Return ``left // right``; by the number 0 it is left as it is, and has no value."""
+    if isinstance(left, int) and isinstance(right, int) and right:
+        return left // right
+    return floordiv_terms(term(left), term(right)).dim()
+
+
+def ceil_divide(left: Dim, right: Dim) -> Dim:
+    """Return the quotient rounded up; by the number 0 it has no value."""
+    return multiply(-1, floor_divide(multiply(-1, left), right))
+
+
+def modulo(left: Dim, right: Dim) -> Dim:
+    """Return ``left % right``, with the sign of ``right`` as in Python; by the number 0 it has no value."""
+    if isinstance(left, int) and isinstance(right, int) and right:
+        return left % right
+    return modulo_terms(term(left), term(right)).dim()
+
+
+def minimum(dims: Iterable[Dim]) -> Dim:
+    """Return the least of some dimensions."""
+    return extremum_terms("min", map(term, dims)).dim()
+
+
+def maximum(dims: Iterable[Dim]) -> Dim:
+    """Return the greatest of some dimensions."""
+    return extremum_terms("max", map(term, dims)).dim()
+
+
+def join(dims: Iterable[Dim]) -> Dim:
+    """Return the join of dimensions: what an axis becomes when they are broadcast together, 1 of none.
+
+    Of two numbers other than 1 it has no value, and is left as it is.
+    """
+    return join_terms(map(term, dims)).dim()
+
+
+def defined_join(dims: Sequence[Dim]) -> Dim:
+    """Return the join of dimensions; raise `DimensionError` for two numbers that have none."""
+    numbers = [d for d in dims if isinstance(d, int) and d != 1]
+    if len(set(numbers)) > 1:
+        text = f"broadcast({', '.join(map(str, dims))})"
+        raise DimensionError(text, f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1")
+    return join(dims)
+
+
+def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
+    """Return a dimension of the same value that is defined only where some terms are, and speaks of their symbols."""
+    return collect([(term(dim), 1), *((mention(t), 1) for t in terms)]).dim()
+
+
+def value_of(dim: Dim) -> Dim:
+    """Return a dimension without what it only mentions; what that requires is to be asked before.
+
+    >>> from symbcast.core.text import parse_dim
+    >>> dim = parse_dim("M - M + N")
+    >>> dim, value_of(dim)
+    (M % 1 + N, N)
+    """
+    if isinstance(dim, int) or not any(map(is_mention, dim.atoms())):
+        return dim
+    return Term({m: c for m, c in dim.coefficients.items() if not any(map(is_mention, m))}).dim()
+
+
+def join_members(dim: Dim) -> tuple[Dim, ...]:
+    """Return the members of a join; any other dimension is its own only one."""
+    if isinstance(dim, Operation) and dim.kind == "join":
+        return tuple(arg.dim() for arg in dim.args)
+    return (dim,)
+
+
+def join_with(joined: Dim, member: Dim) -> Dim:
+    """Return the join of a dimension, perhaps a join, with one more that is neither an integer nor a join.
+
+    It is what ``join((joined, member))`` is, without sorting the first one's members again.
+    """
+    args = tuple(term(d) for d in join_members(joined))
+    added = term(member)
+    place = bisect_left(args, added.key, key=lambda arg: arg.key)
+    if place < len(args) and args[place] is added:
+        return joined
+    return Operation("join", (*args[:place], added, *args[place:]))
+
+
+FUNCTIONS: dict[str, Callable[[Sequence[Dim]], Dim]] = {"min": minimum, "max": maximum, "broadcast": defined_join}
+"""The functions of text, each of any number of dimensions."""
+
+
+def replaced(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
+    """Return a dimension with some symbols replaced, all at once."""
+    return replacing(values)(dim)
+
+
+def replacing(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
+    """Return what replaces symbols in one dimension after another; parts that these share are worked out once."""
+    substitution = Substitution(values, of_symbols=True)
+
+    def replace(dim: Dim) -> Dim:
+        if isinstance(dim, int):
+            return dim
+        return values.get(dim, dim) if dim.is_Symbol else substitution.term(dim).dim()
+
+    return replace

@@ -1,0 +1,188 @@
+"""What is known of how large dimensions are, and quotients that are exact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import gcd
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import join, join_members, maximum, minimum, multiply, subtract
+from symbcast.core.algebra.lower_bounds import lower_bound
+from symbcast.core.algebra.operations import monomial_quotient, substitute
+from symbcast.core.algebra.terms import Atom, Monomial, Term, constant, term
+from symbcast.core.effort import remembered
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+@remembered(4096)
+def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim | None:
+    """Return what the one product is of the other where it is a polynomial, at all sizes at which no divisor is 0.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> exact_quotient((N, M + 1, 6), (M + 1, 2)), exact_quotient((N, 3), (2,)), exact_quotient((N * M + N,), (N,))
+    (3*N, None, M + 1)
+    """
+    above = list(dividend)
+    below: list[Dim] = []
+    for d in divisor:
+        if d in above:
+            above.remove(d)
+        else:
+            below.append(d)
+    numerator, denominator = term(multiply(*above)), term(multiply(*below))
+    if denominator == constant(1):
+        return numerator.dim()
+    return _quotient_by_monomial(numerator, denominator)
+
+
+@remembered(4096)
+def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tuple[Dim, Dim]:
+    """Return two products without what divides both: a number, and factors of every summand; no divisor may be 0.
+
+    The remainder of the one by the other is 0 where that of the reduced ones is, and the quotient is theirs.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> reduced_fraction((N, M, 6), (4, N)), reduced_fraction((N * M + N, 2), (N, M))
+    ((3*M, 2), (2*M + 2, M))
+    """
+    above, below = term(multiply(*dividend)), term(multiply(*divisor))
+    monomials = [*above.coefficients, *below.coefficients]
+    if not above.coefficients or not below.coefficients:
+        return above.dim(), below.dim()
+    common = Counter(monomials[0])
+    for monomial in monomials[1:]:
+        common &= Counter(monomial)
+    atoms = tuple(common.elements())
+    number = gcd(*above.coefficients.values(), *below.coefficients.values())
+    return _divided(above, atoms, number), _divided(below, atoms, number)
+
+
+def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
+    """Return a polynomial divided by atoms and a number, of which all its summands are multiples."""
+    return Term({monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
+
+
+def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
+    if numerator == denominator:
+        return 1
+    if len(denominator.coefficients) != 1:
+        return _scale(numerator, denominator)
+    ((atoms, number),) = denominator.coefficients.items()
+    found: dict[Monomial, int] = {}
+    for monomial, coefficient in numerator.coefficients.items():
+        rest = monomial_quotient(monomial, atoms)
+        if rest is None or coefficient % number:
+            return None
+        found[rest] = coefficient // number
+    return Term(found).dim()
+
+
+def _scale(numerator: Term, denominator: Term) -> int | None:
+    """Return the integer that one polynomial is of another, if it is one."""
+    if numerator.coefficients.keys() != denominator.coefficients.keys():
+        return None
+    by = gcd(*denominator.coefficients.values())
+    number = next(iter(denominator.coefficients))
+    scale, rest = divmod(numerator.coefficients[number], denominator.coefficients[number])
+    return scale if by and not rest and denominator.scaled(scale) == numerator else None
+
+
+class Bounds:
+    """What sizes are at least, and at most: the least size of each symbol is given, 0 of others.
+
+    Questions that stay open are remembered, for what is learned later may answer them: see `answers_more`.
+    """
+
+    def __init__(self, least: Mapping[Atom, int]) -> None:
+        self._least = dict(least)
+        self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
+        self._known: dict[Dim, int | None] = {}
+        self._open: dict[Dim, int] = {}
+        """What was not known to be at least some number."""
+        self._open_since: dict[Dim, int] = {}
+        """What was not known to be at least some number, before something was learned."""
+
+    def copy(self) -> Bounds:
+        """Return bounds that are as these are now; what stays open is remembered by both."""
+        made = Bounds(self._least)
+        made._known = dict(self._known)
+        made._open, made._open_since = self._open, self._open_since
+        return made
+
+    def learn(self, symbol: Atom, least: int) -> bool:
+        """Take in the least size of one more symbol; return whether that was not known."""
+        if least <= self._least.get(symbol, 0):
+            return False
+        self._least[symbol] = least
+        self._shifts[symbol] = symbol + constant(least)
+        self._known.clear()
+        self._open_since.update(self._open)
+        self._open.clear()
+        return True
+
+    def answers_more(self) -> bool:
+        """Return whether a question that was open when it was asked is answered now."""
+        lows = ((self.least(dim), number) for dim, number in self._open_since.items())
+        return any(low is not None and low >= number for low, number in lows)
+
+    def least(self, dim: Dim) -> int | None:
+        """Return a lower bound, or None; exact for what is linear without quotients."""
+        if isinstance(dim, int):
+            return dim
+        if dim not in self._known:
+            self._known[dim] = lower_bound(substitute(term(dim), self._shifts))
+        return self._known[dim]
+
+    def is_at_least(self, dim: Dim, number: int) -> bool:
+        """Return whether a dimension is known to be at least a number."""
+        low = self.least(dim)
+        if low is not None and low >= number:
+            return True
+        if not isinstance(dim, int):
+            self._open[dim] = number
+        return False
+
+    def is_at_most(self, left: Dim, right: Dim) -> bool:
+        """Return whether one dimension is known never to be above another."""
+        return self.is_at_least(subtract(right, left), 0)
+
+    def smaller(self, left: Dim, right: Dim) -> Dim:
+        """Return the smaller of two dimensions."""
+        if isinstance(left, int) and isinstance(right, int):
+            return min(left, right)
+        if left == right or self.is_at_most(left, right):
+            return left
+        return right if self.is_at_most(right, left) else minimum((left, right))
+
+    def larger(self, left: Dim, right: Dim) -> Dim:
+        """Return the larger of two dimensions."""
+        if isinstance(left, int) and isinstance(right, int):
+            return max(left, right)
+        if left == right or self.is_at_most(right, left):
+            return left
+        return right if self.is_at_most(left, right) else maximum((left, right))
+
+    def greatest_member(self, dim: Dim) -> Dim:
+        """Return a join without members that another one is never below, where all of them are 1 or more.
+
+        Where it has a value it is the greatest of them: each other one is 1 or the same.
+        """
+        members = join_members(dim)
+        if len(members) == 1 or not all(self.is_at_least(m, 1) for m in members):
+            return dim
+        kept: list[Dim] = []
+        for n, member in enumerate(members):
+            if not any(self.is_at_most(member, other) for other in (*kept, *members[n + 1 :])):
+                kept.append(member)
+        return dim if len(kept) == len(members) else join(kept)
+
+
+def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
+    """Return dimensions that are numbers, each of them, as such; None where one is not."""
+    found = tuple(d for d in dims or () if isinstance(d, int))
+    return None if dims is None or len(found) < len(dims) else found

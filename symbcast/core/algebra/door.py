@@ -1,0 +1,278 @@
+"""The door to sympy: expressions read as terms, and terms written as expressions."""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable
+from functools import lru_cache
+from math import lcm
+from typing import Any
+from weakref import WeakValueDictionary
+
+import sympy
+
+from symbcast.core.algebra.operations import extremum_terms, floordiv_terms, join_terms, mention, modulo_terms
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
+from symbcast.core.algebra.sympy_functions import SizeOfAxes, SympyDim, broadcast, floordiv, guarded_broadcast, mod
+from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned
+from symbcast.errors import DimensionError, ShapeTypeError
+
+MAX_POWER = 16
+
+_unknowns: WeakValueDictionary[Unknown, SympyUnknown] = WeakValueDictionary()
+"""The sympy symbol of each unknown, as long as somebody holds it; it holds the unknown in turn."""
+
+_MAX_DEPTH = 100
+
+
+def plain(expression: sympy.Basic) -> SympyDim:
+    """Return an ``int`` for a sympy integer and the expression itself otherwise."""
+    return int(expression) if isinstance(expression, sympy.Integer) else expression
+
+
+# In.
+
+
+def check_dim(value: Any) -> Dim:
+    """Return a user's sympy object as a dimension, or raise what is wrong with it.
+
+    Raises `ShapeTypeError` for what is no expression and `DimensionError` for one that is no size.
+    """
+    if isinstance(value, sympy.Symbol):
+        return from_sympy(value)
+    if not isinstance(value, sympy.Expr):
+        raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
+    if isinstance(value, sympy.Integer):
+        return check_size(int(value))
+    _check_depth(value)
+    for found in value.free_symbols:
+        _check_symbol(found, value)
+    try:
+        return from_sympy(value)
+    except DimensionError as error:
+        if error.value is value:
+            raise
+        raise DimensionError(value, f"in it {error.value} is not allowed: {error.problem}", error.hint) from None
+
+
+def _check_symbol(found: sympy.Symbol, value: Any) -> None:
+    if found.is_prime or found.is_composite:
+        raise DimensionError(value, f"that {found} is prime or composite is not looked at", "leave it out")
+    if found.is_integer is False or found.is_negative or found.is_infinite:
+        raise DimensionError(value, f"{found} is not a non-negative integer", "use symbcast.symbol(name)")
+
+
+def _check_depth(value: Any) -> None:
+    """Raise `DimensionError` for an expression that nests too deep to be walked by recursion."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise DimensionError("a sympy expression", f"nests more than {_MAX_DEPTH} deep", "write it flatter")
+        level = list({id(a): a for e in level for a in e.args}.values())
+
+
+def from_sympy(value: Any) -> Dim:
+    """Return a sympy expression as a dimension.
+
+    Raises `DimensionError` for an expression that is not an integer built from ``+ - * // % min max broadcast``.
+
+    >>> N = sympy.Symbol("N", integer=True, nonnegative=True)
+    >>> from_sympy((N + 1) ** 2), from_sympy((4 * N + 3) // 2)
+    (N**2 + 2*N + 1, 2*N + 1)
+    """
+    return int(value) if isinstance(value, int) else _read(value).dim()
+
+
+@lru_cache(maxsize=4096)
+def _read(expr: Any) -> Term:
+    if isinstance(expr, int):
+        return constant(expr)
+    return _READERS.get(expr.func, _read_other)(expr)
+
+
+def read_symbol(found: sympy.Symbol) -> Symbol:
+    """Return the size that a sympy symbol stands for: one of our own, or the user's."""
+    if isinstance(found, SympyUnknown):
+        return Unknown(found.name, found.lower, found.upper, found.dummy_index)
+    if isinstance(found, SizeOfAxes):
+        return found.within
+    if not found.is_Dummy and found == sympy.Symbol(found.name, integer=True, nonnegative=True):
+        return symbol(found.name)
+    _check_symbol(found, found)
+    made = interned(("sympy", found), lambda: _outside(found))
+    assert isinstance(made, Symbol)
+    return made
+
+
+def _outside(found: Any) -> Symbol:
+    lower = 1 if found.is_positive or found.is_nonzero else 0
+    parity = 0 if found.is_even else 1 if found.is_odd else None
+    kind, number = (Dummy, found.dummy_index) if found.is_Dummy else (UserSymbol, 0)
+    made = made_symbol(kind, found.name, number, lower, 0 if found.is_nonpositive else None, parity)
+    made.outside = found
+    return made
+
+
+def _pickled(symbol_: UserSymbol) -> tuple[Any, ...]:
+    return from_sympy, (symbol_.outside,)
+
+
+# Whoever holds one of these got it here, so that they can be pickled only after this was said.
+copyreg.pickle(UserSymbol, _pickled)
+copyreg.pickle(Dummy, _pickled)
+
+
+def _read_power(expr: Any) -> Term:
+    base, exponent = expr.args
+    if not (exponent.is_Integer and 0 <= exponent <= MAX_POWER):
+        raise DimensionError(expr, f"the exponent {exponent} is not an integer from 0 to {MAX_POWER}")
+    result = constant(1)
+    for _ in range(int(exponent)):
+        result = result * _read(base)
+    return result
+
+
+def _read_product(expr: Any) -> Term:
+    number = expr.args[0]
+    if number.is_Rational and not number.is_Integer and expr.is_integer:
+        # What sympy takes for a whole number, as half of an even size is: it writes floor(e/2) so.
+        return floordiv_terms(_read(expr * number.q), constant(int(number.q)))
+    result = constant(1)
+    for factor in expr.args:
+        result = result * _read(factor)
+    return result
+
+
+def _read_floor(expr: Any) -> Term:
+    parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(expr.args[0])]
+    if all(coefficient.is_Rational and not _divides(rest) for coefficient, rest in parts):
+        common = lcm(*(int(coefficient.q) for coefficient, _ in parts))
+        numerator = collect((_read(rest), int(coefficient * common)) for coefficient, rest in parts)
+        return floordiv_terms(numerator, constant(common))
+    numerator, denominator = sympy.fraction(sympy.together(expr.args[0]))
+    return floordiv_terms(_read(sympy.expand(numerator)), _read(denominator))
+
+
+def _divides(factor: Any) -> bool:
+    """Return whether a product has a factor below a fraction line, or a sum in which there may be one."""
+    return any(f.is_Pow or f.is_Add for f in sympy.Mul.make_args(factor))
+
+
+def _read_mod(expr: Any) -> Term:
+    dividend, divisor = map(_read, expr.args)
+    # sympy makes a remainder by 1 into 0 itself; one that is still there was written from a mention.
+    return mention(dividend) if divisor is constant(1) else modulo_terms(dividend, divisor)
+
+
+def _read_join(expr: Any) -> Term:
+    return join_terms(map(_read, expr.args))
+
+
+def _read_other(expr: Any) -> Term:
+    if isinstance(expr, sympy.Symbol):
+        return read_symbol(expr)
+    if isinstance(expr, sympy.Integer):
+        return constant(int(expr))
+    called = getattr(expr.func, "__name__", None) or str(expr.func)
+    hint = "write // for a quotient rounded down" if expr.is_number or expr.is_Pow else ""
+    raise DimensionError(expr, f"{called} is not part of a dimension", hint)
+
+
+_READERS: dict[Any, Callable[[Any], Term]] = {
+    sympy.Add: lambda e: collect((_read(a), 1) for a in e.args),
+    sympy.Mul: _read_product,
+    sympy.Pow: _read_power,
+    sympy.floor: _read_floor,
+    sympy.ceiling: lambda e: -_read_floor(sympy.floor(-e.args[0], evaluate=False)),
+    sympy.Mod: _read_mod,
+    mod: _read_mod,
+    floordiv: lambda e: floordiv_terms(*map(_read, e.args)),
+    sympy.Min: lambda e: extremum_terms("min", map(_read, e.args)),
+    sympy.Max: lambda e: extremum_terms("max", map(_read, e.args)),
+    broadcast: _read_join,
+    guarded_broadcast: _read_join,
+}
+
+
+# Out.
+
+
+def to_sympy(dim: Dim) -> SympyDim:
+    """Return a dimension as an ``int`` or a sympy expression; sympy evaluates only what it evaluates rightly."""
+    if isinstance(dim, int):
+        return dim
+    return symbol_to_sympy(dim) if isinstance(dim, Symbol) else plain(_written(dim))
+
+
+def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
+    """Return the sympy symbol of a size: the user's own, where one was given."""
+    if found.written is None:
+        found.written = found.outside if found.outside is not None else _new_symbol(found)
+    return found.written
+
+
+def _new_symbol(found: Symbol) -> sympy.Symbol:
+    if isinstance(found, Unknown):
+        found.is_spoken = False  # who has the symbol holds the unknown
+        shown = _unknowns.get(found)
+        if shown is None:
+            shown = _unknowns[found] = SympyUnknown(found.name, found.lower, found.upper, found.number)
+            shown.within = found
+        return shown
+    if isinstance(found, SequenceSymbol):
+        return SizeOfAxes(found)
+    return sympy.Symbol(found.name, integer=True, nonnegative=True)
+
+
+@lru_cache(maxsize=4096)
+def _written(value: Term) -> sympy.Expr:
+    parts = [sympy.Mul(c, *map(_atom_written, m)) for m, c in value.coefficients.items()]
+    return sympy.Add(*parts)
+
+
+def _atom_written(atom: Atom) -> sympy.Expr:
+    if isinstance(atom, Symbol):
+        return symbol_to_sympy(atom)
+    assert isinstance(atom, Operation)
+    return _operation_written(atom)
+
+
+@lru_cache(maxsize=4096)
+def _operation_written(operation: Operation) -> sympy.Expr:
+    if operation.kind in ("//", "%"):
+        return _division_written(operation)
+    args = [sympy.sympify(to_sympy(a.dim())) for a in operation.args]
+    if operation.kind == "join":
+        undefined = sum(a.is_constant for a in operation.args) > 1
+        return broadcast(*args, evaluate=not undefined)
+    # sympy compares every member with every other (seconds for a long list), and in factoring `min` out of `max`
+    # it leaves Max(2, 3) as such: the members that are left need no evaluation.
+    return (sympy.Min if operation.kind == "min" else sympy.Max)(*args, evaluate=False)
+
+
+def _division_written(operation: Operation) -> sympy.Expr:
+    dividend, divisor = operation.args
+    above, below = (sympy.sympify(to_sympy(a.dim())) for a in operation.args)
+    if not _sympy_is_exact(dividend, divisor):
+        return (floordiv if operation.kind == "//" else mod)(above, below)
+    if operation.kind == "%":
+        # Of a symbol nothing is to be found out, though sympy looks for it for two milliseconds.
+        return sympy.Mod(above, below, evaluate=not dividend.is_Symbol)
+    # sympy's floor takes a millisecond to find what is an integer in it; no part of a term's dividend is.
+    return sympy.floor(above / below, evaluate=False)
+
+
+def _sympy_is_exact(dividend: Term, divisor: Term) -> bool:
+    """Return whether sympy may hold a division in its own terms: only of a polynomial by a positive number.
+
+    Beyond that sympy 1.14 is wrong: it takes an even size over 6 for an integer, so Mod(Max(2*N, 4), 6) is 0 and
+    floor of it a fraction; it squares the inner Mod of M*(N % 4) % 3; and Mod(-N, 2*N) is -N. By a symbol it
+    cancels: N*M//M would be N, and no longer require that M is other than 0.
+    """
+    if not divisor.is_constant or divisor.constant <= 0 or any(True for _ in dividend.operations()):
+        return False
+    return all(s.parity is None for s in dividend.symbols())

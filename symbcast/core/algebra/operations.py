@@ -1,0 +1,288 @@
+"""Operations on terms: quotients, remainders, extremes and joins in one normal form, and substitution.
+
+The normal form is what makes equal sizes one object. Each step holds at all sizes at which its left side has a value.
+No member of a min, max or join that may have no value is dropped; what cancels in a sum, or drops out of a remainder as
+a multiple of the divisor, is gone with what it required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
+from typing import Any, Literal
+
+from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Term, collect, constant, term
+
+_DIVISION_STEPS = 100
+"""A polynomial that takes more steps to divide by another one is left as it is."""
+_COMPARED_UP_TO = 8
+"""Members of a min or max are compared with each other up to so many."""
+
+
+def floordiv_terms(dividend: Term, divisor: Term) -> Term:
+    """Return the floor of a quotient; multiples of a constant divisor come out of it."""
+    if divisor.is_constant and divisor.constant:
+        by = divisor.constant
+        if by < 0:
+            return floordiv_terms(-dividend, -divisor)
+        dividend = _without_remainders(dividend, by)
+        whole = Term({m: c // by for m, c in dividend.coefficients.items() if m and c % by == 0})
+        rest = dividend - whole.scaled(by)
+        if rest.is_constant:
+            return whole + constant(rest.constant // by)
+        if all(c < 0 for m, c in rest.coefficients.items() if m):
+            # floor(-y / b) is -ceil(y / b), which is -floor((y + b - 1) / b): one spelling for a ceiling.
+            return whole - floordiv_terms(constant(by - 1) - rest, constant(by))
+        # floor((g*x + r) / (g*b)) is floor((x + floor(r/g)) / b): a common factor g drops out.
+        common = gcd(rest.content, by)
+        shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
+        carried = shrunk.constant // (by // common)
+        shrunk = shrunk - constant(carried * (by // common))
+        return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
+    if _is_below(dividend, divisor):
+        return constant(0)
+    quotient, rest = divided(dividend, divisor)
+    if quotient.coefficients and rest.coefficients:
+        return quotient + floordiv_terms(rest, divisor)
+    return Operation("//", (dividend, divisor))
+
+
+def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
+    """Return q and r of which ``dividend == divisor*q + r``; q is 0 where the division makes r no shorter.
+
+    So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0. The monomials of the
+    dividend are divided by the leading one of the divisor, in descending order.
+    """
+    nothing = constant(0), dividend
+    if divisor.is_constant or not dividend.coefficients:
+        return nothing
+    leading = max(divisor.coefficients, key=_degree_order)
+    number = divisor.coefficients[leading]
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    work = dict(dividend.coefficients)
+    for _ in range(_DIVISION_STEPS):
+        if not work:
+            break
+        monomial = max(work, key=_degree_order)
+        coefficient = work[monomial]
+        factor = monomial_quotient(monomial, leading) if coefficient % number == 0 else None
+        if factor is None:
+            rest[monomial] = work.pop(monomial)
+            continue
+        quotient[factor] = coefficient // number
+        for other, times in (divisor * Term({factor: coefficient // number})).coefficients.items():
+            left = work.get(other, 0) - times
+            if left:
+                work[other] = left
+            else:
+                work.pop(other, None)
+    if work or not quotient or len(rest) >= len(dividend.coefficients):
+        return nothing
+    return Term(quotient), Term(rest)
+
+
+def _degree_order(monomial: Monomial) -> tuple[int, list[tuple[object, ...]]]:
+    """Return a key that orders monomials by degree, then by their atoms: products of them keep that order."""
+    return len(monomial), sorted((atom.atom_key for atom in monomial), reverse=True)
+
+
+def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial | None:
+    """Return what is left of a product of atoms without those of another one, None where one of these is missing."""
+    left = list(dividend)
+    for atom in divisor:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def _without_remainders(dividend: Term, by: int) -> Term:
+    """Return a dividend with ``x - k*(x//k)`` in the place of ``x % k``, where that makes it shorter.
+
+    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into what is cut to a multiple of it.
+    """
+    for monomial, coefficient in dividend.coefficients.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Operation) and atom.kind == "%" and atom.args[1].is_constant and atom.args[1].constant > 0:
+            value, step = atom.args[0], atom.args[1].constant
+            if coefficient * step % by == 0:
+                rest = dividend - atom.scaled(coefficient) + value.scaled(coefficient)
+                made = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
+                if made.size < dividend.size:
+                    return _without_remainders(made, by)
+    return dividend
+
+
+def _floor_of_floor(dividend: Term, divisor: int) -> Term:
+    """Return a floor, of a floor in one: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b)) for whole r."""
+    for monomial, coefficient in dividend.coefficients.items():
+        inner = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
+        if isinstance(inner, Operation) and inner.kind == "//" and inner.args[1].is_constant:
+            by = inner.args[1].constant
+            rest = dividend - inner
+            if by > 0:
+                return floordiv_terms(inner.args[0] + rest.scaled(by), constant(by * divisor))
+    return Operation("//", (dividend, constant(divisor)))
+
+
+def modulo_terms(dividend: Term, divisor: Term) -> Term:
+    """Return the remainder, of the divisor's sign; multiples of a constant divisor drop out of it."""
+    if divisor.is_constant and divisor.constant:
+        by = divisor.constant
+        if by < 0:
+            return -modulo_terms(-dividend, -divisor)
+        rest = _congruent(Term({m: c % by for m, c in dividend.coefficients.items() if c % by}), by)
+        if rest.is_constant:
+            return rest
+        common = gcd(rest.content, by)
+        if common > 1:
+            # (g*x + r) % (g*b) is g*((x + floor(r/g)) % b) + r % g: a common factor g comes out.
+            shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
+            found = modulo_terms(shrunk, constant(by // common)).scaled(common)
+            return found + constant(rest.constant % common)
+        if all(2 * c > by for m, c in rest.coefficients.items() if m):
+            # -y % b is b*ceil(y / b) - y: what pads a size to a multiple, in the spelling of a ceiling.
+            low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
+            return low - floordiv_terms(low, divisor).scaled(by)
+        return Operation("%", (rest, divisor))
+    rest = divided(dividend, divisor)[1]
+    if _is_below(rest, divisor):
+        return rest
+    return Operation("%", (rest if rest.coefficients else dividend, divisor))
+
+
+def _is_below(dividend: Term, divisor: Term) -> bool:
+    """Return whether a dividend is a number from 0 on that is less than the divisor at all sizes."""
+    low = divisor.lower_bound if dividend.is_constant and not divisor.is_constant else None
+    return low is not None and 0 <= dividend.constant < low
+
+
+def mention(value: Term) -> Term:
+    """Return 0 as a term that has a value where ``value`` has one, and speaks of its symbols: ``value % 1``.
+
+    Arithmetic simplifies it away; only `substitute` keeps it. What a text says is kept by it where its terms cancel.
+    """
+    if value.is_constant:
+        return constant(0)
+    return Operation("%", (value - constant(value.constant), constant(1)))
+
+
+def is_mention(atom: Atom) -> bool:
+    """Return whether an atom is a `mention`."""
+    return isinstance(atom, Operation) and atom.kind == "%" and atom.args[1] is constant(1)
+
+
+def _congruent(dividend: Term, by: int) -> Term:
+    """Return what leaves the same remainder: x in the place of x % c, where ``by`` divides c."""
+    for monomial, coefficient in dividend.coefficients.items():
+        for place, atom in enumerate(monomial):
+            if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):
+                others = Term({(*monomial[:place], *monomial[place + 1 :]): coefficient})
+                found = dividend - Term({monomial: coefficient}) + others * atom.args[0]
+                return _congruent(Term({m: c % by for m, c in found.coefficients.items() if c % by}), by)
+    return dividend
+
+
+def _is_multiple(divisor: Term, by: int) -> bool:
+    return divisor.is_constant and divisor.constant != 0 and divisor.constant % by == 0
+
+
+def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
+    """Return the least or greatest of some terms, without members that another one is never on the wrong side of."""
+    members: dict[Term, None] = {}
+    for arg in args:
+        members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == kind else (arg,)))
+    numbers = [a.constant for a in members if a.is_constant]
+    rest = [a for a in members if not a.is_constant]
+    if numbers:
+        rest.append(constant(min(numbers) if kind == "min" else max(numbers)))
+    if 1 < len(rest) <= _COMPARED_UP_TO:
+        rest = _undominated(kind, rest)
+    return rest[0] if len(rest) == 1 else Operation(kind, tuple(sorted(rest, key=_key_of)))
+
+
+def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]:
+    """Leave out members that another one is never on the wrong side of; one that may have no value stays."""
+    kept = list(members)
+    for member in reversed(members):
+        if not member.is_total:
+            continue
+        for other in kept:
+            if other is not member:
+                above = other - member if kind == "max" else member - other
+                low = above.lower_bound
+                if low is not None and low >= 0:
+                    kept.remove(member)
+                    break
+    return kept
+
+
+def _key_of(value: Term) -> tuple[object, ...]:
+    return value.key
+
+
+def join_terms(args: Iterable[Term]) -> Term:
+    """Return the join of terms; of two numbers other than 1 it is left as it is, and has no value."""
+    members: dict[Term, None] = {}
+    for arg in args:
+        members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == "join" else (arg,)))
+    members.pop(constant(1), None)
+    if not members:
+        return constant(1)
+    if len(members) == 1:
+        return next(iter(members))
+    return Operation("join", tuple(sorted(members, key=_key_of)))
+
+
+def operate(kind: Kind, args: tuple[Term, ...]) -> Term:
+    """Return an operation on terms, simplified."""
+    match kind:
+        case "//":
+            return floordiv_terms(*args)
+        case "%":
+            return mention(args[0]) if args[1] is constant(1) else modulo_terms(*args)
+        case "join":
+            return join_terms(args)
+        case _:
+            return extremum_terms(kind, args)
+
+
+def substitute(value: Term, replaced: Mapping[Any, Term]) -> Term:
+    """Return the term with some atoms replaced at every depth, all at once."""
+    return Substitution(replaced, of_symbols=all(atom.is_Symbol for atom in replaced)).term(value)
+
+
+class Substitution:
+    """A replacement of atoms by dimensions in several terms; each part that these share is worked out once.
+
+    ``of_symbols`` says that only symbols are replaced.
+    """
+
+    def __init__(self, replaced: Mapping[Any, Dim], *, of_symbols: bool) -> None:
+        self.replaced = replaced
+        self.of_symbols = of_symbols
+        self.found: dict[Atom, Term] = {}
+
+    def term(self, value: Term) -> Term:
+        """Return a term with the atoms replaced at every depth."""
+        if self.of_symbols and self.replaced.keys().isdisjoint(value.symbols()):
+            return value
+        parts: list[tuple[Term, int]] = []
+        for monomial, coefficient in value.coefficients.items():
+            product = constant(1)
+            for atom in monomial:
+                product = product * self._atom(atom)
+            parts.append((product, coefficient))
+        return collect(parts)
+
+    def _atom(self, atom: Atom) -> Term:
+        if atom in self.replaced:
+            return term(self.replaced[atom])
+        found = self.found.get(atom)
+        if found is None:
+            found = atom
+            if isinstance(atom, Operation):
+                found = operate(atom.kind, tuple(map(self.term, atom.args)))
+            self.found[atom] = found
+        return found

@@ -1,0 +1,129 @@
+"""Symbols: sizes that are not known, by name or without one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Container, Iterable, Iterator
+from typing import Any, ClassVar
+
+from symbcast.core.algebra.terms import Symbol, interned, made_symbol
+
+__all__ = [
+    "LABEL",
+    "Dummy",
+    "Symbol",
+    "Unknown",
+    "UserSymbol",
+    "free_labels",
+    "made_symbol",
+    "next_number",
+    "symbol",
+    "told_apart",
+]
+
+# Rising, so that unknowns are ordered by age on every run, from a start of this process's own: an unknown that was
+# pickled elsewhere is none of those made here.
+_numbers = itertools.count(int.from_bytes(os.urandom(8), "big") << 32)
+
+
+def next_number() -> int:
+    """Return a number that no unknown has yet."""
+    return next(_numbers)
+
+
+class UserSymbol(Symbol):
+    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown as it is.
+
+    `symbcast.core.algebra.door` makes them, and says how they are pickled.
+    """
+
+
+class Dummy(UserSymbol):
+    """A sympy dummy of a user's: another size than any of its name."""
+
+    is_Dummy: ClassVar[bool] = True  # noqa: N815
+
+
+LABEL = re.compile(r"\?\w+")
+"""What an unknown is called: ``?0``, ``?a``."""
+
+
+class Unknown(Symbol):
+    """A size without a name (``?``, ``2..5``): the number says which, the name is the label it is shown by (``?0``).
+
+    Two unknowns with one label are still two sizes, and one that another question calls otherwise is the same size:
+    see `symbcast.core.program.sizes.names`. ``is_spoken`` says that text means it by its label alone, and nobody holds
+    it yet.
+    """
+
+    is_Dummy: ClassVar[bool] = True  # noqa: N815
+    is_spoken: bool = False
+
+    def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
+        """Return a new unknown, or the one of a number."""
+        number = next_number() if number is None else number
+        # The label and bounds too: what was written down elsewhere may number another unknown alike.
+        made = interned(
+            (Unknown, number, label, lower, upper), lambda: made_symbol(Unknown, label, number, lower, upper)
+        )
+        assert isinstance(made, Unknown)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Unknown, (self.name, self.lower, self.upper, self.number)
+
+    def renamed(self, label: str) -> Unknown:
+        """Return the same unknown by another label."""
+        return Unknown(label, self.lower, self.upper, self.number)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it is known not to be of any size."""
+        return self.lower > 0 or self.upper is not None
+
+    @property
+    def identity(self) -> tuple[int, int, int | None]:
+        """What the unknown has in common with itself by other labels, and with nothing else."""
+        return self.number, self.lower, self.upper
+
+
+def free_labels(taken: Container[str], start: int = 0) -> Iterator[str]:
+    """Yield the labels that are not taken, from the lowest number on.
+
+    >>> next(free_labels({"?0", "?a"}))
+    '?1'
+    """
+    return (label for n in itertools.count(start) if (label := f"?{n}") not in taken)
+
+
+def told_apart(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
+    """Return what stands for some unknowns where they come together, in order, of those that need another label.
+
+    One unknown has one label, and no two have the same: the first to come keeps it.
+
+    >>> a, b = Unknown("?0"), Unknown("?0")
+    >>> told_apart([a, b]), told_apart([a, a.renamed("?7")])
+    ({'?0': '?1'}, {'?7': '?0'})
+    """
+    found = dict.fromkeys(unknowns)
+    kept: dict[tuple[int, int, int | None], Unknown] = {}
+    taken: dict[str, Unknown] = {}
+    for u in found:
+        if u.identity not in kept and LABEL.fullmatch(u.name) and taken.setdefault(u.name, u) is u:
+            kept[u.identity] = u
+    free = free_labels(taken)
+    for u in found:
+        if u.identity not in kept:
+            kept[u.identity] = u.renamed(next(free))
+    return {u: kept[u.identity] for u in found if kept[u.identity] is not u}
+
+
+def symbol(name: str) -> Symbol:
+    """Return the size called ``name``: one object for each name.
+
+    >>> symbol("N") is symbol("N"), symbol("N") + 1
+    (True, N + 1)
+    """
+    return Symbol(name)

@@ -1,0 +1,233 @@
+"""Dimensions as sympy shows them: its symbols, and the functions that sympy lacks.
+
+This is the outside of the door: nothing is decided with these. See `symbcast.core.algebra.door`.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, ClassVar, TypeAlias
+
+import sympy
+from sympy.core.sorting import default_sort_key
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pretty.stringpict import prettyForm
+
+from symbcast.core.algebra import symbols
+from symbcast.core.algebra.latex_names import name_latex
+from symbcast.errors import DimensionError
+
+SympyDim: TypeAlias = int | sympy.Expr
+
+
+def symbol(name: str) -> sympy.Symbol:
+    """Return the size called ``name``: one sympy symbol, a non-negative integer.
+
+    >>> symbol("N") == symbol("N"), symbol("N").is_nonnegative
+    (True, True)
+    """
+    return sympy.Symbol(name, integer=True, nonnegative=True)
+
+
+class Unknown(sympy.Dummy):
+    """A size without a name (``?``, ``2..5``): equal to itself alone, with inclusive bounds ``lower`` and ``upper``.
+
+    The name is the label it is shown by (``?0``); two unknowns with one label are still two sizes.
+    """
+
+    lower: int
+    upper: int | None
+    within: Any = None
+    """What keeps the unknown that it shows as long as it lives itself."""
+
+    def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
+        # The default numbering of Dummy draws from a random base; a counter of our own keeps runs alike.
+        fresh = symbols.next_number() if number is None else number
+        made: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
+        made.lower = lower
+        made.upper = upper
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name, self.lower, self.upper, self.dummy_index), {}
+
+    def _sympystr(self, printer: Any) -> str:
+        return self._label(printer)
+
+    def _latex(self, printer: Any) -> str:
+        return name_latex(self._label(printer))
+
+    def _pretty(self, printer: Any) -> Any:
+        return prettyForm(self._label(printer))
+
+    def _label(self, printer: Any) -> str:
+        """Return what the unknown is called in what is printed: its label, or a free one if another has that there."""
+        number = int(self.dummy_index)
+        called: dict[str, int] = printer.__dict__.setdefault("_symbcast_labels", {})
+        labels = chain([str(self.name)], symbols.free_labels(()))
+        return next(label for label in labels if called.setdefault(label, number) == number)
+
+
+class SizeOfAxes(sympy.Symbol):
+    """What speaks of a sequence of axes: a size of them, or how many there are. A size of the same name is another."""
+
+    within: symbols.Symbol
+    """The symbol that it shows."""
+
+    def __new__(cls, within: symbols.Symbol) -> SizeOfAxes:
+        made: SizeOfAxes = super().__xnew__(cls, within.name, integer=True, nonnegative=True)
+        made.within = within
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.within,), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.within.atom_key)
+
+    def sort_key(self, order: Any = None) -> Any:
+        """Return a key by which sympy orders it, among the other symbols."""
+        key, one = sympy.Symbol.class_key(), sympy.S.One
+        return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
+
+
+class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The join of sizes: what an axis becomes when sizes are broadcast together.
+
+    ``1`` is its unit; it is commutative, associative and idempotent; on two different sizes other than 1 it is
+    undefined and raises `DimensionError`. It is not ``max``: a 0 beside a 1 gives 0.
+
+    >>> N, M = symbol("N"), symbol("M")
+    >>> broadcast(N, 1, M, N)
+    broadcast(M, N)
+    >>> broadcast(0, 1), broadcast(N, N)
+    (0, N)
+    >>> broadcast(N, M).subs({N: 1, M: 4})
+    4
+    """
+
+    is_commutative: ClassVar[bool] = True
+
+    @classmethod
+    def eval(cls, *args: sympy.Expr) -> sympy.Expr | None:
+        members: dict[sympy.Expr, None] = {}
+        for arg in args:
+            for member in arg.args if isinstance(arg, broadcast) else (arg,):
+                if member != 1:
+                    members[member] = None
+        numbers = [m for m in members if m.is_Integer]
+        if len(numbers) > 1:
+            return cls._undefined(args, numbers)
+        if not members:
+            return sympy.Integer(1)
+        ordered = sorted(members, key=default_sort_key)
+        if len(ordered) == 1:
+            return ordered[0]
+        if tuple(ordered) != args:
+            return cls(*ordered)
+        return None
+
+    @classmethod
+    def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
+        raise DimensionError(
+            f"broadcast({', '.join(map(str, args))})", f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1"
+        )
+
+    def _eval_is_integer(self) -> bool | None:
+        return True if all(a.is_integer for a in self.args) else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if all(a.is_nonnegative for a in self.args) else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if all(a.is_positive for a in self.args) else None
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        return _raised(rf"\operatorname{{broadcast}}\left({', '.join(map(printer._print, self.args))}\right)", exp)
+
+    def _eval_rewrite_as_Piecewise(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
+        value = args[-1]
+        for member in reversed(args[:-1]):
+            value = sympy.Piecewise((value, sympy.Eq(member, 1)), (member, True))
+        return value
+
+    def _eval_rewrite_as_Max(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
+        # Where the join is defined its members are 1 or one common size: Max is that size unless it is 0,
+        # and then Min is 0 (otherwise Min with 1 is 1).
+        return sympy.Max(*args) * sympy.Min(1, *args)
+
+
+class guarded_broadcast(broadcast):  # noqa: N801 - shown as what it is, a join
+    """The join as it stands in a condition, beside the clause that says where it is defined.
+
+    On sizes that clash it stays as it is instead of raising, so that the condition can be evaluated there: that
+    clause is false.
+    """
+
+    is_number: ClassVar[bool] = False  # of integers it stays only where it has no value: see `floordiv`
+
+    @classmethod
+    def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
+        return None
+
+
+guarded_broadcast.__name__ = "broadcast"
+
+
+class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.core.algebra.door`.
+
+    >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
+    3
+    """
+
+    is_number: ClassVar[bool] = False  # by 0 it has no value, which sympy's Max and Min refuse to compare as a number
+
+    @classmethod
+    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(int(dividend) // int(divisor)) if _are_integers(dividend, divisor) else None
+
+    def _sympystr(self, printer: Any) -> str:
+        left = printer.parenthesize(self.args[0], PRECEDENCE["Mul"], strict=True)
+        right = printer.parenthesize(self.args[1], PRECEDENCE["Mul"])
+        return f"floor({left}/{right})"  # as sympy shows the floors that it holds itself
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        dividend, divisor = map(printer._print, self.args)
+        return _raised(rf"\left\lfloor{{\frac{{{dividend}}}{{{divisor}}}}}\right\rfloor", exp)
+
+    def _eval_is_integer(self) -> bool:
+        return True
+
+
+class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
+    """The remainder, with the sign of the divisor, which is not 0; sympy rewrites nothing in it.
+
+    >>> mod(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 4})
+    3
+    """
+
+    is_number: ClassVar[bool] = False  # see `floordiv`
+
+    @classmethod
+    def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(int(dividend) % int(divisor)) if _are_integers(dividend, divisor) else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"Mod({', '.join(map(printer.doprint, self.args))})"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        # In brackets wherever it stands: sympy does not tell whether it is within a product.
+        dividend, divisor = (printer.parenthesize(a, PRECEDENCE["Func"]) for a in self.args)
+        return _raised(rf"\left({dividend} \bmod {divisor}\right)", exp)
+
+    def _eval_is_integer(self) -> bool:
+        return True
+
+
+def _raised(latex: str, exponent: str | None) -> str:
+    return latex if exponent is None else f"{latex}^{{{exponent}}}"
+
+
+def _are_integers(dividend: sympy.Expr, divisor: sympy.Expr) -> bool:
+    return bool(dividend.is_Integer and divisor.is_Integer and divisor != 0)

@@ -1,0 +1,446 @@
+"""Terms: sizes as polynomials with integer coefficients, interned so that equal ones are one object.
+
+A term is a sum of integer multiples of monomials over atoms. An atom is a symbol or one of the operations ``//``,
+``%``, ``min``, ``max`` and the join, and is a term itself. Terms share their parts: what is asked of one (its symbols,
+its key, a lower bound) is worked out once and kept with it, so that a term that is huge as a tree costs what it is as a
+graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from math import gcd
+from threading import RLock
+from typing import Any, ClassVar, Literal, TypeAlias
+from weakref import WeakValueDictionary
+
+from symbcast.core.effort import charge
+from symbcast.errors import DimensionError
+
+Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
+Monomial: TypeAlias = "tuple[Atom, ...]"
+Dim: TypeAlias = "int | Term"
+"""The size of an axis: an integer, or a term that is none."""
+
+MAX_MONOMIALS = 500
+MAX_DEGREE = 4096
+"""How many atoms are multiplied in one monomial."""
+MAX_BITS = 1 << 13
+"""How many bits a number may have: 2,466 digits, which Python still writes down."""
+_GREATEST = 1 << MAX_BITS
+_FEW_PAIRS = 16
+"""Products of so many pairs of monomials cost too little to be counted."""
+
+_interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
+_interning = RLock()
+"""Held while a term is added, so that two threads never make two of one: equality is identity."""
+
+
+class Term:
+    """A polynomial over atoms; immutable, and the only one of its value.
+
+    ``coefficients`` maps each monomial, a sorted tuple of atoms, to a number other than 0; monomials are in the order
+    of their keys. The empty monomial is the constant.
+    """
+
+    is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
+    written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
+    """What makes text of a term; `symbcast.core.algebra.writer` puts itself here, for it stands above this module."""
+    _coefficients: Mapping[Monomial, int]
+
+    def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
+        """Return the term with these coefficients, none of them 0."""
+        if len(coefficients) == 1:
+            ((monomial, number),) = coefficients.items()
+            if number == 1 and len(monomial) == 1:
+                return monomial[0]
+        return interned(frozenset(coefficients.items()), lambda: _made(coefficients))
+
+    @property
+    def coefficients(self) -> Mapping[Monomial, int]:
+        """The number of each monomial."""
+        return self._coefficients
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Term, (dict(self.coefficients),)
+
+    def __copy__(self) -> Term:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Term:
+        return self
+
+    def __str__(self) -> str:
+        return type(self).written_by(self)
+
+    __repr__ = __str__
+
+    def __add__(self, other: Dim) -> Term:
+        return collect([(self, 1), (term(other), 1)])
+
+    def __radd__(self, other: int) -> Term:
+        return collect([(term(other), 1), (self, 1)])
+
+    def __sub__(self, other: Dim) -> Term:
+        return collect([(self, 1), (term(other), -1)])
+
+    def __rsub__(self, other: int) -> Term:
+        return collect([(term(other), 1), (self, -1)])
+
+    def __neg__(self) -> Term:
+        return self.scaled(-1)
+
+    def __mul__(self, other: Dim) -> Term:
+        if isinstance(other, int):
+            return self.scaled(other)
+        product: dict[Monomial, int] = {}
+        pairs = len(self.coefficients) * len(other.coefficients)
+        if pairs > _FEW_PAIRS:
+            charge(2 * pairs)
+        for left, a in self.coefficients.items():
+            for right, b in other.coefficients.items():
+                monomial = _product(left, right)
+                product[monomial] = product.get(monomial, 0) + a * b
+        if len(product) > MAX_MONOMIALS:
+            raise DimensionError("a product", f"expands to more than {MAX_MONOMIALS} monomials")
+        return Term({m: c for m, c in product.items() if c})
+
+    __rmul__ = __mul__
+
+    def scaled(self, factor: int) -> Term:
+        """Return the term times an integer."""
+        if factor == 1:
+            return self
+        return Term({m: c * factor for m, c in self.coefficients.items()} if factor else {})
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """A key that orders terms alike on every run."""
+        return tuple((tuple(a.atom_key for a in m), c) for m, c in self.coefficients.items())
+
+    @cached_property
+    def constant(self) -> int:
+        """The coefficient of the empty monomial."""
+        return self.coefficients.get((), 0)
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether the term is an integer."""
+        return not self.coefficients or (len(self.coefficients) == 1 and () in self.coefficients)
+
+    @property
+    def content(self) -> int:
+        """The greatest common divisor of the coefficients other than the constant; 0 for an integer."""
+        return gcd(*(c for m, c in self.coefficients.items() if m))
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether no monomial multiplies atoms, at any depth, and no divisor is symbolic."""
+        return all(len(m) <= 1 for m in self.coefficients) and all(
+            all(arg.is_linear for arg in atom.args) and (atom.kind not in ("//", "%") or atom.args[1].is_constant)
+            for atom in self.operations()
+        )
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether the term has a value at all sizes: it divides by numbers only, and joins nothing."""
+        return all(
+            operation.kind != "join"
+            and (
+                operation.kind not in ("//", "%") or (operation.args[1].is_constant and operation.args[1].constant != 0)
+            )
+            and all(arg.is_total for arg in operation.args)
+            for operation in self.operations()
+        )
+
+    @cached_property
+    def lower_bound(self) -> int | None:
+        """A lower bound over sizes from 0 on, or None; sound, and exact for what shapes hold."""
+        total = 0
+        for monomial, coefficient in self.coefficients.items():
+            low, high = 1, 1
+            bounded = True
+            for atom in monomial:
+                atom_low, atom_high = atom.bounds
+                if atom_low is None or atom_low < 0:
+                    return None
+                low *= atom_low
+                bounded = bounded and atom_high is not None
+                high *= atom_high or 0
+            if coefficient < 0 and not bounded:
+                return None
+            total += coefficient * (low if coefficient > 0 else high)
+        return total
+
+    def atoms(self) -> Iterator[Atom]:
+        """Yield the atoms of the monomials, repeats included."""
+        for monomial in self.coefficients:
+            yield from monomial
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield the atoms that are operations."""
+        return (atom for atom in self.atoms() if isinstance(atom, Operation))
+
+    def symbols(self) -> Mapping[Symbol, None]:
+        """Return the symbols at any depth, in the order of the monomials; not to be changed."""
+        return self._symbols
+
+    @cached_property
+    def _symbols(self) -> Mapping[Symbol, None]:
+        found: dict[Any, None] = {}
+        for atom in self.atoms():
+            found.update(atom.symbols())
+        return found
+
+    @cached_property
+    def size(self) -> int:
+        """How many atoms the term has when it is written out as a tree."""
+        return sum(1 + (sum(arg.size for arg in a.args) if isinstance(a, Operation) else 0) for a in self.atoms())
+
+    def dim(self) -> Dim:
+        """Return the term as a dimension: an ``int`` where it is one."""
+        return self.constant if self.is_constant else self
+
+
+class Atom(Term):
+    """What monomials are made of: a symbol or an operation; as a term, itself times 1."""
+
+    is_constant: ClassVar[bool] = False
+    constant: ClassVar[int] = 0
+
+    def __new__(cls) -> Atom:
+        """Return a new atom; only interning makes them."""
+        return object.__new__(cls)
+
+    @property
+    def coefficients(self) -> Mapping[Monomial, int]:
+        # Made when asked for: kept, an atom would hold itself, and go only when the garbage is collected.
+        return {(self,): 1}
+
+    is_truth_value: bool = False
+    """Whether it is 0 or 1: the lesser of 1 and of one that is never below 0."""
+
+    @property
+    def atom_key(self) -> tuple[Any, ...]:
+        """A key that orders atoms alike on every run: symbols by name, then operations."""
+        raise NotImplementedError
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """A lower and an upper bound over sizes from 0 on, None where there is none."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (((self.atom_key,), 1),)
+
+    @property
+    def lower_bound(self) -> int | None:
+        return self.bounds[0]
+
+
+class Symbol(Atom):
+    """An unknown size: a non-negative integer.
+
+    ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 where that
+    is known. ``number`` tells symbols of one name apart, 0 for the one that text of its name means. ``outside`` is the
+    sympy symbol that a user gave for it, None for one of our own.
+    """
+
+    is_Symbol: ClassVar[bool] = True  # noqa: N815
+    is_Dummy: ClassVar[bool] = False  # noqa: N815
+    name: str
+    lower: int
+    upper: int | None
+    parity: int | None
+    number: int
+    outside: Any
+    written: Any = None
+    """The sympy symbol that it is shown as, once it was."""
+
+    def __new__(cls, name: str) -> Symbol:
+        """Return the size called ``name``: one object for each name."""
+        made = interned(name, lambda: made_symbol(Symbol, name))
+        assert isinstance(made, Symbol)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Symbol, (self.name,)
+
+    @property
+    def atom_key(self) -> tuple[Any, ...]:
+        return (0, self.name, self.number)
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        return 0, None
+
+    def symbols(self) -> Mapping[Symbol, None]:
+        """Return the symbol itself."""
+        return {self: None}
+
+
+class Operation(Atom):
+    """An operation on terms: ``kind``, and ``args`` in order; those of min, max and join sorted by their keys."""
+
+    kind: Kind
+    args: tuple[Term, ...]
+
+    def __new__(cls, kind: Kind, args: tuple[Term, ...]) -> Operation:
+        """Return the operation, not simplified: see `symbcast.core.algebra.operations`."""
+        made = interned((kind, args), lambda: _made_operation(kind, args))
+        assert isinstance(made, Operation)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Operation, (self.kind, self.args)
+
+    @cached_property
+    def is_truth_value(self) -> bool:  # type: ignore[override]
+        return self.kind == "min" and any(a.is_constant and a.constant == 1 for a in self.args) and self.bounds[0] == 0
+
+    @cached_property
+    def atom_key(self) -> tuple[Any, ...]:
+        return (1, self.kind, tuple(arg.key for arg in self.args))
+
+    @cached_property
+    def bounds(self) -> tuple[int | None, int | None]:
+        lows = [arg.lower_bound for arg in self.args]
+        known = [low for low in lows if low is not None]
+        match self.kind:
+            case "//":
+                positive = len(known) == 2 and known[0] >= 0 and known[1] >= 0
+                return (0 if positive else None), None
+            case "%":
+                by = self.args[1]
+                if by.is_constant and by.constant > 0:
+                    return 0, by.constant - 1
+                return (0 if lows[1] is not None and lows[1] >= 0 else None), None
+            case "max":
+                return (max(known) if known else None), None
+            case _:
+                return (min(known) if len(known) == len(lows) else None), None
+
+    @cached_property
+    def _symbols(self) -> Mapping[Symbol, None]:
+        found: dict[Any, None] = {}
+        for arg in self.args:
+            found.update(arg.symbols())
+        return found
+
+
+def interned(identity: Any, make: Callable[[], Term]) -> Term:
+    """Return the one term of an identity, made where there is none yet; it goes with the last use of it."""
+    found = _interned.get(identity)
+    if found is None:
+        with _interning:
+            found = _interned.get(identity)
+            if found is None:
+                found = _interned[identity] = make()
+    return found
+
+
+def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
+    kind: type[Symbol], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
+) -> Symbol:
+    """Return a new symbol that is not interned."""
+    made = object.__new__(kind)
+    made.name, made.number, made.outside = name, number, None
+    made.lower, made.upper, made.parity = lower, upper, parity
+    return made
+
+
+def _made(coefficients: Mapping[Monomial, int]) -> Term:
+    if coefficients and not -_GREATEST < max(coefficients.values(), key=abs) < _GREATEST:
+        raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
+    made = object.__new__(Term)
+    # Sorted, so that the order does not tell which of two equal terms was met first.
+    made._coefficients = dict(sorted(coefficients.items(), key=_monomial_key))
+    return made
+
+
+def _made_operation(kind: Kind, args: tuple[Term, ...]) -> Operation:
+    made = object.__new__(Operation)
+    made.kind, made.args = kind, args
+    return made
+
+
+def _monomial_key(part: tuple[Monomial, int]) -> tuple[Any, ...]:
+    return tuple(atom.atom_key for atom in part[0])
+
+
+def _key_of(atom: Atom) -> tuple[Any, ...]:
+    return atom.atom_key
+
+
+def _product(left: Monomial, right: Monomial) -> Monomial:
+    if not (left and right):
+        return left or right
+    if len(left) + len(right) > MAX_DEGREE:
+        raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
+    found = tuple(sorted((*left, *right), key=_key_of))
+    idle = next((n for n, atom in enumerate(found) if atom.is_truth_value and _is_idle(found, n)), None)
+    return found if idle is None else _product(found[:idle], found[idle + 1 :])
+
+
+def _is_idle(monomial: Monomial, place: int) -> bool:
+    """Return whether a factor changes nothing: ``x * min(x, 1)`` is ``x`` for every x from 0 on."""
+    factor = monomial[place]
+    assert isinstance(factor, Operation)
+    if factor in monomial[:place]:
+        return True
+    inner = next((arg for arg in factor.args if not arg.is_constant), None)
+    if inner is None or len(inner.coefficients) != 1:
+        return False
+    ((atoms, number),) = inner.coefficients.items()
+    others = list(monomial)
+    for atom in atoms:
+        low = atom.lower_bound
+        if atom not in others or low is None or low < 0:
+            return False
+        others.remove(atom)
+    return number > 0
+
+
+def product_of_monomials(parts: Iterable[Term]) -> Term:
+    """Return the product of those parts that are one monomial each, sorted once."""
+    number, atoms = 1, list[Atom]()
+    for part in parts:
+        if len(part.coefficients) == 1:
+            ((monomial, coefficient),) = part.coefficients.items()
+            number *= coefficient
+            atoms += monomial
+    return Term({_product(tuple(atoms[:1]), tuple(atoms[1:])): number})
+
+
+def constant(value: int) -> Term:
+    """Return an integer as a term."""
+    return Term({(): value} if value else {})
+
+
+def term(dim: Dim) -> Term:
+    """Return a dimension as a term."""
+    if isinstance(dim, Term):
+        return dim
+    if not isinstance(dim, int):
+        raise TypeError(f"{dim!r} is no dimension, but a {type(dim).__name__}")
+    return constant(dim)
+
+
+def collect(parts: Iterable[tuple[Term, int]]) -> Term:
+    """Return the sum of terms times integers."""
+    total: dict[Monomial, int] = {}
+    for part, factor in parts:
+        for monomial, coefficient in part.coefficients.items():
+            total[monomial] = total.get(monomial, 0) + factor * coefficient
+    return Term({m: c for m, c in total.items() if c})
+
+
+def symbols_of(dims: Iterable[Dim]) -> tuple[Symbol, ...]:
+    """Return the symbols of some dimensions in order of first appearance."""
+    found: dict[Symbol, None] = {}
+    for dim in dims:
+        if not isinstance(dim, int):
+            found.update(dim.symbols())
+    return tuple(found)

@@ -1,0 +1,78 @@
+"""The rules, one file a family, and everything that the author of a rule needs.
+
+What a rule is, how one is added, and what each rule means is told in the README beside this file.
+"""
+
+from symbcast.core.broadcasting import numpy  # noqa: F401 - the default rule is always at hand
+from symbcast.core.broadcasting.axis_placement import FromAxis, OnAxes, ShorterFromAxis
+from symbcast.core.broadcasting.base import Emission, Instead, Rule
+from symbcast.core.broadcasting.declaration import Alias
+from symbcast.core.broadcasting.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
+from symbcast.core.broadcasting.parameters import REQUIRED, AttributeLike, AttributeValue, Kind, Parameter
+from symbcast.core.broadcasting.placement import AtRight, Dims, OntoRight, Placement, Places, Refusal, SameRank
+from symbcast.core.broadcasting.registry import RuleInfo, find_rule, forget, rule, rules
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    Compatible,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    equal,
+    one_or_equal,
+)
+from symbcast.core.reasons import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
+
+__all__ = [
+    "EQUAL",
+    "EQUAL_RANKS",
+    "FALSE",
+    "JOIN",
+    "ONTO",
+    "PAST_END",
+    "REQUIRED",
+    "TRUE",
+    "Alias",
+    "Ask",
+    "AtRight",
+    "AttributeLike",
+    "AttributeValue",
+    "Column",
+    "Compatible",
+    "Detail",
+    "Dims",
+    "Emission",
+    "Equal",
+    "FromAxis",
+    "Instead",
+    "Join",
+    "Joined",
+    "Kind",
+    "Law",
+    "OnAxes",
+    "Onto",
+    "OntoRight",
+    "OutputDim",
+    "Parameter",
+    "Placement",
+    "Places",
+    "Reason",
+    "Refusal",
+    "Remedy",
+    "Rule",
+    "RuleInfo",
+    "SameRank",
+    "ShorterFromAxis",
+    "all_of",
+    "any_of",
+    "at_most",
+    "different",
+    "equal",
+    "find_rule",
+    "forget",
+    "one_or_equal",
+    "right_aligned",
+    "rule",
+    "rules",
+]

@@ -1,0 +1,234 @@
+"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis asks and gives.
+
+A rule never decides, prints, or raises about the validity of shapes; it raises `RuleArgumentError` about its own
+attributes alone. How to add one is told in the README beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from symbcast.core.algebra.sequences import is_sequence, rolled
+from symbcast.core.broadcasting.constraints import Constraint, Origin
+from symbcast.core.broadcasting.declaration import Declaration
+from symbcast.core.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
+from symbcast.core.broadcasting.parameters import AttributeValue
+from symbcast.core.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
+from symbcast.core.broadcasting.unknown_rank import rank_of_shape, settled
+from symbcast.core.logic.formulas import FALSE, TRUE, holds
+from symbcast.core.reasons import Reason, Remedy
+from symbcast.errors import RuleArgumentError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Emission(NamedTuple):
+    """What a rule says of some shapes: what must hold, and what each output axis is then."""
+
+    constraints: list[Constraint]
+    output: tuple[OutputDim, ...]
+
+
+class Instead(NamedTuple):
+    """Another rule, or other attributes of the same one, that may be suggested where a rule refuses shapes.
+
+    ``rule`` is empty for the rule itself.
+    """
+
+    rule: str = ""
+    attributes: Mapping[str, AttributeValue] = {}
+
+
+class Rule(Declaration):
+    """One framework's broadcast rule with its attributes set; immutable.
+
+    A rule declares a `placement` and a `law`, as class attributes or, where they depend on the rule's attributes, as
+    properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
+
+    Attributes:
+        own_reasons: The reasons that its own `emit` gives beside those of its placement and its law.
+    """
+
+    own_reasons: ClassVar[tuple[Reason, ...]] = ()
+
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
+        self.check_number(len(shapes))
+
+    def check_operands(self, shapes: Sequence[Dims]) -> None:
+        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
+
+    @property
+    def placement(self) -> Placement:
+        """Where the axes of the operands lie: under each other from the right, unless the rule says otherwise."""
+        return _AT_RIGHT
+
+    @property
+    def law(self) -> Law | None:
+        """The law of an axis; None only for a rule with an `emit` of its own."""
+        return None
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of everything that the rule may ask."""
+        of_law = () if self.law is None else self.law.reasons
+        return tuple(dict.fromkeys((*self.placement.reasons, *of_law, *self.own_reasons)))
+
+    @property
+    def remedies(self) -> frozenset[Remedy]:
+        """The kinds of changes that may be suggested where the rule refuses shapes."""
+        return frozenset(remedy for reason in self.reasons for remedy in reason.remedies)
+
+    @property
+    def instead(self) -> tuple[Instead, ...]:
+        """What else may be suggested: another rule, or other attributes."""
+        return ()
+
+    def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
+        """Return the placement and the law for operands of some ranks: the rule's own, unless they depend on these."""
+        return self.placement, self.law
+
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the constraints on the operands and the output dimensions, as placement and law give them."""
+        ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None:
+            raise TypeError(f"the rule {self.name!r} has neither a law nor an emit of its own")
+        base = placement.base(ranks)
+        constraints = [self._refused(r) for r in placement.refusals(ranks)]
+        if constraints and base is not None:
+            return Emission(constraints, tuple(shapes[base]))
+        found, over = columns(placement.places(ranks), shapes, base)
+        output: list[OutputDim] = []
+        for column in found:
+            here = self.law_at(column.axis, law)
+            constraints.extend([self.constraint(ask, column.axis, len(found)) for ask in here.asks(column)])
+            output.append(here.output(column))
+        for operand, size in over:
+            constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
+        return Emission(constraints, tuple(output))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether one law is that of all axes, however many there are."""
+        return self.law is not None and type(self).law_at is Rule.law_at
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
+        """Return shapes, some of unknown rank, laid as `Placement.expand` does.
+
+        Raises `RuleArgumentError` where the rule does not say what becomes of a sequence of axes.
+        """
+        self.check_number(len(shapes))
+        opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
+        if not opened:
+            return list(shapes)
+        found = self.placement.expand(shapes) if self.is_uniform else None
+        base = self.placement.base([len(s) for s in shapes])
+        if found is None:
+            depends = "which axes lie under each other depends on it"
+            problem = depends if self.is_uniform else "the rule does not broadcast all axes alike"
+        elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
+            return found
+        else:
+            problem = "to the rule an axis that is not there is no size of 1"
+        text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
+        raise RuleArgumentError(self.name, text, "ask for each rank by itself")
+
+    def emit_open(self, shapes: Sequence[Dims]) -> Emission:
+        """Return what is asked of shapes of which some are of unknown rank, and the output.
+
+        The shapes are laid by `expand`, with one axis in the place of all axes of a sequence beyond the known ends.
+        That one axis speaks for all of them. On each only sequences meet, the same ones and by the same law, and every
+        sequence has a size of its own there, which is 1 where it has no such axis: then nothing more is asked. So what
+        is asked holds on all these axes, or fails on some, exactly where it holds on one, or fails there.
+        """
+        expanded = self.expand(shapes)
+        asked = [(settled(f), why) for f, why in self.placement.rank_asks([rank_of_shape(s) for s in shapes])]
+        ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if formula != TRUE]
+        if any(c.requirement == FALSE for c in ranks):
+            return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
+        emission = self.emit(expanded)
+        places = self.places([len(s) for s in expanded])
+        axes = (
+            a for of, s in zip(places.of, expanded, strict=True) for a, d in zip(of, s, strict=True) if is_sequence(d)
+        )
+        sequence = next(axes, None)
+        sized = [
+            Constraint(c.requirement, c.origin._replace(sequence=sequence), c.why, c.details)
+            for c in emission.constraints
+        ]
+        return Emission([*ranks, *sized], emission.output)
+
+    def law_at(self, axis: int, law: Law) -> Law:
+        """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
+        return law
+
+    @property
+    def has_base_rank(self) -> bool:
+        """Whether what comes out has the axes of one operand, all of which are there."""
+        return self.placement.has_base_rank
+
+    def rolled(self, shapes: Sequence[Dims], output: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return the output of shapes of unknown rank without axes that `expand` named of the base.
+
+        The base has them where it is so long, and no others; what it named itself stays.
+        """
+        base = self.placement.base([len(s) for s in shapes]) if self.has_base_rank else None
+        return tuple(output) if base is None else rolled(output, len(output) - len(shapes[base]))
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Return where the axes of operands of the given ranks lie."""
+        return self.laid(ranks)[0].places(ranks)
+
+    def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return the output of integer shapes, None where the rule refuses them; no constraints are made for it."""
+        ranks = [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if law is None or type(self).emit is not Rule.emit:
+            emission = self.emit(shapes)
+            valid = all(holds(c.requirement) for c in emission.constraints)
+            return tuple(map(value_of, emission.output)) if valid else None
+        if next(placement.refusals(ranks), None) is not None:
+            return None
+        found, over = columns(placement.places(ranks), shapes, placement.base(ranks))
+        if over and not all(holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
+            return None
+        output: list[int] = []
+        for column in found:
+            size = self.law_at(column.axis, law).value(column)
+            if size is None:
+                return None
+            output.append(size)
+        return tuple(output)
+
+    def is_join(self, shapes: Sequence[Dims]) -> bool:
+        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join.
+
+        The engine holds such questions on masks, its fastest form. It follows from placement and law.
+        """
+        own, ranks = type(self), [len(s) for s in shapes]
+        placement, law = self.laid(ranks)
+        if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(law) is not Join:
+            return False
+        return type(placement) is AtRight and next(placement.refusals(ranks), None) is None
+
+    def constraint(
+        self,
+        ask: Ask,
+        axis: int | None = None,
+        rank: int | None = None,
+    ) -> Constraint:
+        """Return a constraint of this rule; ``axis`` is one of ``rank`` aligned axes, None for whole shapes."""
+        return Constraint(ask.requirement, Origin(self.name, ask.operands, axis, rank), ask.why, ask.details)
+
+    def _refused(self, refusal: Refusal) -> Constraint:
+        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
+        return self.constraint(Ask(FALSE, *refusal))
+
+
+_AT_RIGHT = AtRight()

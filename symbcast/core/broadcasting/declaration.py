@@ -1,0 +1,135 @@
+"""What a rule declares: its names, its operands and its attributes."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple, Self
+
+from symbcast.core.broadcasting.parameters import AttributeValue, Parameter
+from symbcast.core.characters import closest
+from symbcast.errors import RuleArgumentError
+
+
+class Alias(NamedTuple):
+    """Another name of a rule, for the same law under another document.
+
+    Attributes:
+        name: The name.
+        document: Where that law is written down; empty where it is the rule's own document.
+        least: The fewest operands that a variadic rule takes under this name.
+        most: The most operands, None for any number.
+    """
+
+    name: str
+    document: str = ""
+    least: int = 1
+    most: int | None = None
+
+
+class Declaration(ABC):
+    """What a rule says of itself, with its attributes set; immutable.
+
+    Attributes:
+        name: What it is called.
+        family: The framework, or the group of rules, that it belongs to.
+        summary: What it says, in a line.
+        document: Where that is written down.
+        aliases: Its other names.
+        operands: What the operands are called, in order.
+        variadic: Whether it takes any number of operands.
+        parameters: Its attributes, each of which is set on the instance under its name.
+        called: The name, or alias, that it was asked for by.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    summary: ClassVar[str]
+    document: ClassVar[str]
+    aliases: ClassVar[tuple[str | Alias, ...]] = ()
+    operands: ClassVar[tuple[str, ...]] = ("A", "B")
+    variadic: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    called: str
+
+    def __init__(self, *, called: str = "", **attributes: object) -> None:
+        self.called = called or self.name
+        for parameter in self.parameters:
+            value = attributes.pop(parameter.name, parameter.default)
+            setattr(self, parameter.name, parameter.check(self.name, value))
+        for given in attributes:
+            raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
+        self.check_attributes()
+        self._is_set = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # One rule serves every call that names it.
+        if getattr(self, "_is_set", False):
+            raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
+        super().__setattr__(name, value)
+
+    def check_attributes(self) -> None:
+        """Raise `RuleArgumentError` for attributes, each of its kind, that no shapes could make right."""
+        return
+
+    def operand_name(self, position: int) -> str:
+        """Return what the operand at ``position`` is called."""
+        return self.operands[position] if position < len(self.operands) else f"operand {position}"
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """Return the attributes that differ from their defaults, as they would be written in a call."""
+        given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
+
+    def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Self:
+        """Return the same rule with some attributes changed."""
+        given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return type(self)(called=self.called, **{**given, **changed})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the name and the aliases."""
+        return (cls.name, *(a.name if isinstance(a, Alias) else a for a in cls.aliases))
+
+    @classmethod
+    def documents(cls) -> str:
+        """Return the document of the rule, and those of its other names."""
+        of_aliases = (a.document for a in cls.aliases if isinstance(a, Alias))
+        return "; ".join(dict.fromkeys(filter(None, (cls.document, *of_aliases))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Declaration) and type(self) is type(other) and self.attributes() == other.attributes()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.attributes().items()))
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
+        return f"<Rule {self.name}{given}>"
+
+    def check_number(self, count: int) -> None:
+        """Raise `RuleArgumentError` for a number of operands that the rule, under the name asked for, does not take."""
+        if not self.variadic:
+            if count != len(self.operands):
+                problem = f"takes {len(self.operands)} shapes ({', '.join(self.operands)}), not {count}"
+                raise RuleArgumentError(self.name, problem, "give one shape for each")
+            return
+        alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)
+        if alias is None:
+            return
+        if count < alias.least:
+            number = "one shape" if alias.least == 1 else f"{alias.least} shapes"
+            raise RuleArgumentError(self.called, f"takes at least {number}", f"give {number.split(maxsplit=1)[0]}")
+        if alias.most is not None and count > alias.most:
+            problem = f"takes at most {alias.most} shapes, not {count}"
+            raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
+
+
+def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
+    """Return what to write for an attribute that a rule does not have."""
+    if given == "dialect":
+        return "read the text first: symbcast.shape(text, dialect=...)"
+    names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
+    close = closest(given, names)
+    takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
+    return f"did you mean {close}=?" if close else f"it takes {takes}"

@@ -1,0 +1,232 @@
+"""Axis laws: what a rule asks of the sizes that meet on one axis, and what comes out there."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+
+from symbcast.core.broadcasting.placement import Dims, Places
+from symbcast.core.logic.formulas import Compatible, Formula, at_most, equal, holds, one_or_equal
+from symbcast.core.reasons import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Joined(tuple["Dim", ...]):
+    """An output dimension named by its members: their join, whatever it collapses to."""
+
+    __slots__ = ()
+
+
+OutputDim: TypeAlias = "Dim | Joined"
+
+_NO_DETAILS: Mapping[str, Detail] = {}
+
+
+class Column(NamedTuple):
+    """The sizes that meet on one axis.
+
+    ``axis`` is counted from the front of the aligned shapes. ``operands`` and ``sizes`` run side by side, in the order
+    of the operands that reach the axis; ``base`` is the operand that the others are laid onto, or None.
+    """
+
+    axis: int
+    operands: tuple[int, ...]
+    sizes: tuple[Dim, ...]
+    base: int | None
+
+    @property
+    def base_size(self) -> Dim:
+        """The size of the base there; of a column without one, the first size."""
+        return self.sizes[0 if self.base is None else self.operands.index(self.base)]
+
+    def others(self) -> Iterator[tuple[int, Dim]]:
+        """Yield the operands other than the base, or than the first where there is none, with their sizes."""
+        base = self.operands[0] if self.base is None else self.base
+        return ((n, size) for n, size in zip(self.operands, self.sizes, strict=True) if n != base)
+
+
+class Ask(NamedTuple):
+    """One thing that a law asks: the formula, the operands that it is about, and the reason."""
+
+    requirement: Formula
+    operands: tuple[int, ...]
+    why: Reason
+    details: Mapping[str, Detail] = _NO_DETAILS
+
+
+class Law(ABC):
+    """What a rule asks of one axis.
+
+    Attributes:
+        reasons: The reasons of what it asks.
+        stretches_base: Whether the operand that the others are laid onto may be stretched too.
+        takes_missing_as_one: Whether an operand that does not reach an axis might as well have the size 1 there.
+    """
+
+    stretches_base: ClassVar[bool] = False
+    takes_missing_as_one: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of what it asks."""
+
+    @abstractmethod
+    def asks(self, column: Column) -> Iterator[Ask]:
+        """Yield what must hold of the sizes that meet on an axis."""
+
+    @abstractmethod
+    def output(self, column: Column) -> OutputDim:
+        """Return the size that comes out of an axis where all that is asked holds."""
+
+    def over(self, operand: int, size: Dim) -> Iterator[Ask]:
+        """Yield what must hold of a size that hangs over; nothing, unless the law says otherwise."""
+        return iter(())
+
+    def value(self, column: Column) -> int | None:
+        """Return what comes out where all sizes are integers, None where something that is asked does not hold.
+
+        It follows from `asks` and `output`; a law may work it out faster.
+        """
+        return value_of(self.output(column)) if all(holds(a.requirement) for a in self.asks(column)) else None
+
+
+class Join(Law):
+    """The sizes other than 1 are equal; that one comes out, or 1.
+
+    >>> list(Join().asks(Column(0, (0, 1), (3, 4), None)))[0].requirement
+    Compatible((3, 4))
+    """
+
+    stretches_base: ClassVar[bool] = True
+    takes_missing_as_one: ClassVar[bool] = True
+
+    def __init__(self, why: Reason = JOIN) -> None:
+        self.why = why
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (self.why,)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        if len(column.sizes) > 1:
+            yield Ask(Compatible(column.sizes), column.operands, self.why)
+
+    def output(self, column: Column) -> OutputDim:
+        return Joined(column.sizes) if len(column.sizes) > 1 else next(iter(column.sizes), 1)
+
+
+class Equal(Law):
+    """All sizes are equal; that one comes out. ``details`` fill in the wording of ``why``."""
+
+    takes_missing_as_one: ClassVar[bool] = True
+
+    def __init__(self, why: Reason = EQUAL, details: Mapping[str, Detail] = _NO_DETAILS) -> None:
+        self.why = why
+        self.details = details
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (self.why,)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        first = column.operands[0] if column.base is None else column.base
+        for n, size in column.others():
+            yield Ask(equal(column.base_size, size), (min(first, n), max(first, n)), self.why, self.details)
+
+    def output(self, column: Column) -> OutputDim:
+        return column.base_size
+
+    def value(self, column: Column) -> int | None:
+        base = column.base_size
+        return value_of(base) if all(size == base for size in column.sizes) else None
+
+
+class Onto(Law):
+    """Each size is 1 or equal to that of the base, which comes out.
+
+    Where ``past_end`` is given, a size that hangs over must be 1, for that reason.
+    """
+
+    takes_missing_as_one: ClassVar[bool] = True
+
+    def __init__(self, why: Reason = ONTO, past_end: Reason | None = None) -> None:
+        self.why = why
+        self.past_end = past_end
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (self.why,) if self.past_end is None else (self.why, self.past_end)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        assert column.base is not None
+        for n, size in column.others():
+            requirement = one_or_equal(size, column.base_size)
+            yield Ask(requirement, (min(n, column.base), max(n, column.base)), self.why)
+
+    def output(self, column: Column) -> OutputDim:
+        return column.base_size
+
+    def value(self, column: Column) -> int | None:
+        base = column.base_size
+        return value_of(base) if all(size in (1, base) for size in column.sizes) else None
+
+    def over(self, operand: int, size: Dim) -> Iterator[Ask]:
+        if self.past_end is not None:
+            yield Ask(equal(size, 1), (operand,), self.past_end)
+
+
+AT_MOST = Reason("at-most", "B's size must not exceed A's", (Remedy.TRANSPOSE, Remedy.SET_ONE))
+
+
+class JoinAtMost(Join):
+    """As `Join`, and no size is greater than that of the base."""
+
+    stretches_base: ClassVar[bool] = False
+    takes_missing_as_one: ClassVar[bool] = False
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return (self.why, AT_MOST)
+
+    def asks(self, column: Column) -> Iterator[Ask]:
+        yield from super().asks(column)
+        for n, size in column.others():
+            base = column.operands[0] if column.base is None else column.base
+            yield Ask(at_most(size, column.base_size), (min(base, n), max(base, n)), AT_MOST)
+
+
+def columns(places: Places, shapes: Sequence[Dims], base: int | None) -> tuple[list[Column], list[tuple[int, Dim]]]:
+    """Return the columns of shapes as they are laid, one for each axis, and the sizes that hang over, with operands."""
+    rank = places.rank
+    operands: list[tuple[int, ...]] = [()] * rank
+    sizes: list[tuple[Dim, ...]] = [()] * rank
+    over: list[tuple[int, Dim]] = []
+    for n, axes in enumerate(places.of):
+        for axis, size in zip(axes, shapes[n], strict=True):
+            if 0 <= axis < rank:
+                operands[axis] += (n,)
+                sizes[axis] += (size,)
+            else:
+                over.append((n, size))
+    return [Column(axis, operands[axis], sizes[axis], base) for axis in range(rank)], over
+
+
+def value_of(output: OutputDim) -> int:
+    """Return the size of an output axis where all sizes are integers whose joins are defined."""
+    if isinstance(output, Joined):
+        output = next((size for size in output if size != 1), 1)
+    assert isinstance(output, int)
+    return output
+
+
+def right_aligned(shapes: Sequence[Dims]) -> list[tuple[tuple[int, Dim], ...]]:
+    """Return, for each axis of the right-aligned shapes, the operands that reach it and their sizes there."""
+    rank = max(map(len, shapes), default=0)
+    return [
+        tuple((n, s[axis - rank + len(s)]) for n, s in enumerate(shapes) if axis - rank + len(s) >= 0)
+        for axis in range(rank)
+    ]

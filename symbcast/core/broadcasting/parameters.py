@@ -1,0 +1,129 @@
+"""The attributes of rules: what kind of value each takes, how text is read as one, and how a value is checked.
+
+The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are all made from
+these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple, SupportsIndex, TypeAlias
+
+from symbcast.core.algebra.sizes import index_of
+from symbcast.errors import RuleArgumentError
+
+AttributeValue: TypeAlias = int | str | tuple[int, ...] | None
+"""What an attribute of a rule may be."""
+
+AttributeLike: TypeAlias = "SupportsIndex | str | Sequence[SupportsIndex] | None"
+"""What a caller may give for an attribute: NumPy's integers too, and any sequence of integers."""
+
+
+class Required(Enum):
+    """The type of `REQUIRED`."""
+
+    REQUIRED = "required"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+REQUIRED = Required.REQUIRED
+"""The default of an attribute that must be given."""
+
+
+class Kind(Enum):
+    """What kind of value an attribute takes. The value of each member says in words what to write."""
+
+    INTEGER = "a number"
+    INTEGERS = "axes, such as 0, 2"
+    WORD = "a word"
+    FLAG = "0 or 1"
+
+
+class Parameter(NamedTuple):
+    """An attribute of a rule.
+
+    Attributes:
+        name: The keyword; its option on the command line has hyphens in the place of underscores.
+        default: The value where it is not given: `REQUIRED` where it must be, None where leaving it out has a meaning
+            of its own.
+        choices: The words that it may be; only of a `Kind.WORD`.
+        kind: What kind of value it takes.
+        summary: What it means, in a few words, for the help of the command line.
+
+    >>> Parameter("axes", REQUIRED, kind=Kind.INTEGERS).read("numbered", "0, 2")
+    (0, 2)
+    """
+
+    name: str
+    default: AttributeValue | Required
+    choices: tuple[str, ...] = ()
+    kind: Kind = Kind.INTEGER
+    summary: str = ""
+
+    def read(self, rule: str, text: str) -> AttributeValue:
+        """Return the value that a text means.
+
+        Raises `RuleArgumentError` for text that is no number where one is wanted; words are checked by `check`.
+        """
+        text = text.strip()
+        match self.kind:
+            case Kind.WORD:
+                return text
+            case Kind.INTEGERS:
+                return tuple(self._integer(rule, part) for part in text.strip("()[]").split(",") if part.strip())
+            case _:
+                return self._integer(rule, text)
+
+    def check(self, rule: str, value: object) -> AttributeValue:
+        """Return a value as the attribute keeps it; raise `RuleArgumentError` for one that it does not take."""
+        if value is None and self.default is None:
+            return None
+        match self.kind:
+            case Kind.WORD:
+                return self._word(rule, value)
+            case Kind.INTEGERS:
+                return as_axes(rule, self.name, value)
+            case Kind.FLAG:
+                return self._flag(rule, value)
+            case Kind.INTEGER:
+                return as_int(rule, self.name, value)
+
+    def _word(self, rule: str, value: object) -> str:
+        if isinstance(value, str) and (value in self.choices or not self.choices):
+            return value
+        words = " or ".join(map(repr, self.choices)) or "'...'"
+        raise RuleArgumentError(rule, f"{self.name}={value!r} is not offered", f"write {self.name}={words}", self.name)
+
+    def _flag(self, rule: str, value: object) -> int:
+        flag = as_int(rule, self.name, int(value) if isinstance(value, bool) else value)
+        if flag in (0, 1):
+            return flag
+        raise RuleArgumentError(rule, f"{self.name}={flag!r} is not offered", f"write {self.name}=0 or 1", self.name)
+
+    def _integer(self, rule: str, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            problem = f"{self.name}={text.strip()!r:.40} is not an integer"
+            raise RuleArgumentError(rule, problem, attribute=self.name) from None
+
+
+def as_int(rule: str, attribute: str, value: object) -> int:
+    """Return an attribute that must be an integer, NumPy's included; a truth value is none."""
+    found = None if isinstance(value, bool) else index_of(value)
+    if found is not None:
+        return found
+    raise RuleArgumentError(
+        rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like", attribute
+    )
+
+
+def as_axes(rule: str, attribute: str, value: object) -> tuple[int, ...]:
+    """Return an attribute that must be a sequence of integers."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        problem = f"{attribute}={value!r} is not a sequence"
+        raise RuleArgumentError(rule, problem, f"write {attribute}=(0,) or the like", attribute)
+    return tuple(as_int(rule, attribute, axis) for axis in value)

@@ -1,0 +1,70 @@
+"""What a dimension asks of the sizes in it: that all of it has a value, and that the value is not negative.
+
+A term has no value where it divides by 0 or joins sizes that do not broadcast. A rule's constraints are about sizes,
+so these come first: a formula says nothing of the sizes at which something in it has no value, and counts as false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from symbcast.core.algebra.terms import Dim, Operation, Term, term
+from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, all_of, any_of, at_most, different, dims_of
+
+
+@lru_cache(maxsize=4096)
+def definedness(dim: Dim) -> tuple[Formula, ...]:
+    """Return what must hold for a dimension to be a size: it is not negative, and all of it has a value.
+
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N = symbol("N")
+    >>> definedness(N + 1), definedness(N - 1)
+    ((), (Comparison('<=', 0, N - 1),))
+    """
+    value = term(dim)
+    found = dict.fromkeys(_operation_needs(value, set()))
+    if _may_be_negative(value):
+        found[at_most(0, dim)] = None
+    return tuple(found)
+
+
+def with_values(formula: Formula) -> Formula:
+    """Return a formula whose comparisons ask, besides, that all in them has a value: no divisor 0, every join defined.
+
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N = symbol("N")
+    >>> with_values(at_most(1, floor_divide(7, N)))
+    AllOf((Comparison('!=', N, 0), Comparison('<=', 1, 7//N)))
+    """
+    if isinstance(formula, AllOf):
+        return all_of(map(with_values, formula.parts))
+    if isinstance(formula, AnyOf):
+        return any_of(map(with_values, formula.parts))
+    seen: set[Operation] = set()
+    needs = [need for dim in dims_of(formula) for need in _operation_needs(term(dim), seen)]
+    return all_of([*needs, formula]) if needs else formula
+
+
+def _may_be_negative(value: Term) -> bool:
+    bound = value.lower_bound
+    return bound is None or bound < 0
+
+
+def _operation_needs(value: Term, seen: set[Operation]) -> Iterator[Formula]:
+    """Yield what the operations in a term need, each of them once: ``seen`` are those that were met before."""
+    if value.is_total:
+        return
+    for operation in value.operations():
+        if operation in seen:
+            continue
+        seen.add(operation)
+        for arg in operation.args:
+            yield from _operation_needs(arg, seen)
+        if operation.kind in ("//", "%") and not (operation.args[1].lower_bound or 0) > 0:
+            yield different(operation.args[1].dim(), 0)
+        if operation.kind == "join":
+            yield Compatible(tuple(arg.dim() for arg in operation.args))
+            yield from (at_most(0, arg.dim()) for arg in operation.args if _may_be_negative(arg))

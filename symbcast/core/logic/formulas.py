@@ -1,0 +1,261 @@
+"""Formulas over dimensions: what rules emit, what conditions are made of.
+
+A formula is immutable. Its leaves compare dimensions; it says nothing of how it is decided or shown, and it imports
+no algebra: dimensions are opaque here except that an ``int`` is a size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
+
+_NEGATED: dict[Operator, Operator] = {"==": "!=", "!=": "=="}
+
+
+class Comparison:
+    """``left operator right``; ``>=`` and ``>`` are written with the sides exchanged."""
+
+    __slots__ = ("left", "operator", "right")
+    __match_args__ = ("operator", "left", "right")
+
+    def __init__(self, operator: Operator, left: Dim, right: Dim) -> None:
+        self.operator: Operator = operator
+        self.left = left
+        self.right = right
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is Comparison
+            and self.operator == other.operator
+            and self.left == other.left
+            and self.right == other.right
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.operator, self.left, self.right))
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.operator!r}, {self.left}, {self.right})"
+
+
+class _OfDims:
+    """A formula about some dimensions at once."""
+
+    __slots__ = ("_hash", "dims")
+    __match_args__ = ("dims",)
+
+    def __init__(self, dims: tuple[Dim, ...]) -> None:
+        self.dims = dims
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.dims == other.dims
+
+    def __hash__(self) -> int:
+        # Kept: there may be a thousand dimensions, whose hashes sympy works out in Python.
+        if self._hash is None:
+            self._hash = hash((type(self), self.dims))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.dims,)  # hashes of text differ from process to process
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dims})"
+
+
+class Compatible(_OfDims):
+    """The join of ``dims`` is defined: those other than 1 are all equal."""
+
+    __slots__ = ()
+
+
+class Clashing(_OfDims):
+    """The join of ``dims`` is undefined: two of them differ and neither is 1. The negation of `Compatible`."""
+
+    __slots__ = ()
+
+
+class _OfParts:
+    """A formula made of formulas."""
+
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+
+    def __init__(self, parts: tuple[Formula, ...]) -> None:
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.parts})"
+
+
+class AllOf(_OfParts):
+    """Every part holds; of no parts, true."""
+
+    __slots__ = ()
+
+
+class AnyOf(_OfParts):
+    """Some part holds; of no parts, false."""
+
+    __slots__ = ()
+
+
+Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
+
+FORMULA_KINDS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
+"""The classes of formulas, for telling a formula from what can be read as one."""
+
+TRUE = AllOf(())
+FALSE = AnyOf(())
+
+
+def equal(left: Dim, right: Dim) -> Comparison:
+    """Return ``left == right``."""
+    return Comparison("==", left, right)
+
+
+def different(left: Dim, right: Dim) -> Comparison:
+    """Return ``left != right``."""
+    return Comparison("!=", left, right)
+
+
+def at_most(left: Dim, right: Dim) -> Comparison:
+    """Return ``left <= right``."""
+    return Comparison("<=", left, right)
+
+
+def one_or_equal(data: Dim, target: Dim) -> AnyOf:
+    """Return ``data == 1 or data == target``: what one-directional broadcasting asks of an axis."""
+    return AnyOf((equal(data, 1), equal(data, target)))
+
+
+def all_of(parts: Iterable[Formula]) -> Formula:
+    """Return the conjunction, flattened, without repeats and with ``true`` and ``false`` taken out."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        for member in part.parts if isinstance(part, AllOf) else (part,):
+            if member == FALSE:
+                return FALSE
+            found[member] = None
+    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+
+
+def any_of(parts: Iterable[Formula]) -> Formula:
+    """Return the disjunction, flattened, without repeats and with ``true`` and ``false`` taken out."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        for member in part.parts if isinstance(part, AnyOf) else (part,):
+            if member == TRUE:
+                return TRUE
+            found[member] = None
+    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+
+
+def negate(formula: Formula) -> Formula:
+    """Return the formula that holds exactly where this one does not.
+
+    >>> negate(at_most(3, 4))
+    Comparison('<', 4, 3)
+    """
+    match formula:
+        case Comparison(operator, left, right):
+            if operator in _NEGATED:
+                return Comparison(_NEGATED[operator], left, right)
+            return Comparison("<" if operator == "<=" else "<=", right, left)
+        case Compatible(dims):
+            return Clashing(dims)
+        case Clashing(dims):
+            return Compatible(dims)
+        case AllOf(parts):
+            return any_of(map(negate, parts))
+        case AnyOf(parts):
+            return all_of(map(negate, parts))
+
+
+def expand(formula: Compatible | Clashing) -> Formula:
+    """Return an n-ary compatibility (or its negation) spelled out pair by pair."""
+    pairs = list(_pairs(formula.dims))
+    if isinstance(formula, Compatible):
+        return all_of(any_of((equal(a, b), equal(a, 1), equal(b, 1))) for a, b in pairs)
+    return any_of(all_of((different(a, b), different(a, 1), different(b, 1))) for a, b in pairs)
+
+
+def with_dims(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
+    """Return a formula with each dimension changed, its parts flattened again."""
+    match formula:
+        case Comparison(operator, left, right):
+            return Comparison(operator, change(left), change(right))
+        case Compatible(dims) | Clashing(dims):
+            return type(formula)(tuple(map(change, dims)))
+        case AllOf(parts):
+            return all_of(with_dims(p, change) for p in parts)
+        case AnyOf(parts):
+            return any_of(with_dims(p, change) for p in parts)
+
+
+def clauses(formula: Formula) -> tuple[Formula, ...]:
+    """Return the conjuncts of a formula."""
+    return formula.parts if isinstance(formula, AllOf) else (formula,)
+
+
+def literals(formula: Formula) -> tuple[Formula, ...]:
+    """Return the disjuncts of a clause."""
+    return formula.parts if isinstance(formula, AnyOf) else (formula,)
+
+
+def dims_of(formula: Formula) -> Iterator[Dim]:
+    """Yield every dimension a formula mentions, in order, repeats included."""
+    match formula:
+        case Comparison(_, left, right):
+            yield left
+            yield right
+        case Compatible(dims) | Clashing(dims):
+            yield from dims
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from dims_of(part)
+
+
+def holds(formula: Formula) -> bool:
+    """Return whether a formula over integers alone holds (tier F0: no solver, no algebra)."""
+    match formula:
+        case Comparison(operator, left, right):
+            return _compare(operator, left, right)
+        case Compatible(dims):
+            return len({d for d in dims if d != 1}) <= 1
+        case Clashing(dims):
+            return len({d for d in dims if d != 1}) > 1
+        case AllOf(parts):
+            return all(map(holds, parts))
+        case AnyOf(parts):
+            return any(map(holds, parts))
+
+
+def _compare(operator: Operator, left: Any, right: Any) -> bool:
+    match operator:
+        case "==":
+            return bool(left == right)
+        case "!=":
+            return bool(left != right)
+        case "<=":
+            return bool(left <= right)
+        case _:
+            return bool(left < right)
+
+
+def _pairs(dims: tuple[Dim, ...]) -> Iterator[tuple[Dim, Dim]]:
+    for position, left in enumerate(dims):
+        for right in dims[position + 1 :]:
+            yield left, right

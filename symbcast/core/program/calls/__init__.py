@@ -1,0 +1,1 @@
+"""One broadcast, and what is asked of it."""

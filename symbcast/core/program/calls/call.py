@@ -1,0 +1,430 @@
+"""One broadcast: the question, and the plain answer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+
+from symbcast.core.algebra.arithmetic import join, value_of
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.broadcasting import AttributeLike, Emission, Rule, find_rule
+from symbcast.core.broadcasting.constraints import Constraint, Origin
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import FALSE, all_of, holds
+from symbcast.core.program.calls.operands import plain_dims
+from symbcast.core.reasons import SIZE
+from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
+from symbcast.core.solver.budget import asked, once, one_call
+from symbcast.core.solver.masks.masks import Masks
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.effort import Kept
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.expansion import Stretch, ValidSizes
+    from symbcast.core.program.calls.open_ranks import OpenRanks
+    from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
+    from symbcast.core.program.sizes.scope import Scope
+    from symbcast.core.solver.decision.decision import Decision
+
+T = TypeVar("T")
+
+NOTHING: Any = ()
+ZERO = 0
+"""What is assumed unless it is said, looked at by identity: `False` and `0.0` equal 0, and are no least sizes."""
+
+
+SIZES, JOINS, GENERAL = range(3)
+"""How a result is decided: integers (F0), names and integers by NumPy's rule (F1, on masks), or any other way."""
+
+
+class Call:
+    """The answer about one broadcast. Everything in it is worked out when it is first asked for.
+
+    It has no truth value: ask for its `verdict`. `symbcast.Result` is this answer as users see it.
+
+    ``rule`` is the rule with its attributes set, ``budget`` how many seconds each question may take (None: no clock
+    decides). Of ``_dims``, the sizes of the operands, nothing is ever changed; all else is worked out from them.
+    """
+
+    rule: Rule = find_rule("numpy", {})
+    budget: float | None = None
+    _stopped: str = ""
+    _dims: tuple[tuple[Dim, ...], ...]
+    _tier: int = SIZES
+    _scope: Scope | None = None
+    _masks: Masks | None = None
+    _output: Shape | None = None
+    _emission: Emission | None = None
+    _decision: Kept[Decision] | None = None
+    _condition: Boolean | None = None
+    _conflict: tuple[Constraint, ...] | None = None
+    _laid_output: tuple[Dim, ...] | None = None
+    _open: OpenRanks | None = None
+    """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
+
+    def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
+        self.rule = rule
+        self._dims = tuple(s.dims for s in operands)
+        if scope is not None and scope.sequences:
+            from symbcast.core.program.calls.open_ranks import OpenRanks
+
+            self._open = OpenRanks(rule, operands, scope)
+            self._dims, self._emission = self._open.laid, self._open.emission
+        rule.check_shapes(self._dims)
+        if scope is not None:
+            self._tier = GENERAL
+            self._scope = scope
+
+    @classmethod
+    def asked(
+        cls,
+        shapes: Sequence[ShapeLike],
+        rule: str | Rule,
+        attributes: dict[str, AttributeLike],
+        assume: Assumptions,
+        min_size: int,
+    ) -> Self:
+        """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
+        found = find_rule(rule, attributes)
+        operands = [s if type(s) is Shape else shape(s) for s in shapes]
+        if assume is NOTHING and min_size is ZERO and OpenShape not in map(type, operands):
+            made = cls(found, tuple(operands), None)
+            if all(s.is_concrete for s in operands):
+                return made
+            if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
+                made._tier = JOINS
+                return made
+        from symbcast.core.program.sizes.scope import Scope
+
+        scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
+        return cls(found, scope.shapes, scope)
+
+    @property
+    def operands(self) -> tuple[Shape, ...]:
+        """The shapes, in the order of the rule's operands."""
+        return tuple(map(shape_of, self._dims)) if self._open is None else self._open.operands
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rank of some operand is not known."""
+        return self._open is not None
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        if self._open is not None:
+            self._open.check(question)
+
+    @property
+    def laid(self) -> tuple[Shape, ...]:
+        """The operands as the rule lays them: one of unknown rank has an axis that stands for all that are unknown."""
+        return tuple(map(shape_of, self._dims))
+
+    @property
+    def open_axes(self) -> int:
+        """How many axes of the operands as they are `laid` stand for others; they come first.
+
+        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        """
+        return 0 if self._open is None else self._open.axes
+
+    @property
+    def scope(self) -> Scope | None:
+        """The sizes that the answer is about, and what is known of them; None where there are integers only."""
+        if self._scope is None and self._tier == JOINS:
+            from symbcast.core.program.sizes.scope import Scope
+
+            self._scope = Scope(self.operands, [True] * len(self._dims), (), 0)
+        return self._scope
+
+    @property
+    def masks(self) -> Masks:
+        """The question on masks; for names and integers by NumPy's rule alone."""
+        if self._masks is None:
+            self._masks = Masks(self._dims)
+        return self._masks
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the shapes broadcast always, sometimes, never, or it is unknown (then `reason` says why)."""
+        tier = self._tier
+        if tier == JOINS:
+            return self.masks.verdict
+        if tier == GENERAL:
+            found = self._ask(lambda decision: decision.verdict)
+            if self._open is None or not self._open.reason or found is Verdict.SOMETIMES:
+                return found
+            return Verdict.NEVER if self._open.at_any_rank.impossible else Verdict.UNKNOWN
+        return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
+
+    @property
+    def shape(self) -> Shape | None:
+        """The output shape wherever the condition holds; None when there is no such place."""
+        if self._output is None:
+            self._work_out()
+        return self._output
+
+    def _work_out(self) -> bool:
+        """Find the output; return whether there is one."""
+        if self._tier == JOINS:
+            output = self.masks.output()
+            if output is not None:
+                self._output = shape_of([join(d) if isinstance(d, tuple) else d for d in output])
+        elif self._tier == GENERAL:
+            return self._collapse()
+        else:
+            sizes: Any = self._dims
+            found = self.rule.concrete(sizes)
+            if found is not None:
+                self._output = shape_of(found)
+        return self._output is not None
+
+    @property
+    def laid_output(self) -> tuple[Dim, ...] | None:
+        """The output with a size for each axis of the operands as they are `laid`."""
+        shape = self.shape
+        return self._laid_output if self._open is not None or shape is None else shape.dims
+
+    @one_call
+    def _collapse(self) -> bool:
+        from symbcast.core.broadcasting.outputs import members_of
+        from symbcast.core.solver.decision.outputs import collapse
+
+        if self.verdict is Verdict.NEVER:
+            return False
+        known = self._open
+        if known is None:
+            output = self.emission.output
+            self._output = shape_of(self._ask(lambda found: [collapse(members_of(d), found) for d in output]))
+        else:
+            laid = self._laid_output = self._ask(known.laid_output)
+            self._output = self._ask(lambda decision: known.output(laid, decision))
+        return True
+
+    def _ask(self, question: Callable[[Decision], T]) -> T:
+        """Return what the decision says; it is made anew for the next question where the caller's clock stopped it."""
+        self._stopped = ""
+        return asked(self.budget, lambda: question(self.decision), self._forget)
+
+    def _forget(self, reason: str) -> None:
+        self._decision, self._stopped = None, reason
+
+    @property
+    def condition(self) -> Boolean:
+        """The necessary and sufficient condition under the assumptions, as a sympy Boolean.
+
+        It is irredundant; where that could not be proved of a clause, ``unproven`` holds it.
+        """
+        if self._condition is not None:
+            return self._condition
+        from symbcast.core.logic.booleans import conjunction
+
+        found = conjunction(self.clauses)
+        if not self._stopped:
+            self._condition = found
+        return found
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition, as formulas; empty when it is true."""
+        if self._tier == SIZES:
+            return () if self.verdict is Verdict.ALWAYS else (FALSE,)
+        if self._tier == JOINS:
+            return tuple(self.masks.clauses())
+        if self._open is not None and self._open.reason and self.verdict is not Verdict.NEVER:
+            return self._open.clauses
+        return tuple(self._ask(lambda decision: decision.clauses))
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition of which it was not decided whether the others imply them."""
+        if self._tier != GENERAL:
+            return ()
+        if self._open is not None and self._open.reason:
+            return self.clauses
+        return self._ask(lambda decision: tuple(c for c in decision.clauses if c in decision.unproven))
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is unknown or a clause is unproven; empty when nothing was left open."""
+        if self._tier != GENERAL or self._stopped:
+            return self._stopped
+        bound = "" if self._open is None else self._open.reason
+        return self._ask(lambda decision: decision.reason) or self._stopped or bound
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What the rule asks, as it asks it, and that every dimension be a size."""
+        return (*self.size_constraints(), *self.emission.constraints)
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes that the answer is about, in order of appearance."""
+        if self._tier == SIZES:
+            return ()
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, self.masks.names if self.scope is None else self.scope.symbols))
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size, as it is within, is called, in order of appearance."""
+        return {} if self.scope is None else self.scope.names
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the shapes broadcast."""
+        if not with_assumptions or self.scope is None:
+            return all_of(self.clauses)
+        from symbcast.core.program.sizes.premises import assumed
+
+        known = assumed(self.shown, self.assumptions, self.scope.min_size)
+        if self.scope.unrolled is not None:
+            known += self.scope.links
+        return all_of([*known, *self.clauses])
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What was assumed."""
+        return () if self._tier != GENERAL or self.scope is None else tuple(self.scope.assumptions)
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that the answer rests on; for symbolic shapes only."""
+        found, self._decision = once(self._decision, self._decide)
+        return found
+
+    def _decide(self) -> Decision:
+        from symbcast.core.solver.decision.decision import Decision
+
+        assert self.scope is not None
+        return Decision(self.scope.knowledge, [c.requirement for c in self.constraints])
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        if self._tier != GENERAL:
+            return ""
+
+        def found(decision: Decision) -> str:
+            decision.witness()
+            decision.counterexample()
+            return decision.evidence_reason
+
+        return self._ask(found)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which the shapes broadcast; None where there are none.
+
+        Smallest: sizes of 0 are avoided, then the sum is least, then the sizes in order of appearance.
+        """
+        if self._tier == SIZES:
+            return {} if self.verdict is Verdict.ALWAYS else None
+        if self._tier == JOINS:
+            return self._named(self.masks.witness())
+        return self._named(self._ask(lambda decision: decision.witness()))
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which the shapes do not broadcast; None where the assumptions leave none."""
+        if self._tier == SIZES:
+            return None if self.verdict is Verdict.ALWAYS else {}
+        if self._tier == JOINS:
+            return self._named(self.masks.counterexample())
+        return self._named(self._ask(lambda decision: decision.counterexample()))
+
+    @one_call
+    def stretch(self, operand: int, axis: int) -> Stretch:
+        """Return where an operand is stretched on an output axis; only of shapes that can broadcast."""
+        return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
+
+    def valid_sizes(self) -> ValidSizes:
+        """Return the sizes at which the shapes broadcast; there must be some."""
+        from symbcast.core.program.calls.expansion import ValidSizes
+
+        scope = self.scope
+        if scope is None:
+            return ValidSizes((), 0, (), None)
+        formulas = [*(a.formula for a in scope.assumed), *self.clauses]
+        return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
+
+    @property
+    @one_call
+    def conflict(self) -> tuple[Constraint, ...]:
+        """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
+        if self._conflict is None:
+            self._stopped = ""
+            never = self.verdict is Verdict.NEVER
+            found = asked(self.budget, self._clash, self._forget) if never else ()
+            if self._stopped:
+                return found
+            self._conflict = found
+        return self._conflict
+
+    def _question(self) -> tuple[Any, ...]:
+        """Return the question: rule, operands, assumptions, least size and budget."""
+        scope = self.scope
+        assumed = () if scope is None else tuple(a.formula for a in scope.assumptions)
+        operands = tuple(s.dims for s in self.operands)
+        return self.rule, self.rule.called, operands, assumed, 0 if scope is None else scope.min_size, self.budget
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the question is the same. Each ``?`` in text is a size of its own."""
+        return isinstance(other, Call) and self._question() == other._question()
+
+    def __hash__(self) -> int:
+        return hash(self._question()[:3])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The question alone: what was worked out holds a solver's state, and is worked out again when asked for.
+        return type(self), (self.rule, self.operands, self._scope), {"_tier": self._tier, "budget": self.budget}
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a result has no truth value: compare its .verdict, or call .require()")
+
+    @property
+    def emission(self) -> Emission:
+        """What the rule emitted: its constraints, and the output dimensions as joins of their members."""
+        if self._emission is None:
+            self._emission = self.rule.emit([tuple(map(value_of, dims)) for dims in self._dims])
+        return self._emission
+
+    def size_constraints(self) -> list[Constraint]:
+        """Return what makes every dimension of the operands a size."""
+        if self._tier != GENERAL:
+            return []
+        found: list[Constraint] = []
+        for position, dims in enumerate(self._dims):
+            for axis, dim in enumerate(dims):
+                if isinstance(dim, int) or dim.is_Symbol:
+                    continue
+                origin = Origin("size", (position,), axis, len(dims))
+                found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
+        unrolled = None if self.scope is None else self.scope.unrolled
+        if unrolled is None:
+            return found
+        return [Constraint(f, c.origin, SIZE) for c in found for f in unrolled.formulas(c.requirement)]
+
+    def _clash(self) -> tuple[Constraint, ...]:
+        if self._tier == SIZES:
+            return next((c,) for c in self.emission.constraints if not holds(c.requirement))
+        if self._tier == JOINS:
+            clashing = self.masks.conflict
+            assert clashing is not None
+            return next((c,) for c in self.emission.constraints if c.origin.axis == clashing.axis)
+        from symbcast.core.solver.conflicts.conflicts import smallest_conflict
+
+        assert self.scope is not None
+        constraints = self.constraints
+        found = smallest_conflict([[c.requirement] for c in constraints], self.scope.knowledge)
+        return tuple(constraints[n] for n in found) or constraints
+
+    def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        if sizes is None:
+            return None
+        if self._tier == JOINS:
+            return {s.name: size for s, size in sizes.items()}
+        assert self.scope is not None
+        return self.scope.named(sizes)

@@ -1,0 +1,158 @@
+"""Certificates: z3's word on an answer, asked of the raw constraints rather than of what they were reduced to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.sequences import mentions_rest
+from symbcast.core.broadcasting.outputs import members_of
+from symbcast.core.logic.formulas import Formula, all_of, any_of, equal, holds, negate
+from symbcast.core.text.printing import dim_text
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import RuleArgumentError
+
+if TYPE_CHECKING:
+    from symbcast.core.program.calls.call import Call
+
+
+class Proof(Enum):
+    """What became of a claim."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that an answer says, and whether z3 proved it."""
+
+    text: str
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The claims of an answer; true when every one is proved.
+
+    >>> import symbcast
+    >>> bool(symbcast.broadcast("N, 3", "M, 1").certify())
+    True
+    """
+
+    claims: tuple[Claim, ...]
+
+    def __bool__(self) -> bool:
+        return all(claim.proof is Proof.PROVED for claim in self.claims)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{claim.proof.value}: {claim.text}" for claim in self.claims)
+
+
+def certify(result: Call) -> Certificate:
+    """Return z3's verdict on each claim of a result."""
+    if result.scope is None:
+        return _concrete(result)
+    from symbcast.core.solver.linear.z3_solver import Session, on_worker
+
+    scope = result.scope
+    assumed = [a.formula for a in scope.assumed]
+    raw = [c.requirement for c in result.constraints]
+
+    def prove() -> list[Claim]:
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
+        return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
+
+    claims = on_worker(prove)
+    return Certificate((*claims, *_evidence(result, raw)))
+
+
+def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
+    """Yield each claim with formulas that it says cannot hold together."""
+    # Of ranks that were tried up to a bound, this is about those.
+    condition = all_of(result.decision.clauses)
+    whole = all_of(raw)
+    yield "wherever the constraints hold, the condition does", [whole, negate(condition)]
+    yield "wherever the condition holds, the constraints do", [condition, negate(whole)]
+    if result.verdict is Verdict.ALWAYS:
+        yield "the constraints cannot fail", [negate(whole)]
+    if result.verdict is Verdict.NEVER:
+        yield "the constraints cannot hold", [whole]
+        sizes = [c.requirement for c in result.size_constraints()]
+        yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
+    elif result.laid_output is not None:
+        for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
+            if mentions_rest(dim):
+                continue  # each axis of it is a join of the same members
+            members = members_of(emitted)
+            # The join o of the members: each is 1 or o, and o is 1 or one of them.
+            bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
+            among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
+            ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
+            wrong = any_of(negate(f) for f in (*bounds, among, ones))
+            yield f"output axis {axis} is {dim_text(dim)}", [whole, wrong]
+
+
+def _own_bounds(result: Call) -> list[Formula]:
+    from symbcast.core.program.sizes.premises import own_set
+    from symbcast.core.solver.sets.set_formulas import describe
+
+    assert result.scope is not None
+    return [describe(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
+
+
+def _never(session: object, formulas: list[Formula]) -> Proof:
+    from symbcast.core.solver.linear.z3_solver import Satisfiability, Session
+
+    assert isinstance(session, Session)
+    answer = session.check(formulas)
+    if answer is Satisfiability.UNSATISFIABLE:
+        return Proof.PROVED
+    return Proof.REFUTED if answer is Satisfiability.SATISFIABLE else Proof.UNDECIDED
+
+
+def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
+    """Check witness and counterexample by evaluation."""
+    from symbcast.core.solver.evaluation.compiler import predicate
+
+    assert result.scope is not None
+    test = predicate(all_of(raw), result.scope.symbols)
+    known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
+    assumed = predicate(all_of(known), result.scope.symbols)
+    claims = []
+    for word, sizes, wanted in (
+        ("witness", result.witness(), True),
+        ("counterexample", result.counterexample(), False),
+    ):
+        if sizes is not None and result.is_open:
+            proof = Proof.PROVED if _is_valid_at(result, sizes) is wanted else Proof.REFUTED
+            claims.append(Claim(f"the {word} is one", proof))
+        elif sizes is not None:
+            values = [sizes[name] for name in result.scope.names.values()]
+            right = assumed(*values) and bool(test(*values)) is wanted
+            claims.append(Claim(f"the {word} is one", Proof.PROVED if right else Proof.REFUTED))
+    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(result.verdict)
+    if expected is not None and len(claims) != expected:
+        claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
+    return claims
+
+
+def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
+    """Return whether operands broadcast at sizes; raise `BindingError` where assumptions exclude these."""
+    from symbcast.core.program.calls.bindings import bind
+    from symbcast.core.program.calls.call import Call
+
+    shapes = bind(result, sizes, {}).shapes
+    try:
+        return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    except RuleArgumentError:
+        return False  # the rule takes no such ranks
+
+
+def _concrete(result: Call) -> Certificate:
+    valid = all(holds(c.requirement) for c in result.constraints)
+    right = valid is (result.verdict is Verdict.ALWAYS)
+    return Certificate((Claim("the constraints on integers were evaluated", Proof.PROVED if right else Proof.REFUTED),))

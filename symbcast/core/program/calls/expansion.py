@@ -1,0 +1,121 @@
+"""Where an operand of a broadcast is stretched: always, never, or at which of the sizes at which it is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from symbcast.core.algebra.arithmetic import value_of
+from symbcast.core.broadcasting import Rule
+from symbcast.core.broadcasting.laws import OutputDim
+from symbcast.core.broadcasting.outputs import same_size
+from symbcast.core.broadcasting.placement import Dims
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.simplification.simplification import simplified
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
+"""What StableHLO may be told of an axis; nothing where it depends on the sizes, or was not decided."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """How one operand lies on one output axis.
+
+    Attributes:
+        verdict: Whether it is stretched there at the valid sizes: its size is 1, and the output's is another.
+        known: ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
+            1, so that its only element stands for each of the output's.
+        reason: Why something was not decided.
+        where: At which of the valid sizes it is stretched, as it is asked.
+        knowledge: What is known of the valid sizes.
+    """
+
+    verdict: Verdict
+    known: Known
+    reason: str
+    where: Formula
+    knowledge: Knowledge
+
+    @cached_property
+    def formula(self) -> Formula:
+        """At which of the valid sizes it is stretched, in which nothing is redundant."""
+        match self.verdict:
+            case Verdict.ALWAYS:
+                return TRUE
+            case Verdict.NEVER:
+                return FALSE
+        return simplified(self.where, self.knowledge)
+
+
+class ValidSizes:
+    """The sizes at which an answer is valid under its assumptions; there must be some.
+
+    ``decision`` is that of the answer, None where its sizes are integers. The other arguments are its symbols, their
+    least size, what is assumed of them, and what must hold beside that.
+    """
+
+    def __init__(
+        self, symbols: Sequence[Symbol], min_size: int, formulas: Sequence[Formula], decision: Decision | None
+    ) -> None:
+        self._symbols = tuple(symbols)
+        self._min_size = min_size
+        self._formulas = formulas
+        self._decision = decision
+        self._found: dict[tuple[tuple[Dim, ...], OutputDim], Stretch] = {}
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known of the sizes where the answer is valid."""
+        own = {s: own_set(s, self._min_size) for s in self._symbols}
+        return Knowledge(self._symbols, own, self._formulas)
+
+    def stretch(self, rule: Rule, operands: Sequence[Dims], operand: int, axis: int) -> Stretch:
+        """Return where an operand is stretched on an output axis; it has the size 1 on axes that it does not reach."""
+        operands = [tuple(map(value_of, dims)) for dims in operands]
+        places = rule.places([len(s) for s in operands]).of[operand]
+        sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
+        return self.stretched(sizes or [1], rule.emit(operands).output[axis])
+
+    def stretched(self, sizes: Sequence[Dim], output: OutputDim) -> Stretch:
+        """Return where an operand's size is stretched to that of an output axis.
+
+        It has several sizes there only where a rule lays several of its axes onto one.
+
+        >>> from symbcast.core.algebra.symbols import symbol
+        >>> N = symbol("N")
+        >>> found = ValidSizes([N], 2, [], None).stretched([1], N)
+        >>> found.verdict, found.formula, found.known
+        (<Verdict.ALWAYS: 'always'>, AllOf(()), 'expanding')
+        """
+        asked = tuple(sizes), output
+        if asked not in self._found:
+            self._found[asked] = self._stretched(*asked)
+        return self._found[asked]
+
+    def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> Stretch:
+        known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]
+        sames = [same_size(output, size) for size in known_sizes]
+        ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]
+        same, one = all_of(sames), all_of(ones)
+        where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
+        decision = None if where == FALSE else Decision(self.knowledge, [where])
+        if decision is None or decision.verdict is Verdict.NEVER:
+            return Stretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.knowledge)
+        known: Known = "expanding" if self._always(one) else ""
+        reason = "" if decision.verdict is Verdict.ALWAYS else decision.reason
+        return Stretch(decision.verdict, known, reason, where, self.knowledge)
+
+    def _always(self, formula: Formula) -> bool:
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        return Decision(self.knowledge, [formula]).verdict is Verdict.ALWAYS

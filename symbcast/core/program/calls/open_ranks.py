@@ -1,0 +1,106 @@
+"""One broadcast of shapes of which some have an unknown rank: what is asked of all ranks, in sizes that can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import join
+from symbcast.core.algebra.sequences import Rest, mentions_rest
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting import Emission, Rule
+from symbcast.core.broadcasting.constraints import Constraint
+from symbcast.core.broadcasting.outputs import members_of, open_axes
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.shapes import Shape, any_shape_of, known_rank
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.outputs import collapse
+from symbcast.core.solver.groups.normal_form import flattened
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import OutputDim
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.sizes.scope import Scope
+
+
+class OpenRanks:
+    """Operands of unknown rank under a rule.
+
+    ``laid`` are the sizes as the rule lays the operands, with an axis for all axes of a sequence that are not told
+    apart; ``emission`` is what it says of these, once for each axis that is. The scope is unrolled for it.
+    """
+
+    def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope) -> None:
+        self.operands = operands
+        self._rule = rule
+        self._scope = scope
+        given = [s.dims for s in operands]
+        self.laid = tuple(map(tuple, rule.expand(given)))
+        rule.check_shapes(self.laid)
+        self._emitted = rule.emit_open([s.values for s in operands])
+        unrolled = scope.unrolled or scope.unroll(self._asked)
+        constraints = [
+            Constraint(formula, c.origin, c.why, c.details)
+            for c in self._emitted.constraints
+            for formula in unrolled.formulas(c.requirement)
+        ]
+        self.emission = Emission(constraints, self._emitted.output)
+        self.reason = unrolled.reason
+        """Why the answer is about some ranks only; empty where it is about all."""
+
+    @property
+    def _asked(self) -> list[Formula]:
+        sizes = [need for dims in self.laid for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+        return [*sizes, *(c.requirement for c in self._emitted.constraints)]
+
+    def check(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone."""
+        for operand in self.operands:
+            known_rank(operand, question)
+
+    @property
+    def axes(self) -> int:
+        """How many axes of the operands as they are laid stand for others; they come first.
+
+        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        """
+        found = open_axes(self.emission.output)
+        if found is None or self.reason:
+            self.check("axes counted from the end")
+        return found or 0
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """What is asked, as it is asked: of all axes of a sequence at once."""
+        return tuple(flattened(self._asked))
+
+    @cached_property
+    def at_any_rank(self) -> Decision:
+        """What holds where the answer is about some ranks only, of what is asked whatever the ranks are."""
+        return Decision(*self._scope.at_any_rank(self._asked))
+
+    def laid_output(self, decision: Decision) -> tuple[Dim, ...]:
+        """Return the output with a size for each axis of the operands as they are laid."""
+        return tuple(self._output_dim(dim, decision) for dim in self.emission.output)
+
+    def _output_dim(self, dim: OutputDim, decision: Decision) -> Dim:
+        members = members_of(dim)
+        if any(map(mentions_rest, members)):
+            # That all sizes of one are those of another does not say that it has as many.
+            return join([m for m in members if not _is_empty(m, decision)] or members)
+        return collapse(members, self.at_any_rank if self.reason else decision)
+
+    def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
+        """Return the output, without sequences that are known to have no axes."""
+        # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
+        dims = self._rule.rolled([s.values for s in self.operands], tuple(laid))
+        return any_shape_of(d for d in dims if not _is_empty(d, decision))
+
+
+def _is_empty(dim: Dim, decision: Decision) -> bool:
+    """Return whether a sequence in an output is known to have no axes."""
+    rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
+    ranks = [(decision.fixed(s.sequence.rank), s.place) for s in rests]
+    return bool(rests) and all(isinstance(rank, int) and rank <= place for rank, place in ranks)

@@ -1,0 +1,1 @@
+"""What the operations so far establish, and whether it can hold together."""

@@ -1,0 +1,86 @@
+"""What one operation asks, told to the facts and admitted to the groups as a whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import join_members, join_with
+from symbcast.core.broadcasting import Joined
+from symbcast.core.logic.formulas import FALSE, Compatible, Formula
+from symbcast.core.program.facts.consistency import Groups
+from symbcast.core.program.facts.facts import COMPARED_UP_TO, Facts
+from symbcast.core.solver.groups.normal_form import flattened
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Term
+
+
+class Asking:
+    """The asking of one operation. Where a part of it cannot hold, the rest is not looked at.
+
+    ``new`` is what no operation asked before; ``lengthened`` names, for some of it, the shorter join that it implies
+    and the one member that it has more.
+    """
+
+    def __init__(self, asked: Container[Formula], facts: Facts, groups: Groups) -> None:
+        self.new: dict[Formula, None] = {}
+        self.lengthened: dict[Formula, tuple[Formula, Term]] = {}
+        self._asked = asked
+        self._facts = facts
+        self._groups = groups
+        self._mark = facts.mark()
+        self.can_hold = True
+
+    def ask(self, formulas: Iterable[Formula]) -> None:
+        """Ask that formulas hold."""
+        if not self.can_hold:
+            return
+        found = [f for f in flattened(formulas) if not self._is_old(f)]
+        self.new.update(dict.fromkeys(found))
+        self.can_hold = FALSE not in found and self._facts.tell(found)
+
+    def join(self, column: Joined) -> None:
+        """Ask that the join of a column be defined."""
+        distinct = [m for m in dict.fromkeys(column) if m != 1]
+        if len(distinct) < 2:
+            return
+        longest, *others = sorted(distinct, key=lambda d: -len(join_members(d)))
+        if len(others) == 1 and len(join_members(longest)) > COMPARED_UP_TO and _is_plain(others[0]):
+            self._lengthen(longest, others[0])
+            return
+        if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
+            return  # what is known to be one size joins
+        self.ask([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
+
+    def admit(self) -> bool:
+        """Admit it all to the groups; take back what the facts were told if it cannot hold."""
+        self.can_hold = self.can_hold and (not self.new or self._groups.admit(list(self.new), self.lengthened))
+        if self.can_hold:
+            self._facts.keep()
+        else:
+            self.undo()
+        return self.can_hold
+
+    def undo(self) -> None:
+        """Take back what the facts were told."""
+        self._facts.undo(self._mark)
+
+    def _is_old(self, formula: Formula) -> bool:
+        return formula in self._asked or formula in self.new
+
+    def _lengthen(self, joined: Any, added: Any) -> None:
+        """Ask that a long join, which is defined, be defined with one more member; the old ones are not looked at."""
+        after = join_with(joined, added)
+        if after is joined or not self.can_hold:
+            return
+        formula = Compatible(join_members(after))
+        if self._is_old(formula):
+            return
+        self.new[formula] = None
+        self.lengthened[formula] = Compatible(join_members(joined)), added
+        self.can_hold = self._facts.tell_join(joined, added, after)
+
+
+def _is_plain(dim: Dim) -> bool:
+    return not isinstance(dim, int) and len(join_members(dim)) == 1

@@ -1,0 +1,157 @@
+"""Whether everything asked so far can hold together: kept up with every operation.
+
+Equalities and joins of plain sizes are decided by the graph alone. Other formulas, and all that symbols tie to them,
+are in a conjunction that grows, of which sizes are known at which it holds: what is asked next mostly holds there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.logic.formulas import Formula
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.budget import DECIDED, share
+from symbcast.core.solver.groups.normal_form import as_relation, symbols_in
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Term
+    from symbcast.core.solver.satisfiability.incremental import Growing
+
+
+_NOT_LENGTHENED: tuple[Any, Any] = (None, None)
+Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
+"""For a join, the shorter one that it implies and the one member that it has more."""
+
+
+class _Waiting:
+    """A formula between plain sizes that nothing ties to a term yet."""
+
+    __slots__ = ("formula",)
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+
+
+class Groups:
+    """What was asked, as far as terms are tied to it, and what waits to be."""
+
+    def __init__(self, min_size: int) -> None:
+        self.min_size = min_size
+        self._growing: Growing | None = None
+        self._tied: set[Symbol] = set()
+        self._waiting: dict[Symbol, list[_Waiting]] = {}
+        self._by_formula: dict[Formula, _Waiting] = {}
+
+    def copy(self) -> Groups:
+        """Return groups that go their own way from here."""
+        made = Groups(self.min_size)
+        made._growing = None if self._growing is None else self._growing.copy()
+        made._tied = set(self._tied)
+        copies = {id(w): _Waiting(w.formula) for waiting in self._waiting.values() for w in waiting}
+        made._waiting = {s: [copies[id(w)] for w in waiting] for s, waiting in self._waiting.items()}
+        made._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
+        return made
+
+    def sizes(self) -> Mapping[Symbol, int]:
+        """Return sizes at which all that is tied to terms holds."""
+        return {} if self._growing is None else self._growing.sizes
+
+    def admit(self, formulas: Sequence[Formula], lengthened: Lengthened) -> bool:
+        """Add formulas unless it is proved that they cannot hold beside the others; return whether they were added.
+
+        The graph was told of them, and did not find that they cannot. ``lengthened`` tells of the joins among them
+        that take the place of a shorter one.
+        """
+        tied = [f for f in formulas if self._is_tied(f, lengthened)]
+        plain = [f for f in formulas if f not in tied] if tied else list(formulas)
+        moved: list[tuple[Symbol, list[_Waiting]]] = []
+        if tied and not self._tie(tied, plain, moved):
+            self._waiting.update(moved)
+            self._by_formula.update((w.formula, w) for _, waiting in moved for w in waiting)
+            return False
+        for formula in plain:
+            self._wait(formula, lengthened)
+        return True
+
+    def _is_tied(self, formula: Formula, lengthened: Lengthened) -> bool:
+        """Return whether the graph cannot decide a formula, or one that symbols tie to it."""
+        shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
+        if added is not None and added.is_Symbol and shorter in self._by_formula:
+            return added in self._tied  # the shorter join waits, so nothing is tied to its members
+        return not _is_plain(formula) or not self._tied.isdisjoint(symbols_in(formula))
+
+    def _wait(self, formula: Formula, lengthened: Lengthened) -> None:
+        """Keep a formula under each of its symbols, for when one is tied."""
+        shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
+        waiting = None if shorter is None else self._by_formula.pop(shorter, None)
+        symbols: Iterable[Any]
+        if waiting is None:
+            waiting, symbols = _Waiting(formula), symbols_in(formula)
+        else:
+            symbols = (added,)
+            waiting.formula = formula
+        self._by_formula[formula] = waiting
+        for symbol in symbols:
+            self._waiting.setdefault(symbol, []).append(waiting)
+
+    def _tie(self, tied: Sequence[Formula], plain: list[Formula], moved: list[tuple[Symbol, list[_Waiting]]]) -> bool:
+        """Add formulas and all that waits for their symbols to the growing conjunction, if that can hold."""
+        growing = self._grown()
+        length = len(growing)
+        symbols: set[Symbol] = set()
+        ahead, done = list(tied), set(tied)
+        while ahead:
+            formula = ahead.pop()
+            growing.add(formula)
+            for symbol in symbols_in(formula):
+                if symbol in self._tied or symbol in symbols:
+                    continue
+                symbols.add(symbol)
+                own = own_set(symbol, self.min_size)
+                if own is not ALL:
+                    growing.add(describe(symbol, own))
+                waiting = self._waiting.pop(symbol, [])
+                moved.append((symbol, waiting))
+                for held in waiting:
+                    self._by_formula.pop(held.formula, None)
+                also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
+                ahead += [f for f in also if f not in done]
+                done.update(also)
+        from symbcast.core.solver.linear.z3_solver import (
+            Satisfiability,  # z3 is loaded with it, and most programs ask it nothing
+        )
+
+        answer = Satisfiability.UNKNOWN
+        with suppress(EffortSpentError), share(DECIDED):
+            answer = growing.can_hold()
+        if answer is Satisfiability.UNSATISFIABLE:
+            growing.shrink(length)
+            return False
+        self._tied.update(symbols)
+        plain[:] = [f for f in plain if f not in done]
+        return True
+
+    def _grown(self) -> Growing:
+        if self._growing is None:
+            from symbcast.core.solver.satisfiability.incremental import Growing
+
+            self._growing = Growing()
+        return self._growing
+
+
+def _is_plain(formula: Formula) -> bool:
+    """Return whether the graph and the sets of sizes decide a formula, beside others that they do."""
+    if len(symbols_in(formula)) > 1:
+        return as_relation(formula) is not None
+    try:
+        solve(formula)
+    except NotPeriodicError:
+        return False
+    return True

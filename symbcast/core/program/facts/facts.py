@@ -1,0 +1,296 @@
+"""What the operations so far establish, as far as the graph and sets of sizes tell it at once.
+
+Everything here follows from what was told; not everything that follows is here, for terms over several symbols are
+taken as wholes. That is enough to simplify output dimensions. Whether the whole can hold is asked in `groups`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import reduce
+from math import inf, prod
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import join_members, join_with, replaced
+from symbcast.core.algebra.terms import Operation, symbols_of, term
+from symbcast.core.logic.formulas import FALSE, Compatible, Formula
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.groups.components import least_size
+from symbcast.core.solver.groups.normal_form import as_relation_of_terms, flattened, put_in, symbols_in
+from symbcast.core.solver.masks.graph import Classes, violable
+from symbcast.core.solver.masks.relations import Axis, Node, Onto, Within, nodes_of
+from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+COMPARED_UP_TO = 8
+"""Joins of more members are not searched for members that another covers: that is a question for each pair."""
+
+
+class Facts:
+    """Facts about sizes, told one after another; what is told last can be taken back."""
+
+    def __init__(self, min_size: int) -> None:
+        self.min_size = min_size
+        self.version = 0
+        """Grows whenever a dimension may be written more simply than before."""
+        self._classes = Classes({})
+        self._introduced: dict[Dim, None] = {}
+        """The symbols and terms of which it was told what they can be at all."""
+        self._watching: dict[Node, list[Formula]] = {}
+        self._axis_of: dict[Dim, int] = {}
+        """The relation that says a join is defined, by the join, as long as it is about no more than that."""
+        self._trail: list[tuple[list[Formula], int]] = []
+        self._simple: set[Dim] = set()
+        self._simple_at = 0
+
+    def copy(self) -> Facts:
+        """Return facts that go their own way from here."""
+        made = Facts(self.min_size)
+        made.version = self.version
+        made._classes = self._classes.copy()
+        made._introduced = dict(self._introduced)
+        made._watching = {s: list(formulas) for s, formulas in self._watching.items()}
+        made._axis_of = dict(self._axis_of)
+        return made
+
+    def mark(self) -> tuple[tuple[int, int], int, int]:
+        """Return the present state, for `undo`."""
+        return self._classes.mark(), len(self._trail), len(self._introduced)
+
+    def undo(self, mark: tuple[tuple[int, int], int, int]) -> None:
+        """Take back all that was told since ``mark``."""
+        self._undo_classes(mark[0], mark[2])
+        while len(self._trail) > mark[1]:
+            formulas, length = self._trail.pop()
+            del formulas[length:]
+        # A join told since then may stand in for a relation that is gone; all are told anew where they are met.
+        self._axis_of.clear()
+        self.version += 1
+
+    def keep(self) -> None:
+        """Let all that was told so far stay for good."""
+        self._classes.keep()
+        self._trail.clear()
+
+    def _undo_classes(self, mark: tuple[int, int], introduced: int) -> None:
+        self._classes.undo(mark)
+        while len(self._introduced) > introduced:
+            self._introduced.popitem()  # the last one in
+
+    def tell(self, formulas: Iterable[Formula]) -> bool:
+        """Add what must hold; return False where it is seen that it cannot."""
+        pending = [self._known(f) for f in formulas]
+        while pending:
+            for clause in flattened(pending):
+                if clause == FALSE:
+                    return False
+                self._take(clause)
+                if not self._classes.consistent:
+                    return False
+            pending = self._woken()
+        return True
+
+    def tell_join(self, before: Node, added: Node, after: Node) -> bool:
+        """Add that a join is defined which has one member more than another that is; as `tell`, but at once."""
+        members = join_members(after)
+        number = self._axis_of.get(before)
+        new = members if number is None else (added,)
+        if not all(map(_is_size, new)) or self._values(new):
+            return self.tell([Compatible(members)])
+        try:
+            for member in new:
+                self._introduce(member)
+            if number is None:
+                number = len(self._classes.relations)
+                self._classes.add(Axis(members))
+            else:
+                del self._axis_of[before]
+                self._classes.extend(number, added)
+        except PeriodTooLongError:
+            self._axis_of.clear()
+            return self.tell([Compatible(members)])
+        self._axis_of[after] = number
+        return self._classes.consistent and self.tell(self._woken())
+
+    def dim(self, dim: Dim) -> Dim:
+        """Return a dimension as the facts let it be written: sizes that are known put in, one name for each size."""
+        if isinstance(dim, int):
+            return dim
+        if dim.is_Symbol:
+            return self._value(dim)
+        members = join_members(dim)
+        if len(members) > 1:
+            return self.join(members)
+        found = replaced(dim, self._values((dim,)))
+        if isinstance(found, int):
+            return found
+        self._sharpen(found)
+        return self._value(found)
+
+    def join(self, members: Iterable[Any]) -> Dim:
+        """Return the join of sizes, of which it was told that it is defined, in the fewest members."""
+        longest, *others = sorted(members, key=lambda d: -len(join_members(d)))
+        if self._is_simple(longest) and len(others) == 1 and len(join_members(others[0])) == 1:
+            added = self.dim(others[0])
+            if not isinstance(added, int) and join_with(longest, added) is longest:
+                return longest
+            if len(join_members(longest)) > COMPARED_UP_TO:
+                return self._noted(self._lengthened(longest, added))
+        flat = (self.dim(m) for d in (longest, *others) for m in join_members(d))
+        kept = list(dict.fromkeys(m for d in flat for m in join_members(d)))
+        number = next((d for d in kept if isinstance(d, int) and d != 1), None)
+        if number is not None:
+            return number
+        kept = [d for d in kept if not isinstance(d, int)]
+        if not kept:
+            return 1
+        joined = reduce(join_with, kept)
+        if self._is_simple(joined):
+            return joined
+        kept = [d for d in kept if not self._is_one(d)]
+        fixed = next((d for d in kept if not self._classes.may_be_one(d)), None)
+        if fixed is not None:
+            return fixed
+        if len(kept) <= COMPARED_UP_TO:
+            kept = self._uncovered(kept)
+        return self._noted(reduce(join_with, kept) if kept else 1)
+
+    def _lengthened(self, joined: Dim, added: Dim) -> Dim:
+        """Return a long join, in its fewest members, with one more; the others are not looked at again."""
+        if isinstance(added, int):
+            return joined if added == 1 else added
+        if self._is_one(added):
+            return joined
+        return join_with(joined, added) if self._classes.may_be_one(added) else added
+
+    def _is_simple(self, joined: Dim) -> bool:
+        return self._simple_at == self.version and joined in self._simple
+
+    def _noted(self, joined: Dim) -> Dim:
+        """Remember that a join is in its fewest members, until more is known."""
+        if self._simple_at != self.version:
+            self._simple.clear()
+            self._simple_at = self.version
+        self._simple.add(joined)
+        return joined
+
+    def least_sizes(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return the least that each symbol may be, 0 last: together they satisfy all relations of plain sizes."""
+        return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
+
+    def least(self, size: Symbol) -> int:
+        """Return what a symbol is at least, as far as sets of sizes tell."""
+        return self._classes.set_of(size).least() or 0
+
+    def _is_one(self, dim: Node) -> bool:
+        classes = self._classes
+        if classes.set_of(dim) is ALL and classes.degree(dim) < 2:
+            return False
+        return not classes.possible(non_one=(dim,))
+
+    def _uncovered(self, members: list[Any]) -> list[Any]:
+        """Drop members that are 1 or equal to another one, the last ones first, so that the first name is kept."""
+        kept = list(members)
+        for member in reversed(members):
+            others = [m for m in kept if m is not member]
+            if any(not violable(Onto(member, other), self._classes, {}) for other in others):
+                kept = others
+        return kept
+
+    def _value(self, dim: Node) -> Dim:
+        only = self._classes.set_of(dim).only
+        return self._classes.find(dim) if only is None else only
+
+    def _values(self, dims: Iterable[Dim]) -> dict[Symbol, Dim]:
+        values = {s: self._value(s) for s in symbols_of(dims)}
+        return {s: v for s, v in values.items() if v is not s}
+
+    def _known(self, formula: Formula) -> Formula:
+        values = {s: v for s in symbols_in(formula) if (v := self._value(s)) is not s}
+        return put_in(formula, values) if values else formula
+
+    def _take(self, clause: Formula) -> None:
+        """Add one clause: to a set, to the graph, and where terms are in it to what is looked at again."""
+        symbols = symbols_in(clause)
+        for symbol in symbols:
+            self._introduce(symbol)
+        mark, introduced = self._classes.mark(), len(self._introduced)
+        try:
+            if len(symbols) == 1:
+                (symbol,) = symbols
+                self._within(symbol, solve(clause))
+                return
+            relation = as_relation_of_terms(clause)
+            if relation is not None and not all(map(_is_size, nodes_of(relation))):
+                relation = None
+            if relation is not None:
+                for dim in nodes_of(relation):
+                    self._introduce(dim)
+                self._classes.add(relation)
+                if isinstance(relation, Onto):
+                    self.version += 1
+        except (NotPeriodicError, PeriodTooLongError):
+            self._undo_classes(mark, introduced)
+            relation = None
+        if relation is None or not all(d.is_Symbol for d in nodes_of(relation)):
+            for symbol in symbols:
+                watching = self._watching.setdefault(symbol, [])
+                self._trail.append((watching, len(watching)))
+                watching.append(clause)
+
+    def _within(self, dim: Node, members: SizeSet) -> None:
+        """Tell which sizes a symbol or a term can be."""
+        self._classes.add(Within(dim, members))
+        if 1 not in members:
+            self.version += 1  # where it is joined, it is the join
+
+    def _introduce(self, dim: Node) -> None:
+        """Tell which sizes a symbol or a term can be at all, once."""
+        if dim in self._introduced:
+            return
+        self._introduced[dim] = None
+        members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
+        self._within(dim, members)
+
+    def _sharpen(self, dim: Node) -> None:
+        """Tell what the sets of its symbols say of how small a sum or product can be."""
+        if dim.is_Symbol or not _is_size(dim):
+            return
+        least: float = 0
+        for monomial, coefficient in term(dim).coefficients.items():
+            sizes = [0 if isinstance(a, Operation) else self._classes.set_of(a).least() or 0 for a in monomial]
+            least += coefficient * prod(sizes) if coefficient > 0 else -inf
+        if least > 0 and self._classes.set_of(dim).least() in range(int(least)):
+            self._introduce(dim)
+            self._within(dim, SizeSet.interval(int(least), None))
+
+    def _woken(self) -> list[Formula]:
+        """Return the clauses with terms in which something is known by now, with that put in."""
+        news, self._classes.news = self._classes.news, []
+        if not news:
+            return []
+        self.version += 1
+        found = {clause: None for node in news for clause in self._watching.get(node, ())}
+        return [self._known(clause) for clause in found]
+
+
+def _is_size(dim: Node) -> bool:
+    """Return whether a dimension is never negative: a requirement may compare what is no size."""
+    low = 0 if dim.is_Symbol else term(dim).lower_bound
+    return low is not None and low >= 0
+
+
+def _image(dim: Node) -> SizeSet:
+    """Return sizes among which a term over several symbols, or a multiple of one, always is."""
+    value = term(dim)
+    low = max(value.lower_bound or 0, 0)
+    found = ALL if low == 0 else SizeSet.interval(low, None)
+    if value.content > 1:
+        with suppress(PeriodTooLongError):
+            found = found & SizeSet.residues(value.content, [value.constant])
+    return found

@@ -1,0 +1,1 @@
+"""Operations and what each requires on its own."""

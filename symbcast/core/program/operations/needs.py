@@ -1,0 +1,60 @@
+"""What each operation of a program asks on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.core.broadcasting import Joined, OutputDim, right_aligned
+from symbcast.core.logic.formulas import Compatible, Formula, clauses
+from symbcast.core.program.operations.operation import SAME, Op, emission_of
+from symbcast.core.program.operations.size_needs import equalities, size_needs, unjoined
+from symbcast.core.shapes import is_open
+from symbcast.core.solver.groups.normal_form import flattened
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+def needs(op: Op) -> tuple[Formula, ...]:
+    """Return what an operation asks as distinct clauses, in normal form, joins within joins taken apart."""
+    if op.kind == "assume":
+        return ()
+    found: dict[Formula, None] = {}
+    for operand in op.operands:
+        for dim in operand.dims:
+            if not isinstance(dim, int) and not dim.is_Symbol:
+                found.update(dict.fromkeys(_clauses_of_size(dim)))
+    columns, asked = columns_and_asked(op)
+    for column in columns:
+        if isinstance(column, Joined):
+            found.update(dict.fromkeys(_clauses_of_join(column)))
+    found.update(dict.fromkeys(flattened(asked)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _clauses_of_size(dim: Dim) -> list[Formula]:
+    return flattened(size_needs((dim,)))
+
+
+@lru_cache(maxsize=4096)
+def _clauses_of_join(column: Joined) -> list[Formula]:
+    return flattened([unjoined(Compatible(tuple(column)))])
+
+
+def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
+    """Return the output axes of an operation, and what it asks besides that those which are joins be defined."""
+    if op.kind in ("require", "assume"):
+        assert op.formula is not None
+        return (), list(clauses(op.formula))
+    is_of_any_rank = any(map(is_open, op.operands))
+    if op.rule is None and not is_of_any_rank:
+        left, right = op.operands
+        return left.values, equalities(left, right)
+    rule = SAME if op.rule is None else op.rule
+    if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
+        return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
+    emission = emission_of(rule, op.operands)
+    return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]

@@ -1,0 +1,84 @@
+"""The errors about broadcasts that are not valid: data alone. What they say is written by who shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from symbcast.core.broadcasting import Rule
+from symbcast.core.program.operations.operation import Op
+from symbcast.core.shapes import Shape
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import SymbcastError
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+
+class Answer(Protocol):
+    """What an error tells of the result that it came from: see `symbcast.Result`."""
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def operands(self) -> tuple[Shape, ...]: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def shape(self) -> Shape | None: ...
+    @property
+    def condition(self) -> Boolean: ...
+    def witness(self) -> dict[str, int] | None: ...
+    def counterexample(self) -> dict[str, int] | None: ...
+    def explain(self) -> str: ...
+
+
+class BroadcastError(SymbcastError, ValueError):
+    """A broadcast that is not valid.
+
+    ``result`` is the answer it came from, None if that is a whole program's; ``binding`` the sizes that were asked
+    for, None where no sizes were.
+    """
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
+    words: ClassVar[Callable[[BroadcastError], str]]
+    """What writes the message: `symbcast.answers.public` puts it here, for it stands above this module."""
+
+    result: Answer | None
+
+    def __init__(self, result: Answer, binding: Mapping[str, int] | None = None) -> None:
+        super().__init__(result, binding)
+        self.result = result
+        self.binding = dict(binding) if binding is not None else None
+
+    def __str__(self) -> str:
+        return type(self).words(self)
+
+
+class IncompatibleShapesError(BroadcastError):
+    """The shapes never broadcast, or do not at the sizes asked for."""
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
+
+class IncompatibleProgramError(IncompatibleShapesError):
+    """An operation of a program that no sizes allow beside the operations before it.
+
+    ``operation`` is the one that was refused, ``operations`` are the fewest that cannot hold together, it among them.
+    """
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so
+
+    def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
+        SymbcastError.__init__(self, operation, operations, assumptions)
+        self.operation = operation
+        self.operations = tuple(operations)
+        self.assumptions = tuple(assumptions)
+        self.result = self.binding = None
+
+
+class ConditionalBroadcastError(BroadcastError):
+    """The shapes broadcast for some sizes only, and all were required."""
+
+    __module__ = "symbcast"  # where users find it; tracebacks say so

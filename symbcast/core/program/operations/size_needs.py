@@ -1,0 +1,53 @@
+"""What shapes require of their sizes: that they be sizes, that two of them be equal, that joins be defined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symbcast.core.algebra.arithmetic import join_members
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.logic.definedness import definedness
+from symbcast.core.logic.formulas import FALSE, AnyOf, Comparison, Compatible, Formula, all_of, equal, one_or_equal
+from symbcast.core.shapes import Shape
+
+
+def unjoined(formula: Formula) -> Formula:
+    """Return a formula with the joins it is about taken apart into their members, where that says the same.
+
+    It says the same beside the formulas that these joins are defined: a join of joins is the join of all members;
+    and a join that is 1 or ``t`` has members that are each 1 or ``t``.
+    """
+    match formula:
+        case Compatible(dims):
+            return Compatible(tuple(dict.fromkeys(m for d in dims for m in join_members(d))))
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            members = join_members(data)
+            return all_of(one_or_equal(m, target) for m in members) if len(members) > 1 else formula
+        case _:
+            return formula
+
+
+def equalities(left: Shape, right: Shape) -> list[Formula]:
+    """Return what makes two shapes equal."""
+    if left.rank != right.rank:
+        return [FALSE]
+    return [equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
+
+
+def size_needs(dims: Iterable[Dim]) -> list[Formula]:
+    """Return what makes dimensions sizes: nothing for integers and symbols."""
+    found: dict[Formula, None] = {}
+    for dim in dims:
+        if isinstance(dim, int):
+            if dim < 0:  # a member of a join: no size
+                found[FALSE] = None
+            continue
+        if dim.is_Symbol:
+            continue
+        members = join_members(dim)
+        if len(members) > 1:
+            found[Compatible(members)] = None
+            found.update(dict.fromkeys(size_needs(members)))
+        else:
+            found.update(dict.fromkeys(definedness(dim)))
+    return list(found)

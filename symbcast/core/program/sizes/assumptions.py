@@ -1,0 +1,98 @@
+"""What is assumed of sizes, read from text and sympy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from symbcast.core.characters import visible
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import FORMULA_KINDS, Formula
+from symbcast.core.text.printing import formula_text
+from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+
+class HasFormula(Protocol):
+    """What has a formula, as a `symbcast.Condition` does."""
+
+    @property
+    def formula(self) -> Formula:
+        """What holds."""
+
+
+AssumptionLike: TypeAlias = "str | Boolean | HasFormula"
+"""What one assumption may be: text such as ``"N >= 2"``, a sympy Boolean, a condition, an assumption of an answer."""
+
+Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
+
+
+class Assumption:
+    """One assumption: its formula, and how it was written; where nobody wrote it, as the formula is.
+
+    ``is_written`` says that a user wrote it as text, so that a name in it may be mistyped.
+    """
+
+    __slots__ = ("_text", "formula", "is_written")
+
+    def __init__(self, formula: Formula, text: str | None = None, is_written: bool = False) -> None:
+        self.formula = formula
+        self._text = text
+        self.is_written = is_written
+
+    @property
+    def text(self) -> str:
+        """How it was written."""
+        if self._text is None:
+            self._text = formula_text(self.formula)
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Assumption {visible(self.text)}>"
+
+
+def read_assumptions(assume: Assumptions) -> list[Assumption]:
+    """Return assumptions given as text or sympy Booleans, one or several.
+
+    Raises `ShapeSyntaxError`, `ShapeTypeError` or `AssumptionError`.
+    """
+    if assume is None:
+        return []
+    if isinstance(assume, (bytes, Mapping)):
+        raise ShapeTypeError(assume, "an assumption", "write text such as 'N >= 2', or a list of such")
+    if isinstance(assume, str) or hasattr(type(assume), "free_symbols") or not isinstance(assume, Iterable):
+        assume = [assume]
+    return [_read_assumption(item) for item in assume]
+
+
+def _read_assumption(item: Any) -> Assumption:
+    if isinstance(item, str):
+        from symbcast.core.text import parse_formula
+
+        if re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
+            raise AssumptionError(
+                f"{item.strip()!r} speaks of an unknown size", hint="give it a label: ?a, here and there"
+            )
+        return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True)
+    if isinstance(item, Assumption):
+        return item
+    if isinstance(getattr(item, "formula", None), FORMULA_KINDS):  # a Condition
+        return Assumption(item.formula, str(item))
+    from symbcast.core.logic.booleans import from_sympy
+
+    formula = from_sympy(item)
+    return Assumption(with_values(formula), formula_text(formula))
+
+
+def check_min_size(value: object) -> int:
+    """Return ``min_size`` if it is a size."""
+    from symbcast.core.algebra.sizes import check_size
+
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ShapeTypeError(value, "a least size", "write min_size=0 or min_size=1")
+    if value < 0:
+        raise DimensionError(value, "a size is not negative", "write 0 or more")
+    return check_size(value)

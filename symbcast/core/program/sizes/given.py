@@ -1,0 +1,167 @@
+"""Sizes that a caller gives, by name or by symbol, and those of the axes of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from unicodedata import normalize
+
+from symbcast.core.algebra.sequences import MAX_RANK, AxisSequence, Rest, SequenceSymbol, sequences_of
+from symbcast.core.algebra.sizes import index_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.characters import closest
+from symbcast.errors import BindingError, DimensionError
+
+if TYPE_CHECKING:
+    import sympy
+
+Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
+"""Sizes by name, or by symbol."""
+
+
+class Given(NamedTuple):
+    """The sizes that are given by name, and those of the axes of sequences."""
+
+    sizes: dict[str, int]
+    axes: dict[AxisSequence, tuple[int, ...]]
+
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """All of them by name; of a sequence all axes together."""
+        return {**self.sizes, **{s.name: found for s, found in self.axes.items()}}
+
+    @staticmethod
+    def read(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> Given:
+        """Return what is given for names, of which some are of sequences: see `read_sizes`. Raises `BindingError`."""
+        plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
+        sequences = {s.name: s for s in sequences_of(names)}
+        axes: dict[AxisSequence, tuple[int, ...]] = {}
+        others: list[dict[Any, Any]] = [{}, {}]
+        is_mapping = isinstance(given, Mapping)
+        for other, part in zip(others, (given if is_mapping and given else {}, named), strict=True):
+            for key, value in part.items():
+                sequence = None if key in plain.values() else _sequence_of(key, sequences)
+                if sequence is None:
+                    other[key] = value
+                    continue
+                found = _read_axes(sequence.name, value)
+                if axes.setdefault(sequence, found) != found:
+                    raise BindingError(
+                        f"{sequence.name} is given twice, as {axes[sequence]} and {found}", "give it once"
+                    )
+        return Given(read_sizes(plain, others[0] if is_mapping else given, others[1], tuple(sequences)), axes)
+
+
+def _sequence_of(key: Any, sequences: Mapping[str, AxisSequence]) -> AxisSequence | None:
+    """Return the sequence that a key means: its name, with a star or without, or the symbol of all its axes."""
+    if isinstance(key, str):
+        forms = (key, key.removeprefix("*"), normalize("NFKC", key))
+        return next((sequences[form] for form in forms if form in sequences), None)
+    found = _symbol_of(key)
+    if not isinstance(found, Rest) or found.place:
+        return None
+    return next((s for s in sequences.values() if s.number == found.sequence.number and s == found.sequence), None)
+
+
+def _read_axes(name: str, value: Any) -> tuple[int, ...]:
+    """Return the sizes of the axes of a sequence; raise `BindingError` for what is none, or has no order."""
+    try:
+        found = None if isinstance(value, (str, bytes, Mapping, Set)) else tuple(value)
+    except TypeError:
+        found = None
+    if found is None:
+        raise BindingError(f"{name} is a sequence of axes, not one size", f"write {name}=(2, 3), or () for none")
+    if len(found) > MAX_RANK:
+        raise BindingError(f"{name} is given {len(found)} axes", f"no sequence has more than {MAX_RANK}")
+    return tuple(read_size(f"{name}[{n}]", size) for n, size in enumerate(found))
+
+
+def read_sizes(
+    names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], others: Sequence[str] = ()
+) -> dict[str, int]:
+    """Return sizes by name from a mapping (by name or symbol) and from keywords.
+
+    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`; ``others`` is
+    what else there is, which a name that is wrong may have meant.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
+    wanted = list(names.values())
+    by_form = {normalize("NFKC", name): name for name in wanted}
+    sizes: dict[str, int] = {}
+    for key, value in (*(given or {}).items(), *named.items()):
+        name = key if isinstance(key, str) else _name_of(key, names)
+        name = name if name in wanted else by_form.get(name, name)
+        if name not in wanted:
+            raise unknown_name(name, [*wanted, *others])
+        size = read_size(name, value)
+        if sizes.setdefault(name, size) != size:
+            raise given_twice(name, sizes[name], size)
+    return sizes
+
+
+def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
+    """Return the name of a size that is given as a symbol, sympy's or one of our own."""
+    if isinstance(key, Unknown) and key not in names:
+        called = {s.identity: name for s, name in names.items() if isinstance(s, Unknown)}
+        return called.get(key.identity, key.name)
+    if isinstance(key, Symbol):
+        return names.get(key, key.name)
+    found = _symbol_of(key)
+    if isinstance(found, Unknown):
+        return _name_of(found, names)
+    return str(key) if found is None else names.get(found, str(key))
+
+
+def _symbol_of(key: Any) -> Symbol | None:
+    """Return the symbol that one of our own or of sympy's is within; None for anything else."""
+    if isinstance(key, Symbol) or not hasattr(type(key), "free_symbols"):
+        return key if isinstance(key, Symbol) else None
+    from symbcast.core.algebra.door import from_sympy
+
+    try:
+        found = from_sympy(key)
+    except DimensionError:
+        return None
+    return found if isinstance(found, Symbol) else None
+
+
+def needed_of(names: Mapping[Symbol, str]) -> dict[str, object]:
+    """Return what could be given for names: a size, or some axes for a sequence."""
+    plain = {name: 2 for s, name in names.items() if not isinstance(s, SequenceSymbol)}
+    return {**plain, **{s.name: (2, 2) for s in sequences_of(names)}}
+
+
+def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
+    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it.
+
+    A mapping says what could be written for each, which else is 2.
+    """
+    missing = [name for name in needed if name not in given]
+    if missing:
+        wanted = needed if isinstance(needed, Mapping) else {}
+        example = dict(given) | {name: wanted.get(name, 2) for name in missing}
+        raise BindingError(f"no size was given for {', '.join(dict.fromkeys(missing))}", f"write {call}({example})")
+
+
+def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
+    """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
+    close = closest(name, wanted)
+    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+    return BindingError(f"no size here is called {name!r}", hint)
+
+
+def given_twice(name: str, first: object, second: object) -> BindingError:
+    """Return the error that two sizes are given for a name."""
+    return BindingError(f"{name} is given twice, as {first} and {second}", "give it once")
+
+
+def read_size(name: str, value: object) -> int:
+    """Return a value as the size called ``name``; raise `BindingError` for what is none."""
+    try:
+        size = index_of(value)
+    except DimensionError as error:
+        raise BindingError(f"{name}={value!r:.80}: {error.problem}", "write an integer from 0 on") from error
+    if size is None or isinstance(value, bool) or size < 0:
+        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
+    return size

@@ -1,0 +1,51 @@
+"""Whether assumptions are about sizes that shapes have: one that is not is a mistake, such as a name mistyped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.characters import closest, listed, quoted
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.errors import AssumptionError
+
+
+def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], names: Mapping[Symbol, str]) -> None:
+    """Raise `AssumptionError` for a written assumption that no chain of assumptions links to one of ``sizes``.
+
+    ``N == 8*k`` is about ``k`` too, so that ``k >= 2`` beside it is linked to a shape that has ``N``. What is not text,
+    as a `symbcast.Condition` or a relation of sympy, may be about other sizes: it is known from elsewhere.
+    """
+    found = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
+    own = dict.fromkeys(map(_subject, sizes))
+    linked = linked_sizes(own, [symbols for _, symbols in found])
+    for assumption, symbols in found:
+        if assumption.is_written and symbols and linked.isdisjoint(symbols):
+            strange = [names.get(s, s.name) for s in symbols_in(assumption.formula)]
+            raise _unlinked(assumption.text, strange, [names.get(s, s.name) for s in own])
+
+
+def _subject(s: Symbol) -> Symbol:
+    """Return the symbol itself, or the sequence of axes that it speaks of."""
+    return s.sequence.rest() if isinstance(s, SequenceSymbol) else s
+
+
+def linked_sizes(own: Iterable[Symbol], groups: Iterable[frozenset[Symbol]]) -> set[Symbol]:
+    """Return the symbols that groups, each of which links its own, link to some of them."""
+    linked = set(own)
+    waiting = list(groups)
+    while True:
+        joined = [group for group in waiting if not linked.isdisjoint(group)]
+        if not joined:
+            return linked
+        waiting = [group for group in waiting if linked.isdisjoint(group)]
+        linked.update(*joined)
+
+
+def _unlinked(text: str, strange: Iterable[str], own: Collection[str]) -> AssumptionError:
+    close = next(filter(None, (closest(name, own) for name in strange)), None)
+    there = f"their sizes are {listed([quoted(name) for name in own], limit=20)}" if own else "all sizes are numbers"
+    hint = f"did you mean {quoted(close)}? {there[0].upper()}{there[1:]}" if close else there
+    return AssumptionError(f"{text!r} is about no size of these shapes", hint=hint)

@@ -1,0 +1,123 @@
+"""Which sizes a call is about: a program of one operation, whose names are bound at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from symbcast.core.algebra.sequences import mentions_rest, sequences_of
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Formula, dims_of
+from symbcast.core.program.sizes.assumptions import Assumption, check_min_size, read_assumptions
+from symbcast.core.program.sizes.links import check_links
+from symbcast.core.program.sizes.names import Names
+from symbcast.core.program.sizes.premises import knowledge
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.budget import one_call
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.errors import AssumptionError, UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.core.program.sizes.assumptions import Assumptions
+    from symbcast.core.program.sizes.unrolling import Unrolled
+    from symbcast.core.shapes import ShapeLike
+    from symbcast.core.solver.decision.knowledge import Knowledge
+
+
+class Scope:
+    """The shapes of a call with their symbols bound, and the knowledge about those symbols.
+
+    ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
+    stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
+    holds it; the others were made for this question. Of shapes of unknown rank, `unroll` finds the symbols and the
+    knowledge; ``links`` is what is known of sizes by the ranks.
+    """
+
+    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
+
+    def __init__(
+        self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
+    ) -> None:
+        self.min_size = min_size
+        names = Names()
+        given = [s for shape in shapes for s in symbols_of(shape.dims)]
+        names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))])
+        self.shapes = names.bind_all(zip(shapes, held, strict=True))
+        bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
+        self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
+        self.names: Mapping[Symbol, str] = names.shown
+        self.symbols = tuple(names.order)
+        self.unrolled: Unrolled | None = None
+        self.links: tuple[Formula, ...] = ()
+        self.sequences = sequences_of(self.symbols)
+        if not self.sequences:
+            self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+
+    def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
+        """Tell the axes of the sequences apart, as far as formulas and assumptions do; what is known is of these."""
+        from symbcast.core.program.sizes.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        made = self.unrolled = Unrolled([*formulas, *assumed], self.sequences, self.min_size)
+        self.symbols = tuple(made.symbols(self.symbols))
+        self.names = {s: self.names.get(s, s.name) for s in self.symbols}
+        self.symbols = (*self.symbols, *made.hidden)
+        self.links = tuple(made.links())
+        try:
+            self.knowledge = knowledge(self.symbols, made.known(self.assumptions), self.min_size)
+        except AssumptionError:
+            if not made.mixed:
+                raise
+            # It may be the bound on the ranks that leaves nothing.
+            raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
+        return made
+
+    @property
+    def assumed(self) -> Sequence[Assumption]:
+        """What is assumed, and what ranks say of sizes, in the symbols that the knowledge is about."""
+        return self.assumptions if self.unrolled is None else self.unrolled.known(self.assumptions)
+
+    def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
+        """Return what is known of sizes, and those formulas, which are not about all axes of a sequence at once.
+
+        So no bound on ranks is among them, even where one sequence lies under itself.
+        """
+        from symbcast.core.program.sizes.unrolling import Unrolled
+
+        assumed = [a.formula for a in self.assumptions]
+        asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
+        made = Unrolled([*asked, *assumed], self.sequences, self.min_size)
+        known = made.known(self.assumptions)
+        symbols = dict.fromkeys((*made.symbols(self.names), *made.hidden))
+        return knowledge(symbols, known, self.min_size), asked
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in self.names.items()}
+        return self.unrolled.named(sizes, self.names)
+
+    def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
+        """Return the size of each symbol, of sizes by what they are called as `named` has them."""
+        found: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
+        if self.unrolled is not None:
+            from symbcast.core.program.sizes.unrolling import sizes_at
+
+            found.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
+        return found
+
+    @classmethod
+    @one_call
+    def asked(
+        cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
+    ) -> Self:
+        """Return the scope of shapes as they were given, which are ``shapes``, and of what is assumed with them.
+
+        With ``is_linked``, raises `AssumptionError` for an assumption that is about no size of theirs.
+        """
+        held = [isinstance(s, Shape) for s in given]
+        made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size))
+        if is_linked:
+            check_links(made.assumptions, (s for found in made.shapes for s in symbols_of(found.dims)), made.names)
+        return made

@@ -1,0 +1,247 @@
+"""Sequences of axes as the solver sees them: so many sizes each, and one that stands for all before these.
+
+The solver knows sizes, and nothing of how many axes there are. A formula in which ``*a[:-1]`` and ``*b`` meet asks the
+same of ``a[-2]`` and ``b[-1]``, of ``a[-3]`` and ``b[-2]``, and so on. Where formulas tell the last axes apart, as one
+about ``a[-3]`` does, it is unrolled: once for each of these axes, and once more for all before them.
+
+**Theorem.** Let every sequence be cut where its own last axes end, and let all formulas in which sequences meet cut
+them at the same axis of the aligned shapes. Then the formulas that are unrolled hold, fail, or follow from each other
+at some ranks and sizes exactly if they do so at some sizes of the symbols. *Proof.* From ranks and sizes to symbols: a
+formula about the rests holds where it holds on all their axes, and fails where it fails on some. Take the sizes on that
+axis, or on any, as those of the rests; a sequence that does not reach it has the size 1 there. From symbols to ranks
+and sizes: let every rest have its size on one axis, at the place that `_COLUMN` says where that matters. Let the other
+axes that a rank asks for have the least size that is allowed, at least 1, all alike. That, and 1 where a sequence does
+not reach, asks nothing: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
+sequences that must be equal have one rank; of what is assumed, `checked` asks it. So formulas hold on all axes if they
+do for the symbols, and fail on one if they fail for the symbols.
+
+Where formulas cut one sequence at two axes, as ``(*a, N)`` beside ``*a`` does, no formula about one axis speaks for
+all. Then ranks are looked at up to a bound: what holds or fails there does so, and nothing is said of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.algebra.sequences import Axis, AxisSequence, Rank, Rest, SequenceSymbol
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.logic.formulas import TRUE, Formula, any_of, at_most, equal
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.solver.groups.normal_form import normal, put_in, symbols_in
+from symbcast.errors import AssumptionError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+RANKS_TRIED = 2
+"""How many axes beyond those that are told apart are looked at where no axis speaks for all."""
+
+
+class Unrolled:
+    """How deep each sequence of some formulas is unrolled.
+
+    ``depths`` says how many of the last axes of each are told apart. ``mixed`` are the sequences that formulas cut at
+    several axes: of these there is no rest.
+    """
+
+    def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence], min_size: int) -> None:
+        self.min_size = min_size
+        found = [list(symbols_in(f)) for f in formulas]
+        self._cuts = _Cuts()
+        self._least: dict[AxisSequence, int] = dict.fromkeys(sequences, 0)
+        self.ranked: set[AxisSequence] = set()
+        for symbols in found:
+            told = [s for s in symbols if isinstance(s, SequenceSymbol)]
+            for s in told:
+                self._least[s.sequence] = max(self._least.get(s.sequence, 0), s.place)
+                if isinstance(s, Rank):
+                    self.ranked.add(s.sequence)
+            rests = [s for s in told if isinstance(s, Rest)]
+            for other in rests[1:]:
+                self._cuts.align(rests[0], other)
+        groups: dict[AxisSequence, list[AxisSequence]] = {}
+        for sequence in self._least:
+            groups.setdefault(self._cuts.root(sequence)[0], []).append(sequence)
+        self.mixed = frozenset(s for root, group in groups.items() if root in self._cuts.clashing for s in group)
+        self.depths: dict[AxisSequence, int] = {}
+        if min_size > 1:
+            self.ranked.update(self._least)
+        for group in groups.values():
+            self._cut(group)
+
+    def _cut(self, group: list[AxisSequence]) -> None:
+        """Cut sequences that meet at one axis: the last at which none of them is told apart."""
+        if self.mixed.issuperset(group):
+            deepest = max(self._least[s] for s in group) + RANKS_TRIED
+            self.depths.update(dict.fromkeys(group, deepest))
+            return
+        places = {s: self._cuts.root(s)[1] for s in group}
+        beyond = max(self._least[s] - place for s, place in places.items())
+        self.depths.update((s, beyond + place) for s, place in places.items())
+
+    def formulas(self, formula: Formula) -> Iterator[Formula]:
+        """Yield what a formula asks: of each axis that is told apart, and of all others at once."""
+        rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
+        if not rests:
+            yield formula
+            return
+        for n in range(1, max(self.depths[s.sequence] - s.place for s in rests) + 1):
+            yield put_in(formula, {s: self._axis(s.sequence, s.place + n) for s in rests})
+        if self.mixed.isdisjoint(s.sequence for s in rests):
+            yield put_in(formula, {s: s.sequence.rest(self.depths[s.sequence]) for s in rests})
+
+    def known(self, assumptions: Iterable[Assumption]) -> list[Assumption]:
+        """Return what is assumed, and what ranks say of sizes, in these symbols.
+
+        Raises `AssumptionError` for a relation of all axes of sequences that does not hold where all of these are 1,
+        as it would be for axes that are not there.
+        """
+        found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(checked(a, self.min_size))]
+        return [*found, *map(Assumption, self.links())]
+
+    def _axis(self, sequence: AxisSequence, place: int) -> Dim:
+        return sequence.axis(place) if place <= self.depths[sequence] else 1
+
+    def symbols(self, order: Iterable[Symbol]) -> list[Symbol]:
+        """Return symbols with those of each sequence in the place of the first that speaks of it."""
+        found: dict[Symbol, None] = {}
+        for s in order:
+            found.update(dict.fromkeys(self._symbols_of(s.sequence) if isinstance(s, SequenceSymbol) else [s]))
+        return list(found)
+
+    def _symbols_of(self, sequence: AxisSequence) -> list[Symbol]:
+        depth = self.depths[sequence]
+        ranks = [sequence.rank] if sequence in self.ranked else []
+        rests = [] if sequence in self.mixed else [sequence.rest(depth)]
+        return [*ranks, *(sequence.axis(n) for n in range(1, depth + 1)), *rests]
+
+    @property
+    def reason(self) -> str:
+        """Why answers are about some ranks only; empty where they are about all."""
+        if not self.mixed:
+            return ""
+        name = next(s.text for s in self.depths if s in self.mixed)
+        bound = min(self.depths[s] for s in self.mixed)
+        return f"axes of {name} meet others of the same sequence: ranks were tried up to {bound}"
+
+    def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
+        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        found: dict[str, Any] = {}
+        axes = self.folded(sizes)
+        for s, name in names.items():
+            if isinstance(s, SequenceSymbol):
+                found.setdefault(s.sequence.name, axes[s.sequence])
+            else:
+                found[name] = sizes[s]
+        return found
+
+    def folded(self, sizes: Mapping[Symbol, int]) -> dict[AxisSequence, tuple[int, ...]]:
+        """Return the sizes of the axes of each sequence, of as few axes as the sizes of its symbols allow."""
+        found: dict[AxisSequence, tuple[int, ...]] = {}
+        for sequence, depth in self.depths.items():
+            rest = sizes.get(sequence.rest(depth), 1)
+            axes = [sizes[sequence.axis(n)] for n in range(1, depth + 1)]
+            rank = sizes.get(sequence.rank)
+            if rank is None:
+                rank = depth + 1 if rest != 1 else max((n for n, size in enumerate(axes, 1) if size != 1), default=0)
+            # One axis has the size of the rest; of the others, all sequences that reach so far have the same.
+            others = [max(self.min_size, 1)] * (rank - depth)
+            if len(others) > (column := sizes.get(_COLUMN, 0)):
+                others[column] = rest
+            found[sequence] = tuple(reversed([*axes, *others][:rank]))
+        return found
+
+    def links(self) -> Iterator[Formula]:
+        """Yield what ranks say of sizes: 1 of an axis that is not there, at least the least size of any other."""
+        for sequence, depth in self.depths.items():
+            if sequence not in self.ranked:
+                continue
+            rank, is_mixed = sequence.rank, sequence in self.mixed
+            if is_mixed:
+                yield at_most(rank, depth)
+            places: list[tuple[Dim, Dim]] = [(n, sequence.axis(n)) for n in range(1, depth + 1)]
+            if not is_mixed:
+                places.append((add(depth + 1, _COLUMN) if self.min_size > 1 else depth + 1, sequence.rest(depth)))
+            for place, size in places:
+                yield any_of((at_most(place, rank), equal(size, 1)))
+                if self.min_size > 1:
+                    yield any_of((at_most(add(rank, 1), place), at_most(self.min_size, size)))
+
+    @property
+    def hidden(self) -> list[Symbol]:
+        """Return the symbols that are no sizes and no ranks of a question."""
+        return [_COLUMN] if self.min_size > 1 else []
+
+
+_COLUMN = AxisSequence("").rank
+"""How many axes lie between the last axes that are told apart and that on which rests have their sizes.
+
+A least size above 1 makes a difference between axes that are there and others, so that it matters which axis it is.
+"""
+
+
+def checked(assumption: Assumption, min_size: int) -> Formula:
+    """Return what is assumed, or required.
+
+    Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none,
+    and where all others are of the least size, at least 1, which `Unrolled.folded` gives axes of which nothing else is
+    known.
+    """
+    formula = assumption.formula
+    rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
+    # Where axes may have the size 1, those before some can be of that size in all sequences alike.
+    missing = range(len(rests) + 1) if min_size > 1 else [len(rests)]
+    for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
+        ones: dict[Symbol, Dim] = {s: 1 if s in some else max(min_size, 1) for s in rests}
+        if normal(put_in(formula, ones)) != TRUE:
+            axes = "axes that are not there" if some else f"axes that are, where sizes are at least {min_size}"
+            hint = "name the axis, as batch[-1], or say how great the rank is"
+            raise AssumptionError(f"{assumption.text!r} need not be so of {axes}", hint=hint)
+    return formula
+
+
+class _Cuts:
+    """Which axes of sequences lie under each other: union-find, with how far the ends of two are apart."""
+
+    def __init__(self) -> None:
+        self._parents: dict[AxisSequence, tuple[AxisSequence, int]] = {}
+        self._clashing: list[AxisSequence] = []
+
+    def root(self, sequence: AxisSequence) -> tuple[AxisSequence, int]:
+        """Return the first of the sequences that lie under one, and by how many axes this one's end is further on."""
+        distance = 0
+        while sequence in self._parents:
+            sequence, step = self._parents[sequence]
+            distance += step
+        return sequence, distance
+
+    def align(self, left: Rest, right: Rest) -> None:
+        """Lay two rests under each other."""
+        (first, here), (second, there) = self.root(left.sequence), self.root(right.sequence)
+        apart = (left.place - here) - (right.place - there)
+        if first != second:
+            self._parents[first] = second, apart
+        elif apart:
+            self._clashing.append(first)
+
+    @property
+    def clashing(self) -> set[AxisSequence]:
+        """The roots of sequences that lie under themselves at another axis."""
+        return {self.root(s)[0] for s in self._clashing}
+
+
+def sizes_at(symbols: Iterable[Symbol], values: Mapping[AxisSequence, Sequence[int]]) -> dict[Symbol, int]:
+    """Return the size of each symbol that speaks of a sequence: a rest is its first axis."""
+    found: dict[Symbol, int] = {}
+    for s in symbols:
+        if isinstance(s, SequenceSymbol) and s.sequence in values:
+            axes = values[s.sequence]
+            place = s.place + 1 if isinstance(s, Rest) else s.place
+            if isinstance(s, Rank):
+                found[s] = len(axes)
+            elif isinstance(s, (Axis, Rest)):
+                found[s] = axes[-place] if place <= len(axes) else 1
+    return found

@@ -1,0 +1,1 @@
+"""Conditions on sizes, joined and compared."""

@@ -1,0 +1,141 @@
+"""The sizes that conditions are about, and what is known of them: what the solver sees of a question about conditions.
+
+A condition on sequences of axes is a conjunction of clauses, each about every axis. So one clause of many fails where
+it does on some axis: `Refutation` asks for any of these axes, and none of them has to be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.core.logic.formulas import Formula, all_of, any_of, clauses, negate
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.program.sizes.unrolling import Unrolled, checked
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import AssumptionError, DimensionError, UndecidedError, UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+
+class Formulas(NamedTuple):
+    """The formulas of a question: those that somebody wrote, those that rules ask, and what holds beside them."""
+
+    written: Iterable[Formula]
+    asked: Iterable[Formula]
+    assumed: list[Formula]
+
+
+class ConditionSizes:
+    """The sizes of some conditions in the order in which these ask about them, and the knowledge about them.
+
+    ``min_axis`` is the least size of an axis of a sequence, ``min_size`` that of all others. Raises `AssumptionError`
+    for a clause that somebody wrote about all axes of sequences, and that does not hold where all of these are 1, as
+    it would not of axes that are not there.
+    """
+
+    def __init__(
+        self,
+        order: Iterable[Symbol],
+        formulas: Formulas,
+        min_size: int,
+        min_axis: int,
+    ) -> None:
+        assumed = formulas.assumed
+        written = [c for formula in formulas.written for c in clauses(formula)]
+        conjuncts = [*(c for formula in formulas.asked for c in clauses(formula)), *written]
+        found = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
+        # In the order of the question, which simplification keeps.
+        symbols = tuple(dict.fromkeys((*(s for s in order if s in found), *found)))
+        self.unrolled: Unrolled | None = None
+        if any(isinstance(s, SequenceSymbol) for s in symbols):
+            check_kinds(symbols)
+            for clause in written:
+                checked(Assumption(clause), min_axis)
+            self.unrolled = Unrolled([*conjuncts, *assumed], sequences_of(symbols), min_axis)
+            assumed = [a.formula for a in self.unrolled.known(map(Assumption, assumed))]
+            symbols = (*self.unrolled.symbols(symbols), *self.unrolled.hidden)
+        own = {s: own_set(s, min_axis if isinstance(s, SequenceSymbol) else min_size) for s in symbols}
+        try:
+            self.knowledge = Knowledge(symbols, own, assumed)
+        except ContradictionError:
+            if self.unrolled is None:
+                raise
+            if not self.bound:
+                raise AssumptionError("the assumptions leave no sizes") from None
+            # It may be the bound on the ranks that leaves nothing.
+            raise UnknownRankError("a sequence beside itself, moved by some axes", "it") from None
+
+    @property
+    def bound(self) -> str:
+        """Why answers are about some ranks only; empty where they are about all."""
+        return "" if self.unrolled is None else self.unrolled.reason
+
+    def seen(self, formula: Formula) -> Formula:
+        """Return what a condition says in these symbols."""
+        return formula if self.unrolled is None else all_of(self._parts(formula))
+
+    def fails(self, formula: Formula) -> Formula:
+        """Return where a condition fails, in these symbols."""
+        return negate(formula) if self.unrolled is None else any_of(map(negate, self._parts(formula)))
+
+    def _parts(self, formula: Formula) -> list[Formula]:
+        assert self.unrolled is not None
+        return [part for clause in clauses(formula) for part in self.unrolled.formulas(clause)]
+
+    def verdict(self, formula: Formula) -> Verdict:
+        """Return whether a condition holds always, sometimes, never, or it is unknown."""
+        found = Decision(self.knowledge, [self.seen(formula)]).verdict
+        return Verdict.UNKNOWN if self.bound and found is not Verdict.SOMETIMES else found
+
+    def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
+        """Return sizes by what they are called, without those that nothing mentions."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in names.items() if s in sizes}
+        depths = self.unrolled.depths
+        told = {
+            s: name
+            for s, name in names.items()
+            if (s.sequence in depths if isinstance(s, SequenceSymbol) else s in sizes)
+        }
+        return self.unrolled.named(sizes, told)
+
+
+class Refutation:
+    """The sizes at which one condition holds and another does not."""
+
+    def __init__(self, sizes: ConditionSizes, holds: Formula, fails: Formula) -> None:
+        self._sizes = sizes
+        self._decision = Decision(sizes.knowledge, [all_of((sizes.seen(holds), sizes.fails(fails)))])
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether there are none; raises `UndecidedError` where that is beyond the limits."""
+        can_hold = self._decision.satisfiable
+        if can_hold is None:
+            raise UndecidedError(self._decision.reason)
+        if not can_hold and self._sizes.bound:
+            raise UndecidedError(self._sizes.bound)
+        return not can_hold
+
+    def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
+        """Return the smallest of them by what they are called; None where there are none. Raises as `is_impossible`."""
+        if self.is_impossible:
+            return None
+        found = self._decision.witness()
+        return None if found is None else self._sizes.named(found, names)
+
+
+def check_kinds(symbols: Iterable[Symbol]) -> None:
+    """Raise `DimensionError` where one name is that of a size and of a sequence."""
+    found = list(symbols)
+    names = {s.name for s in found if not isinstance(s, SequenceSymbol)}
+    for sequence in sequences_of(found):
+        if sequence.name in names:
+            raise DimensionError(sequence.name, "it is a size and a sequence of axes", "give one of them another name")

@@ -1,0 +1,136 @@
+"""What follows from an answer: relations that hold wherever it is valid, and answers that say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from symbcast.core.algebra.sequences import beside, sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.broadcasting.outputs import same_open_output, same_output
+from symbcast.core.logic.formulas import TRUE, Formula, all_of, negate
+from symbcast.core.program.calls.call import Call
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import assumed, knowledge
+from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation
+from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes
+from symbcast.core.program.whole.program import Program
+from symbcast.core.solver.budget import asking, one_call
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.errors import ShapeTypeError, UndecidedError, UnknownRankError
+
+Answer: TypeAlias = Call | Program
+Names: TypeAlias = Mapping[Symbol, Symbol]
+"""What each size of an answer is called in a question about several answers."""
+
+
+@one_call
+def implies(answer: Answer, relation: ConditionLike) -> bool:
+    """Return whether a relation holds at all sizes at which an answer is valid under its assumptions.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    return _beyond(answer, relation)[0].is_impossible
+
+
+@one_call
+def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
+    """Return the smallest valid sizes of an answer at which a relation does not hold; None where there are none.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    refutation, names = _beyond(answer, relation)
+    return refutation.witness(names)
+
+
+def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
+    """Return where an answer is valid and a relation does not hold, and what sizes are called there."""
+    # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
+    return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
+
+
+@one_call
+def equivalent(first: Answer, second: Answer) -> bool:
+    """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
+
+    That is asked of the sizes that the assumptions of both allow; names, and labels that a user gave to unknowns,
+    mean the same in both. Raises `UndecidedError` where it is beyond the limits, `AssumptionError` where no sizes
+    meet the assumptions of both, and `ShapeTypeError` for what is no answer.
+
+    >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
+    True
+    """
+    for answer in (first, second):
+        if not isinstance(answer, (Call, Program)):
+            hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
+            raise ShapeTypeError(answer, "an answer", hint)
+    with asking(second):
+        return _equivalent(first, second)
+
+
+def _equivalent(first: Answer, second: Answer) -> bool:
+    ours = named_sizes(first)
+    theirs = _beside(named_sizes(second), ours)
+    known = [Assumption(f) for f in (*_assumed(first, ours), *_assumed(second, theirs))]
+    order = dict.fromkeys((*ours.values(), *theirs.values()))
+    left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
+    if sequences_of(order):
+        outputs: Formula = TRUE
+        if isinstance(first, Call) and isinstance(second, Call):
+            outputs = _put(same_open_output(first.emission.output, second.emission.output), {**theirs, **ours})
+        formulas = Formulas((), [left, right, outputs], [a.formula for a in known])
+        of_both = ConditionSizes(order, formulas, 0, _least_of_both(first, second))
+        ways = ((left, right), (right, left), (left, outputs))
+        return all(Refutation(of_both, holds, fails).is_impossible for holds, fails in ways)
+    sizes = knowledge(order, known, 0)
+    for asked_for in ([left, negate(right)], [right, negate(left)]):
+        if not _never(Decision(sizes, asked_for)):
+            return False
+    if not (isinstance(first, Call) and isinstance(second, Call)):
+        return True
+    same = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
+    return _never(Decision(sizes, [left, negate(same)]))
+
+
+def _least_of_both(first: Answer, second: Answer) -> int:
+    """Return the least size of axes of sequences, which must be the same in both answers."""
+    least = _least_size(first)
+    if _least_size(second) != least:
+        raise UnknownRankError("equivalent", "answers with two min_size", "give both the same min_size")
+    return least
+
+
+def _least_size(answer: Answer) -> int:
+    scope = answer if isinstance(answer, Program) else answer.scope
+    return 0 if scope is None else scope.min_size
+
+
+def _never(decision: Decision) -> bool:
+    """Return whether nothing satisfies a decision; raise `UndecidedError` where it does not say."""
+    if decision.satisfiable is None:
+        raise UndecidedError(decision.reason)
+    return not decision.satisfiable
+
+
+def _beside(theirs: Names, ours: Names) -> Names:
+    """Return what sizes are called beside those of another answer: an unknown with a label of a user as there."""
+    labelled = {s.name: s for s in ours.values() if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
+    placed = beside(theirs.values(), ours.values())
+    return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else placed.get(n, n) for s, n in theirs.items()}
+
+
+def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
+    """Return what an answer takes for granted, of each size by itself and in so many words."""
+    scope = answer if isinstance(answer, Program) else answer.scope
+    if scope is None:
+        return []
+    return [_put(formula, names) for formula in assumed(names, scope.assumptions, scope.min_size)]
+
+
+def _known(answer: Answer) -> list[Statement]:
+    return list(map(Statement, _assumed(answer, named_sizes(answer))))
+
+
+def _put(formula: Formula, names: Names) -> Formula:
+    return put_in(formula, {s: n for s, n in names.items() if s is not n})

@@ -1,0 +1,354 @@
+"""Conditions on sizes as plain values: joined, negated and compared, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+
+from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
+from symbcast.core.program.calls.bindings import holds_of_axes
+from symbcast.core.program.calls.call import Call
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.sizes.given import Sizes, check_all_given, read_sizes
+from symbcast.core.program.sizes.premises import assumed
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
+from symbcast.core.program.whole.program import Program
+from symbcast.core.shapes import shape_of
+from symbcast.core.solver.budget import one_call
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.simplification.simplification import simplified
+from symbcast.core.text import parse_formula
+from symbcast.core.text.printing import formula_text, names_of
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError, UnknownRankError
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program"
+"""What a condition can be made from."""
+
+
+class Statement:
+    """A condition on sizes, made from text, a sympy Boolean, a `Call` or `Program` (where it is valid), or another.
+
+    `symbcast.Condition` is this as users see it. ``formula`` is what it says; ``_asked`` are the sizes that its
+    question was about, in order, also those that the answer does not mention. ``_spoken`` are the unknowns that text
+    means by their labels (``?a``, ``?0``): beside another condition, those that have these labels there. All other
+    unknowns are themselves, by whatever label; no two in one condition have the same.
+    """
+
+    __slots__ = ("_asked", "_spoken", "formula")
+
+    def __init__(self, value: ConditionLike) -> None:
+        self.formula: Formula = _formula(value)
+        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
+        self._spoken: frozenset[Symbol] = frozenset()
+        if isinstance(value, Statement):
+            self._spoken = value._spoken
+        elif isinstance(value, str):
+            self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
+        self._put(told_apart(self._unknowns))
+        if sequences_of(self._asked):
+            self._put(beside(self._asked))
+            check_kinds(self._asked)
+
+    @classmethod
+    def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
+        """Return a formula over the sizes of an answer as a condition about all of these."""
+        return cls.about(named_formula(formula, answer), named_sizes(answer).values())
+
+    @classmethod
+    def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
+        """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+        made = cls(formula)
+        made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
+        return made
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts; none for the condition that is always true."""
+        return clauses(self.formula)
+
+    @property
+    def boolean(self) -> Boolean:
+        """The condition as a sympy Boolean."""
+        from symbcast.core.logic.booleans import to_sympy
+
+        return to_sympy(self.formula)
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols in order of appearance."""
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, self._symbols))
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, also those that the condition does not mention."""
+        return names_of(self._asked)
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition, which has no assumptions; with them, also what each size is by itself."""
+        return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
+
+    @property
+    def _symbols(self) -> tuple[Symbol, ...]:
+        return tuple(symbols_in(self.formula))
+
+    def __and__(self, other: ConditionLike) -> Self:
+        ours, theirs = self._together(other)
+        return ours._with(all_of((ours.formula, theirs.formula)), theirs)
+
+    def __or__(self, other: ConditionLike) -> Self:
+        ours, theirs = self._together(other)
+        if ours._is_of_all_axes and theirs._is_of_all_axes:
+            # Each holds on all axes, or the other does: of one axis this says nothing.
+            raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
+        return ours._with(any_of((ours.formula, theirs.formula)), theirs)
+
+    def __invert__(self) -> Self:
+        if self._is_of_all_axes:
+            # It fails on some axis, which none of these formulas says.
+            raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
+        return self._with(negate(self.formula))
+
+    def __rshift__(self, other: ConditionLike) -> Self:
+        return ~self | other
+
+    @property
+    def _unknowns(self) -> list[Unknown]:
+        return [s for s in self._asked if isinstance(s, Unknown)]
+
+    @property
+    def _is_of_all_axes(self) -> bool:
+        """Whether it is about each axis of a sequence, however many there are."""
+        return any(isinstance(s, Rest) for s in symbols_in(self.formula))
+
+    def _put(self, bound: Mapping[Any, Any]) -> None:
+        """Put other unknowns, or sequences without a name, in the place of some."""
+        if bound:
+            self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
+            self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
+            self.formula = put_in(self.formula, dict(bound))
+
+    def _together(self, value: ConditionLike) -> tuple[Self, Self]:
+        """Return this condition and another one, so that labels of unknowns mean the same in both."""
+        ours, theirs = type(self)(self), type(self)(value)
+        for by, to in ((ours, theirs), (theirs, ours)):
+            labelled = {u.name: u for u in to._unknowns}
+            bound = {u: labelled.get(u.name, u) for u in by._unknowns if u in by._spoken}
+            by._spoken = frozenset(u for u, meant in bound.items() if meant is u or meant in to._spoken)
+            by._put({u: meant for u, meant in bound.items() if meant is not u})
+        apart = told_apart([*ours._unknowns, *theirs._unknowns])
+        ours._put(apart)
+        theirs._put(apart)
+        for by, to in ((theirs, ours), (ours, theirs)):
+            by._put(beside(by._asked, to._asked))
+        return ours, theirs
+
+    def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
+        """Return a condition about the sizes of this one's question, and of another's."""
+        made = type(self)(formula)
+        asked = (*self._asked, *(other._asked if other is not None else ()), *more)
+        made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
+        made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
+        return made
+
+    def of_same_sizes(self, formula: Formula) -> Self:
+        """Return another condition about the sizes of the same question."""
+        return self._with(formula)
+
+    @one_call
+    def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
+        """Return whether the condition holds always, sometimes, never, or it is unknown."""
+        return self._sizes([self.formula], assume, min_size).verdict(self.formula)
+
+    @one_call
+    def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether ``other`` holds wherever this condition and the assumptions do.
+
+        Raises `UndecidedError` where that is beyond the limits.
+        """
+        return self.beyond(other, assume, min_size)[0].is_impossible
+
+    @one_call
+    def counterexample(
+        self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
+    ) -> dict[str, int] | None:
+        """Return the smallest sizes at which this condition and the assumptions hold, and ``other`` does not.
+
+        None where there are none: then this implies the other. Sizes that none of these mention are not told. Raises
+        `UndecidedError` where it is beyond the limits.
+
+        >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
+        {'N': 3, 'M': 1}
+        """
+        refutation, names = self.beyond(other, assume, min_size)
+        return refutation.witness(names)
+
+    def beyond(
+        self, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
+    ) -> tuple[Refutation, Mapping[Symbol, str]]:
+        """Return where this condition and the assumptions hold and ``other`` does not, and what sizes are called there.
+
+        This condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
+        """
+        ours, theirs = self._together(other)
+        both = ours._with(ours.formula, theirs)
+        said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
+        asked = [ours.formula] if min_axis is not None else []
+        sizes = both._sizes(said, assume, min_size, min_axis, asked)
+        return Refutation(sizes, ours.formula, theirs.formula), both.shown
+
+    @one_call
+    def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether the two hold for the same sizes under the assumptions."""
+        ours, theirs = self._together(other)
+        return ours.implies(theirs, assume, min_size) and theirs.implies(ours, assume, min_size)
+
+    @one_call
+    def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
+        """Return an equivalent condition, under the assumptions, in which nothing is redundant.
+
+        Of a conjunction of alternatives and a disjunction of cases it is the one with fewer literals; literals are
+        those that were given, where they serve. To simplify it again changes nothing.
+
+        >>> Statement("N == M or N != M and N == 1 or N != M and N != 1 and M == 1").simplified()
+        Statement('N == M or N == 1 or M == 1')
+        """
+        sizes = self._sizes([self.formula], assume, min_size)
+        known = sizes.knowledge
+        if sizes.unrolled is not None and (sizes.bound or sizes.unrolled.hidden):
+            raise UnknownRankError("simplified", _rest_in(self.formula), _HINT)
+        return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
+
+    def holds(self, sizes: Sizes | None = None, /, **named: int) -> bool:
+        """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
+
+        Sizes of its question that the condition does not depend on may be given too. Raises `BindingError` for a size
+        that is missing, unknown, or not a size. A condition knows nothing of the assumptions that it was found under:
+        ``condition & "N >= 2"`` adds them.
+
+        >>> Statement("N % 8 == 0 or N == 1").holds(N=24)
+        True
+        """
+        names = self.shown
+        if sequences_of(self._asked):
+            return holds_of_axes(self.formula, names, sizes, named)
+        found = read_sizes(names, sizes, named)
+        check_all_given([names[s] for s in self._symbols], found, "holds")
+        return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statement) and self.formula == other.formula
+
+    def __hash__(self) -> int:
+        return hash(self.formula)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition has no truth value: see .verdict() and .holds()")
+
+    def __str__(self) -> str:
+        return formula_text(self.formula, names=self.shown)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def _sizes(
+        self,
+        said: Iterable[Formula],
+        assume: Assumptions,
+        min_size: int,
+        min_axis: int | None = None,
+        asked: Iterable[Formula] = (),
+    ) -> ConditionSizes:
+        """Return the sizes of this condition's question that formulas are about, and what is known of them.
+
+        ``asked`` are those that rules ask.
+        """
+        given = read_assumptions(assume)
+        labels = set(self.shown.values())
+        # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
+        theirs = (
+            s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
+        )
+        brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
+        unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
+        sequences = tuple(sequence.rank for sequence in sequences_of(self._asked))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), given, check_min_size(min_size))
+        assumed = [_by_name(a.formula) for a in scope.assumptions]
+        least = min_size if min_axis is None else min_axis
+        return ConditionSizes(self._asked, Formulas(said, asked, assumed), min_size, least)
+
+
+_HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"
+
+
+def _rest_in(formula: Formula) -> str:
+    told = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
+    return next((s for s in told if isinstance(s, Rest)), told[0]).name
+
+
+def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
+    """Return of each assumption whether it comes from an answer or a condition, and so speaks of sizes that exist."""
+    items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
+    return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
+
+
+def _asked(value: ConditionLike) -> Iterable[Symbol]:
+    """Return the sizes that the question of a condition was about."""
+    if isinstance(value, Statement):
+        return value._asked
+    if isinstance(value, (Call, Program)):
+        return named_sizes(value).values()
+    free = getattr(value, "free_symbols", ())
+    if not free:
+        return ()
+    from symbcast.core.algebra.door import read_symbol
+
+    found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
+    return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in found]
+
+
+def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
+    """Return the sizes of an answer, each with the symbol that its name means in a condition."""
+    names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
+    return {s: s if isinstance(s, (Unknown, SequenceSymbol)) else symbol(name) for s, name in names.items()}
+
+
+def named_formula(formula: Formula, answer: Call | Program) -> Formula:
+    """Return a formula over the sizes of an answer over the symbols that their names mean in a condition."""
+    return put_in(formula, {s: n for s, n in named_sizes(answer).items() if s is not n})
+
+
+def _formula(value: ConditionLike) -> Formula:
+    """Return what a condition can be made from as a formula, every name bound to the symbol of that name."""
+    if isinstance(value, Statement):
+        return value.formula
+    if isinstance(value, (Call, Program)):
+        return named_formula(all_of(value.clauses), value)
+    if isinstance(value, str):
+        return with_values(parse_formula(value))
+    if isinstance(value, FORMULA_KINDS):
+        return _by_name(value)
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    if hasattr(type(value), "free_symbols"):
+        from symbcast.core.logic.booleans import from_sympy
+
+        return _by_name(with_values(from_sympy(value)))
+    raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
+
+
+def _by_name(formula: Formula) -> Formula:
+    plain = [s for s in symbols_in(formula) if not s.is_Dummy and not isinstance(s, SequenceSymbol)]
+    others = {s: symbol(s.name) for s in plain if s is not symbol(s.name)}
+    return put_in(formula, others) if others else formula

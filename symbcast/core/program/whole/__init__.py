@@ -1,0 +1,1 @@
+"""A whole program, recorded and answered."""

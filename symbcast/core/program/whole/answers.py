@@ -1,0 +1,199 @@
+"""What is to be said of a whole program: decided from what stands of all that its operations asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.algebra.sequences import Rest
+from symbcast.core.characters import visible
+from symbcast.core.logic.formulas import FALSE, Compatible, Formula, all_of
+from symbcast.core.program.calls.expansion import ValidSizes
+from symbcast.core.program.operations.operation import Op
+from symbcast.core.program.sizes.premises import knowledge, own_set
+from symbcast.core.program.whole.origins import Origins, clash, clashing_clauses
+from symbcast.core.program.whole.views import View
+from symbcast.core.solver.budget import once
+from symbcast.core.solver.decision.counterexamples import breaking
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.groups.normal_form import flattened
+from symbcast.core.text.printing import formula_text
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.effort import Kept
+    from symbcast.core.program.whole.trace import Trace
+
+
+class Requirement(NamedTuple):
+    """A conjunct of a program's condition, and the operations that it comes from, the first one first.
+
+    Where one operation asks it by itself, those that do are the origins; else the fewest that together do.
+    """
+
+    condition: Formula
+    origins: tuple[Op, ...]
+    is_asked: bool = True
+    """Whether each origin asks it by itself."""
+
+    def __repr__(self) -> str:
+        return f"<Requirement {visible(str(self))}>"
+
+    def __str__(self) -> str:
+        return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
+
+
+class Answers:
+    """The answers about a trace as it stands; made anew when it grows."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.extent = extent(trace)
+        self.view = View.of(trace)
+        self.knowledge = self.view.knowledge
+        self._decision: Kept[Decision] | None = None
+        self._conflict: tuple[Op, ...] | None = None
+        self._clashes: tuple[Requirement, ...] | None = None
+        self._origins: Origins | None = None
+        self._requirements: tuple[Requirement, ...] | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that the answers rest on."""
+        found, self._decision = once(self._decision, self._decide)
+        return found
+
+    def _decide(self) -> Decision:
+        return Decision(self.knowledge, [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace)))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown."""
+        found = self.decision.verdict
+        return found if not self.view.bound or found is Verdict.SOMETIMES or self.trace.refused else Verdict.UNKNOWN
+
+    @property
+    def clauses(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; none when it is true."""
+        return self.decision.clauses if not self.view.bound else flattened(_in_order(self.trace))
+
+    @property
+    def unproven(self) -> Collection[Formula]:
+        """The conjuncts of which it was not decided whether the others imply them."""
+        return self.decision.unproven if not self.view.bound else self.clauses
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven."""
+        return self.decision.reason or self.view.bound
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why a witness or counterexample that was found may not be the smallest."""
+        return self.decision.evidence_reason
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid, by name."""
+        return self.named(self.decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid, by name."""
+        return self.named(self.decision.counterexample())
+
+    def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        """Return sizes by the names they are shown by."""
+        return None if sizes is None else self.view.named(sizes, self.trace.names.shown)
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        if self._conflict is None:
+            self._conflict = (
+                () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge, self.view.needs)
+            )
+        return self._conflict
+
+    @property
+    def clashes(self) -> tuple[Requirement, ...]:
+        """What the operations of the conflict ask that cannot hold together, and no more than that."""
+        if self._clashes is None:
+            parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
+            self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
+        return self._clashes
+
+    @cached_property
+    def valid_sizes(self) -> ValidSizes:
+        """The sizes at which the program is valid."""
+        trace = self.trace
+        formulas = [*self.view.assumed, *self.clauses]
+        return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
+
+    def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
+        """Return `valid_sizes` with some sizes among them, of which nothing need be asked."""
+        if self.view.unrolled is None:
+            return self.valid_sizes
+        others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
+        if not others:
+            return self.valid_sizes
+        view = View.of(self.trace, [Compatible(tuple(others))])
+        return ValidSizes(view.symbols, self.trace.min_size, [*view.assumed, *view.seen(self.clauses)], None)
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whatever else does."""
+        return self.named(Decision(self.knowledge, [clause]).counterexample())
+
+    def requirement(self, clause: Formula) -> Requirement:
+        """Return a conjunct of the condition with the operations that it comes from."""
+        if self._origins is None:
+            view = self.view
+            self._origins = Origins(self.trace, view.symbols, view.assumed, view.needs)
+        return Requirement(clause, *self._origins.of(clause))
+
+    def breaking(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a conjunct fails: beside all others where that can be."""
+        return self.named(breaking(self.decision, clause))
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The conjuncts of the condition with the operations that they come from, in the order of the first ones."""
+        if self._requirements is None:
+            clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
+            found = map(self.requirement, clauses)
+            self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
+        return self._requirements
+
+
+def _in_order(trace: Trace) -> list[Formula]:
+    """Return what stands of all that was asked, the names of each join in the order of the program's names.
+
+    So they are shown where masks hold the program (`symbcast.core.program.whole.mask_program`), which do not know
+    another order.
+    """
+    places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
+    return [
+        Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
+        if isinstance(f, Compatible) and all(m in places for m in f.dims)
+        else f
+        for f in trace.standing
+    ]
+
+
+def extent(trace: Trace) -> tuple[int, int]:
+    """Return how many operations and sizes there are: what answers are about."""
+    return len(trace.ops), len(trace.names.order)
+
+
+def check_assumptions(trace: Trace) -> None:
+    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
+    _ = View.of(trace).knowledge
+
+
+def check_sizes(trace: Trace, known: int) -> None:
+    """Raise `AssumptionError` if a size that was met after the first ``known`` ones can be none at all."""
+    order = trace.names.order
+    new = [s for s in islice(reversed(order), len(order) - known) if not own_set(s, trace.min_size)]
+    if new:
+        knowledge(new, (), trace.min_size)

@@ -1,0 +1,330 @@
+"""A program of broadcasts of names and integers by NumPy's rule, nothing assumed: tier F1 for many operations.
+
+Inside, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, of which
+the mask is kept once. Operations on shapes that came before cost one look-up, pairs of codes that met before another.
+
+An operation is impossible beside those before it exactly where two different integers other than 1 meet on one of its
+axes: everything else holds where all names are 1. What is known by then changes how a size is written only where a
+name is found to be 1, which is when it was beside two different integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from symbcast.core.logic.formulas import Formula
+from symbcast.core.solver.masks.mask_clauses import (
+    Held,
+    Name,
+    Previous,
+    bits,
+    conjuncts,
+    formula,
+    smallest_break,
+)
+from symbcast.core.solver.masks.masks import Conflict, OutputDim, Size, first_conflict
+from symbcast.errors import SymbcastError
+
+_LONG = 8
+"""Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
+they stay: where a name is found to be 1 a part may be all that is left, and stands where it was first asked."""
+
+Codes: TypeAlias = tuple[int, ...]
+"""A shape of codes."""
+
+
+class ConflictError(SymbcastError):
+    """An operation that no sizes allow; the program is as it was before. ``conflict`` says which operands clash."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__(conflict)
+        self.conflict = conflict
+
+    def __str__(self) -> str:
+        axis, rank, left, right = self.conflict
+        return f"operands {left} and {right} clash on axis {axis} ({axis - rank} from the end)"
+
+
+class _ClashError(Exception):
+    """Two integers clash on some axis."""
+
+
+class Mark(NamedTuple):
+    """A state of the program, for `Joins.undo`: how much of everything there was."""
+
+    names: int
+    masks: int
+    asked: int
+    longer: int
+    additions: int
+
+
+class Joins:
+    """The program; ``names`` are in order of first appearance.
+
+    Operands are tuples of integers, symbols and codes in any mixture; outputs are tuples of codes. `read` and `shape`
+    go from one to the other.
+
+    >>> program = Joins()
+    >>> y = program.broadcast(("N", 3), ("M", 1))
+    >>> program.shape(y), program.shape(program.broadcast(y, ("K", "K")))
+    ((('N', 'M'), 3), (('N', 'M', 'K'), 3))
+    >>> program.clauses()[1]
+    Compatible(('N', 'M', 'K'))
+    """
+
+    def __init__(self) -> None:
+        self.names: list[Name] = []
+        self._masks: list[int] = []
+        """The mask of each negative code: of -1 the first."""
+        self._code_of: dict[int, int] = {}
+        self._code_of_name: dict[Name, int] = {}
+        self._asked: dict[int, None] = {}
+        """The codes of the joins that were asked to be defined, in order."""
+        self._longer: dict[int, None] = {}
+        """Those of them that a longer one contains."""
+        self._written: dict[int, int] = {}
+        """For joins that were shortened by the names that are 1, the join of `_asked` that they were."""
+        self._held = Held()
+        self._additions: list[Previous] = []
+        """For `undo`: what was held before each time that names were found beside an integer."""
+        # What was worked out, until a name is found to be 1.
+        self._known: dict[tuple[Size, ...], Codes] = {}
+        self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
+        self._pairs: dict[tuple[int, int], int] = {}
+
+    def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
+        """Add an operation and return its output.
+
+        Raises `ConflictError` if no sizes allow it beside those before it, and leaves it out.
+        """
+        output = self._done.get(shapes)
+        return self._new(shapes) if output is None else output
+
+    @property
+    def ones(self) -> int:
+        """The names that are 1, as a mask."""
+        return self._held.ones
+
+    def is_name(self, code: int) -> bool:
+        """Return whether a negative code is one name, and no join."""
+        mask = self._masks[-1 - code]
+        return not mask & (mask - 1)
+
+    def read(self, shape: Iterable[Size]) -> Codes:
+        """Return a shape in codes; names that are new are taken in."""
+        return tuple([size if type(size) is int else self._named(size) for size in shape])
+
+    def code(self, members: Iterable[Name]) -> int:
+        """Return the code of the join of some names; an operation that has it as an operand asks that it is defined."""
+        mask = 0
+        for name in members:
+            mask |= self._masks[-1 - self._named(name)]
+        return self._coded(mask)
+
+    def members(self, code: int) -> tuple[Name, ...]:
+        """Return the names that a negative code is the join of."""
+        return tuple([self.names[n] for n in bits(self._masks[-1 - code])])
+
+    def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
+        """Return a shape of codes in names: for each axis an integer, one name, or the members of a join."""
+        found: list[OutputDim] = []
+        for code in codes:
+            names = (code,) if code >= 0 else self.members(code)
+            found.append(names[0] if len(names) == 1 else names)
+        return tuple(found)
+
+    def simplified(self, code: int) -> int:
+        """Return a size as it is written by now: without the names that are 1."""
+        if code >= 0 or not self._held.ones:
+            return code
+        mask = self._masks[-1 - code]
+        if not mask & self._held.ones:
+            return code
+        found = self._coded(mask & ~self._held.ones)
+        asked = code if code in self._asked else self._written.get(code)
+        if asked is not None:
+            self._written.setdefault(found, asked)
+        return found
+
+    # The answer about the whole.
+
+    def clauses(self) -> list[Formula]:
+        """Return the conjuncts of the condition, irredundant; none where it is true.
+
+        Connected names come together, in the order of their first ones; of those first what each name is, then joins,
+        long ones first. The members of a join stand in the order of the names.
+        """
+        found = conjuncts(self._joins(), self._held)
+        return [formula(tuple([self.names[n] for n in bits(mask)]), number) for mask, number in found]
+
+    def witness(self) -> dict[Name, int]:
+        """Return the smallest sizes at which every operation is valid."""
+        return dict.fromkeys(self.names, 1)
+
+    def counterexample(self) -> dict[Name, int] | None:
+        """Return the smallest sizes at which some operation is not valid; None where they all always are."""
+        found = smallest_break(self._joins(), self._held)
+        sizes = dict.fromkeys(self.names, 1)
+        sizes.update((self.names[position], size) for position, size in found.items())
+        return sizes if found else None
+
+    # Branches, undoing, and handing over.
+
+    def copy(self) -> Joins:
+        """Return a program that goes its own way from here."""
+        made = Joins()
+        made.names, made._masks = self.names.copy(), self._masks.copy()
+        made._additions, made._held = self._additions.copy(), self._held.copy()
+        for name in ("_code_of", "_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
+            setattr(made, name, getattr(self, name).copy())
+        return made
+
+    def mark(self) -> Mark:
+        """Return the present state, for `undo`."""
+        return Mark(len(self.names), len(self._masks), len(self._asked), len(self._longer), len(self._additions))
+
+    def undo(self, mark: Mark) -> None:
+        """Take back all that was added since a mark."""
+        for name in self.names[mark.names :]:
+            del self._code_of_name[name]
+        del self.names[mark.names :]
+        for mask in self._masks[mark.masks :]:
+            del self._code_of[mask]
+        del self._masks[mark.masks :]
+        while len(self._asked) > mark.asked:
+            self._asked.popitem()  # the last one in
+        while len(self._longer) > mark.longer:
+            self._longer.popitem()
+        while len(self._additions) > mark.additions:
+            self._held.undo(self._additions.pop())
+        self._written.clear()
+        self._forget()
+
+    # Inside.
+
+    def _named(self, name: Name) -> int:
+        code = self._code_of_name.get(name)
+        if code is None:
+            self.names.append(name)
+            code = self._code_of_name[name] = self._coded(1 << (len(self.names) - 1))
+        return code
+
+    def _coded(self, mask: int) -> int:
+        """Return the code of a mask; a join of no names is 1."""
+        if not mask:
+            return 1
+        # One look-up, for it hashes a mask of perhaps thousands of bits.
+        fresh = -1 - len(self._masks)
+        code = self._code_of.setdefault(mask, fresh)
+        if code == fresh:
+            self._masks.append(mask)
+        return code
+
+    def _forget(self) -> None:
+        """Drop what was worked out: sizes may be written otherwise from now on."""
+        self._known.clear()
+        self._done.clear()
+        self._pairs.clear()
+
+    def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
+        """Return the output of an operation on shapes that did not come together yet.
+
+        All that it asks is taken in, or nothing.
+        """
+        mark = self.mark()
+        try:
+            operands = tuple([self._known.get(shape) or self._operand(shape) for shape in shapes])
+            ones = self._held.ones
+            output = self._joined(operands)
+            if self._held.ones != ones:
+                # What a later axis tells of names is so on the earlier ones too.
+                self._forget()
+                output = tuple(map(self.simplified, output))
+        except _ClashError:
+            self.undo(mark)
+            conflict = first_conflict(shapes)
+            assert conflict is not None
+            raise ConflictError(conflict) from None
+        except BaseException:
+            self.undo(mark)
+            raise
+        self._known[output] = self._done[shapes] = output
+        return output
+
+    def _operand(self, shape: tuple[Size, ...]) -> Codes:
+        """Return an operand in codes; what joins in it were not asked before are now."""
+        codes = self.read(shape)
+        for size in shape:
+            if type(size) is int and size < 0 and size not in self._asked and size not in self._written:
+                self._ask(self.simplified(size))
+        self._known[shape] = codes
+        return codes
+
+    def _ask(self, code: int) -> None:
+        """Ask that a join is defined."""
+        if code < 0 and code not in self._asked and self._masks[-1 - code].bit_count() > 1:
+            self._asked[code] = None
+
+    def _joined(self, operands: Sequence[Codes]) -> Codes:
+        if len(operands) != 2:
+            rank = max(map(len, operands), default=0)
+            padded = [(1,) * (rank - len(codes)) + codes for codes in operands]
+            return tuple([self._meet(column) for column in zip(*padded, strict=True)])
+        long, short = operands
+        if len(long) < len(short):
+            long, short = short, long
+        lead = len(long) - len(short)
+        output = [*map(self.simplified, long[:lead])] if self._held.ones else [*long[:lead]]
+        pairs = self._pairs
+        for pair in zip(long[lead:], short, strict=True):
+            found = pairs.get(pair)
+            if found is None:
+                pairs[pair] = pairs[pair[::-1]] = found = self._meet(pair)
+            output.append(found)
+        return tuple(output)
+
+    def _meet(self, column: Sequence[int]) -> int:
+        """Ask that the sizes of an axis join, and return what they join to."""
+        number, mask = 1, 0
+        for code in column:
+            if code < 0:
+                mask |= self._masks[-1 - code]
+            elif code not in (1, number):
+                if number != 1:
+                    raise _ClashError
+                number = code
+        if number != 1:
+            self._hold(number, mask)
+            return number
+        if mask & self._held.ones:
+            column = [*map(self.simplified, column)]
+            mask &= ~self._held.ones
+        joined = self._coded(mask)
+        whole = self._written.get(joined, joined)
+        if whole == joined:
+            self._ask(joined)
+        if mask.bit_count() > _LONG:
+            for code in column:
+                part = self._written.get(code, code)
+                if part in self._asked and part != whole and part not in self._longer:
+                    self._longer[part] = None
+        return joined
+
+    def _hold(self, number: int, mask: int) -> None:
+        """Note that names are beside an integer other than 1."""
+        new = mask & ~self._held.by_number.get(number, 0)
+        if new:
+            self._additions.append(self._held.add(number, new))
+
+    def _joins(self) -> dict[int, None]:
+        """Return the joins asked that no other contains, without the names that are 1."""
+        found: dict[int, None] = {}
+        known = ~self._held.ones
+        for code in self._asked:
+            if code not in self._longer:
+                mask = self._masks[-1 - code] & known
+                if mask & (mask - 1):
+                    found[mask] = None
+        return found

@@ -1,0 +1,216 @@
+"""A program of names and integers by NumPy's rule, nothing assumed, as shapes: tier F1 under `symbcast.ShapeEnv`.
+
+What came before costs one look-up, in whatever form it comes. What this tier cannot hold it does not take: then the
+operations are handed over to `symbcast.core.program.whole.trace`, which holds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from symbcast.core.algebra.arithmetic import join, join_members
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.broadcasting import Rule
+from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.program.calls.operands import plain_dims
+from symbcast.core.program.operations.operation import Op
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.whole.mask_program import Codes, ConflictError, Joins
+from symbcast.core.shapes import Deferred, Shape, shape, shape_of
+from symbcast.core.verdicts import Verdict
+
+
+class Done(NamedTuple):
+    """A broadcast that was done: its operands, its output, and the types of the sizes in operands that are tuples."""
+
+    operands: tuple[tuple[Any, ...], ...]
+    output: Shape
+    kinds: tuple[tuple[type, ...] | None, ...]
+
+
+class Plain:
+    """The program: operations are added by `broadcast`, and looked at as ``ops``.
+
+    ``rule`` is NumPy's; ``min_size`` the least size of all names, 0 or 1, and ``assumptions`` say of some names that 1
+    is their least size. Where no operand has a 0, that changes nothing: of sizes from 0 on, 0 is then one like any
+    other but 1, in whose place a size that occurs nowhere does as well, and evidence avoids it.
+    """
+
+    def __init__(self, rule: Rule, min_size: int) -> None:
+        self.rule = rule
+        self.min_size = min_size
+        self.joins = Joins()
+        self.assumptions: list[Assumption] = []
+        self._records: list[tuple[Done, str | None] | Assumption] = []
+        self._has_zero = False
+        self._ops: list[Op] = []
+        self._done: dict[tuple[Any, ...], Done] = {}
+        self._shapes: dict[Codes, Shape] = {}
+        self._codes: dict[tuple[Any, ...], Codes] = {}
+        self._sizes: dict[int, Any] = {}
+        self._ones = 0
+
+    def copy(self) -> Plain:
+        """Return a program that goes its own way from here."""
+        made = Plain(self.rule, self.min_size)
+        made.joins = self.joins.copy()
+        made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones
+        made.assumptions, made._has_zero = self.assumptions.copy(), self._has_zero
+        for name in ("_done", "_shapes", "_codes", "_sizes"):
+            setattr(made, name, getattr(self, name).copy())
+        return made
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def broadcast(self, shapes: tuple[Any, ...], origin: str | None) -> Shape | None:
+        """Add an operation and return its output; None where this tier cannot hold it: then it is left out.
+
+        Raises what `symbcast.shape` raises for what is no shape.
+        """
+        key = tuple([s if type(s) in _ITS_OWN_KEY else _key(s) for s in shapes])
+        try:
+            done = self._done.get(key)
+        except TypeError:  # a size that is not hashable
+            key, done = tuple([shape(s).raw for s in shapes]), None
+        if done is None or done.kinds != _kinds(key):
+            done = self._new(key, shapes)
+            if done is None:
+                return None
+        self._records.append((done, origin))
+        return done.output
+
+    def assume(self, read: Assumption) -> bool:
+        """Take for granted that 1 is the least size of a name; return whether it is that, and this tier holds it."""
+        match read.formula:
+            case Comparison("<=", 1, Symbol() as name) if type(name) is Symbol and not self._has_zero:
+                self.joins.read((name,))
+                self.assumptions.append(read)
+                self._records.append(read)
+                return True
+        return False
+
+    def _new(self, key: tuple[Any, ...], shapes: tuple[Any, ...]) -> Done | None:
+        read = [self._read(raw, given) for raw, given in zip(key, shapes, strict=True)]
+        if None in read:
+            return None
+        if any(0 in operand for operand in read if operand):
+            if self.min_size or self.assumptions:
+                return None
+            self._has_zero = True
+        operands: list[Any] = read
+        try:
+            output = self.joins.broadcast(*operands)
+        except ConflictError:
+            return None
+        if self.joins.ones != self._ones:
+            # A name was found to be 1: sizes that it is in are written without it from now on.
+            self._ones = self.joins.ones
+            self._done.clear()
+        done = self._done[key] = Done(tuple(operands), self._shape(output), _kinds(key))
+        return done
+
+    def _read(self, raw: tuple[Any, ...], given: Any) -> tuple[Any, ...] | None:
+        """Return an operand in what `Joins` takes, None where that cannot hold it."""
+        if type(given) is Shape:
+            codes = self._codes.get(raw)
+            if codes is not None:
+                return codes
+        dims = plain_dims(given)
+        if dims is not None:
+            return dims
+        dims = shape(given).dims
+        if not all(map(_is_held, dims)):
+            return None
+        return tuple([d if type(d) is int else self._code(d) for d in dims])
+
+    def _code(self, dim: Any) -> int:
+        return self.joins.code(join_members(dim))
+
+    def _shape(self, codes: Codes) -> Shape:
+        found = self._shapes.get(codes)
+        if found is None:
+            found = self._shapes[codes] = shape_of([c if c >= 0 else self._size(c) for c in codes])
+            self._codes[found.raw] = codes
+        return found
+
+    def _operand(self, read: Sequence[Any]) -> Shape:
+        return shape_of([self._size(d) if type(d) is int and d < 0 else d for d in read])
+
+    def _size(self, code: int) -> Any:
+        found = self._sizes.get(code)
+        if found is None:
+            joins = self.joins
+            found = joins.members(code)[0] if joins.is_name(code) else Deferred(self._join, code)
+            self._sizes[code] = found
+        return found
+
+    def _join(self, code: int) -> Dim:
+        return join(self.joins.members(code))
+
+    @property
+    def ops(self) -> list[Op]:
+        """The operations, in order."""
+        for record in self._records[len(self._ops) :]:
+            number = len(self._ops)
+            if isinstance(record, Assumption):
+                self._ops.append(Op(number, "assume", None, formula=record.formula, text=record.text))
+                continue
+            done, origin = record
+            operands = tuple(map(self._operand, done.operands))
+            self._ops.append(Op(number, "broadcast", origin, operands, self.rule, output=done.output))
+        return self._ops
+
+    @property
+    def shown(self) -> dict[Symbol, str]:
+        """What each size is called, in order of appearance."""
+        return {s: s.name for s in self.joins.names}
+
+
+_ITS_OWN_KEY = frozenset({str, tuple})
+
+
+def _key(given: Any) -> tuple[Any, ...]:
+    """Return what an operand is looked up by: of a foreign object its shape at this moment, which may change."""
+    if type(given) is Shape:
+        return given.raw
+    return tuple(given) if type(given) is list else shape(given).raw
+
+
+def _kinds(key: tuple[Any, ...]) -> tuple[tuple[type, ...] | None, ...]:
+    """Return the types in tuples: ``(True, 3) == (1, 3)``, and is no shape."""
+    return tuple([tuple(map(type, k)) if type(k) is tuple else None for k in key])
+
+
+def _is_held(dim: Dim) -> bool:
+    """Return whether a size is an integer, a name, or a join of names."""
+    return type(dim) is int or all(type(member) is Symbol for member in join_members(dim))
+
+
+class PlainAnswers:
+    """The answers about a program of this tier as it stands."""
+
+    unproven: frozenset[Formula] = frozenset()
+    reason = ""
+    conflict: tuple[Op, ...] = ()
+
+    def __init__(self, program: Plain) -> None:
+        self._joins = program.joins
+        self.extent = len(program)
+        self.clauses: Sequence[Formula] = self._joins.clauses()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Always, or for some sizes: what is impossible is not held."""
+        return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
+
+    def witness(self) -> dict[str, int]:
+        """Return the smallest sizes at which all is valid, by name."""
+        return {s.name: size for s, size in self._joins.witness().items()}
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which something is not valid, by name; None where there are none."""
+        found = self._joins.counterexample()
+        return None if found is None else {s.name: size for s, size in found.items()}

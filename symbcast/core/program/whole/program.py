@@ -1,0 +1,415 @@
+"""A whole program: operations one after another, and the plain answers for all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
+
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of, spoken_of
+from symbcast.core.algebra.sizes import check_size
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.core.broadcasting.outputs import open_axes
+from symbcast.core.dimensions import from_dim
+from symbcast.core.logic.formulas import all_of
+from symbcast.core.program.operations.operation import Kind, Op, emission_of
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, is_open, shape
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.expansion import Stretch
+    from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
+    from symbcast.core.program.whole.answers import Answers, Requirement
+    from symbcast.core.program.whole.recording import OnConflict
+    from symbcast.core.program.whole.trace import Trace
+
+OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
+"""A shape, or one size in its place."""
+
+
+class Program:
+    """The sizes of a program, and what its operations ask of them. `symbcast.ShapeEnv` is this as users see it.
+
+    ``_recording`` is the program as it stands; an operation is added to it whole or not at all.
+    """
+
+    def __init__(
+        self,
+        assume: Assumptions = (),
+        min_size: int = 0,
+        *,
+        on_conflict: OnConflict = "raise",
+        budget: float | None = None,
+    ) -> None:
+        from symbcast.core.program.sizes.assumptions import check_min_size
+        from symbcast.core.program.whole.recording import Recording
+        from symbcast.core.solver.budget import check_budget
+
+        if on_conflict not in ("raise", "record"):
+            raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
+        self._recording = Recording(check_min_size(min_size), on_conflict, check_budget(budget))
+        if type(assume) is not tuple or assume:
+            self.assume(assume)
+
+    # What the program does.
+
+    def broadcast(
+        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
+    ) -> Shape:
+        """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
+
+        Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
+        allow it beside what there is already, and other `SymbcastError` for wrong input.
+        """
+        if origin is not None:
+            _check_origin(origin)
+        recording = self._recording
+        recording.begin()
+        try:
+            if recording.plain is not None and rule == "numpy" and not attributes:
+                output = recording.plain.broadcast(shapes, origin)
+                if output is not None:
+                    return output
+            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
+            if found is _NUMPY and len(shapes) == 2:
+                left, right = shapes
+                if type(left) is Shape and type(right) is Shape:
+                    trace = recording.trace
+                    output = trace.known(left, right)
+                    if output is not None:
+                        trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
+                        return output
+            return self._apply("broadcast", found, shapes, origin)
+        finally:
+            recording.end()
+
+    def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
+        """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""
+        _check_origin(origin)
+        operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
+        rule.check_operands([s.dims for s, _ in operands])
+        return self._recording.add_shapes(kind, origin, operands, rule)
+
+    def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
+        """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
+
+        >>> Program().equal("N, 4", ("M", "K"))
+        Shape('(N, 4)')
+        """
+        _check_origin(origin)
+        operands = [(_as_shape(s), isinstance(s, Shape)) for s in (left, right)]
+        return self._recording.add_shapes("equal", origin, operands, None)
+
+    def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
+        """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
+
+        Unlike an assumption, a requirement is part of the condition.
+        """
+        from symbcast.core.program.sizes.assumptions import read_assumptions
+
+        _check_origin(origin)
+        for read in [a for given in requirements for a in read_assumptions(given)]:
+            self._recording.add_formula("require", origin, read)
+
+    def least(self, size: Symbol) -> int:
+        """Return a number that a size is never below where all holds that was asked and assumed so far.
+
+        It is known at once, and need not be the greatest one.
+        """
+        recording = self._recording
+        return recording.min_size if recording.plain is not None else recording.trace.facts.least(size)
+
+    def assume(self, *assumptions: Assumptions) -> None:
+        """Take relations between sizes for granted from now on; the condition does not repeat them.
+
+        Raises `AssumptionError` where they contradict what was assumed before, and `IncompatibleProgramError` where
+        they rule out what was asked.
+        """
+        from symbcast.core.program.sizes.assumptions import read_assumptions
+
+        for read in [a for given in assumptions for a in read_assumptions(given)]:
+            self._recording.add_formula("assume", None, read)
+
+    def symbol(self, name: str) -> sympy.Symbol:
+        """Return the size that a name means here; one of ``?`` and letters is an unknown."""
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return symbol_to_sympy(self.named(name))
+
+    def named(self, name: str) -> Symbol:
+        """Return the size that a name means here, as it is within."""
+        if not isinstance(name, str) or name in ("", "?"):
+            raise ShapeTypeError(name, "a name", "write a name such as 'N', a label such as '?a', or fresh()")
+        return self._recording.named(name)
+
+    def met(self, size: Symbol) -> Symbol:
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        return self._recording.met(size)
+
+    def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
+        """Return a new unknown size, with inclusive bounds.
+
+        >>> env = Program()
+        >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
+        Shape('(2..5, 3)')
+        """
+        low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
+        if high is not None and low > high:
+            raise DimensionError(low, f"the lower bound is above the upper bound {high}")
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return symbol_to_sympy(self._recording.fresh(low, high))
+
+    # Branches.
+
+    def fork(self) -> Self:
+        """Return an environment that goes its own way from here; this one does not hear of it."""
+        made = type(self).__new__(type(self))
+        made._recording = self._recording.copy()
+        return made
+
+    @contextmanager
+    def assuming(self, *assumptions: Assumptions) -> Iterator[Self]:
+        """Give a fork in which more is assumed, for a branch of the program.
+
+        >>> env = Program()
+        >>> with env.assuming("N >= 2", "M >= 2") as branch:
+        ...     branch.broadcast("N", "M")
+        Shape('(N,)')
+        >>> env.operations
+        ()
+        """
+        branch = self.fork()
+        branch.assume(*assumptions)
+        yield branch
+
+    # Answers about the whole.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown (then `reason` says why)."""
+        return self._recording.ask(lambda answers: answers.verdict)
+
+    @property
+    def condition(self) -> Boolean:
+        """The necessary and sufficient condition under the assumptions, as a sympy Boolean, irredundant."""
+        from symbcast.core.logic.booleans import conjunction
+
+        return conjunction(self.clauses)
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition; none when it is true."""
+        return tuple(self._recording.ask(lambda answers: answers.clauses))
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of which it was not decided whether the others imply them."""
+        return self._recording.ask(lambda answers: tuple(c for c in answers.clauses if c in answers.unproven))
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        return self._recording.reason
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+
+        def found(answers: Answers) -> str:
+            answers.witness()
+            answers.counterexample()
+            return answers.evidence_reason
+
+        return "" if self._recording.plain is not None else self._recording.ask_all(found)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid; None where there are none."""
+        return self._recording.ask(lambda answers: answers.witness())
+
+    def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none.
+
+        Of a conjunct of the condition, those at which it does not hold, and the others do where that can be.
+        """
+        if clause is not None:
+            return self._recording.ask_all(lambda answers: answers.breaking(clause))
+        return self._recording.ask(lambda answers: answers.counterexample())
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        return self._recording.ask(lambda answers: answers.conflict)
+
+    def clashes(self) -> tuple[Requirement, ...]:
+        """Return what each operation of the conflict asks that cannot hold beside what the others do."""
+        return self._recording.ask_all(lambda answers: answers.clashes)
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whatever else does; None where there are none."""
+        return self._recording.ask_all(lambda answers: answers.failing(clause))
+
+    def stretch(self, op: Op, operand: int, axis: int) -> Stretch:
+        """Return where an operand of a broadcast is stretched on an output axis, wherever the program is valid."""
+        assert op.rule is not None
+        rule, dims = op.rule, op.laid
+        sizes = symbols_of(d for shape in dims for d in shape)
+        return self._recording.ask_all(lambda answers: answers.valid_sizes_of(sizes).stretch(rule, dims, operand, axis))
+
+    def open_axes(self, op: Op) -> int:
+        """Return how many axes of a broadcast's operands as they are laid stand for others; they come first.
+
+        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        """
+        if not any(map(is_open, op.operands)):
+            return 0
+        assert op.rule is not None
+        found = open_axes(emission_of(op.rule, op.operands).output)
+        if found is None or self._recording.ask_all(lambda answers: answers.view.bound):
+            self.check_ranks("axes counted from the end")
+        return found or 0
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
+        return self._recording.ask_all(lambda answers: answers.requirements)
+
+    def requirement(self, clause: Formula) -> Requirement:
+        """Return something that the condition implies, with the operations that it comes from."""
+        return self._recording.ask_all(lambda answers: answers.requirement(clause))
+
+    @property
+    def operations(self) -> tuple[Op, ...]:
+        """What was done, in order; assumptions too."""
+        return tuple(self._recording.ops)
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes in order of appearance."""
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, self.shown))
+
+    @property
+    def names(self) -> dict[sympy.Symbol, str]:
+        """What each size is called in witnesses, guards and words."""
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return {symbol_to_sympy(s): name for s, name in self.shown.items()}
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size, as it is within, is called."""
+        return self._recording.shown
+
+    def check_ranks(self, question: str) -> None:
+        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        for sequence in sequences_of(self.shown):
+            raise UnknownRankError(question, sequence.rest().name)
+
+    def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]:
+        """Return sizes by symbol, of all by what they are called, as `witness` has them."""
+        axes = {s: cast("Sequence[int]", sizes[s.name]) for s in sequences_of(self.shown)}
+        plain = {s: sizes[name] for s, name in self.shown.items() if not isinstance(s, SequenceSymbol)}
+        if not axes:
+            return plain
+        from symbcast.core.solver.evaluation.evaluation import AxisSizes
+
+        return AxisSizes(plain, axes)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed."""
+        return tuple(self._recording.assumptions)
+
+    @property
+    def min_size(self) -> int:
+        """The least size of all symbols."""
+        return self._recording.min_size
+
+    @property
+    def on_conflict(self) -> OnConflict:
+        """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
+        return self._recording.on_conflict
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._recording.budget
+
+    @property
+    def length(self) -> int:
+        """How many operations there are, assumptions too."""
+        return len(self._recording.ops)
+
+    def __repr__(self) -> str:
+        count = sum(op.kind != "assume" for op in self._recording.ops)
+        sizes = len(spoken_of(self.shown))
+        plurals = ["" if n == 1 else "s" for n in (count, sizes)]
+        return f"<{type(self).__name__} of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an environment has no truth value: compare its .verdict")
+
+    @classmethod
+    def restored(
+        cls,
+        ops: Iterable[Op],
+        min_size: int,
+        on_conflict: OnConflict,
+        symbols: Iterable[Symbol],
+        budget: float | None = None,
+    ) -> Self:
+        """Return an environment with recorded operations, over the given sizes."""
+        from symbcast.core.program.whole.recording import Recording
+
+        made = cls.__new__(cls)
+        made._recording = Recording.of(ops, min_size, on_conflict, symbols, budget)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).restored, (self.operations, self.min_size, self.on_conflict, tuple(self.shown), self.budget)
+
+    # Inside.
+
+    @property
+    def _trace(self) -> Trace:
+        return self._recording.trace
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the program is valid."""
+        if not with_assumptions:
+            return all_of(self.clauses)
+        from symbcast.core.program.sizes.premises import assumed
+
+        return all_of([*assumed(self.shown, self.assumptions, self.min_size), *self.clauses])
+
+
+_NUMPY = find_rule("numpy", {})
+
+
+def _check_origin(origin: object) -> None:
+    if origin is not None and not isinstance(origin, str):
+        raise ShapeTypeError(origin, "an origin", "write text: what the operation is called")
+
+
+def _as_bound(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ShapeTypeError(value, "a bound", "write an integer such as 2")
+    return check_size(value)
+
+
+def _as_shape(value: OneOrShape) -> Shape:
+    """Return a shape, or the one of a single dimension."""
+    dims: tuple[Dim, ...]
+    if isinstance(value, int) or hasattr(type(value), "free_symbols"):
+        dims = (from_dim(value),)
+        return any_shape_of(dims)
+    return shape(cast("ShapeLike", value))

@@ -1,0 +1,272 @@
+"""A program as it is recorded: each operation is added whole, or not at all.
+
+What an operation asks is worked out over many steps. Where that is broken off, as by an interrupt, or refused, the
+program is what it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from symbcast.core.algebra.sequences import SequenceSymbol, mentions_rest
+from symbcast.core.algebra.symbols import LABEL, symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting import find_rule
+from symbcast.core.effort import call as counted_call
+from symbcast.core.logic.formulas import dims_of
+from symbcast.core.program.operations.operation import Kind, Op
+from symbcast.core.program.operations.refusals import IncompatibleProgramError
+from symbcast.core.program.sizes.names import Names
+from symbcast.core.program.whole.answers import Answers, check_assumptions, check_sizes, extent
+from symbcast.core.program.whole.plain import Plain, PlainAnswers
+from symbcast.core.program.whole.trace import Trace
+from symbcast.core.shapes import Shape, any_shape_of, shape_of
+from symbcast.core.solver.budget import asked, limited
+from symbcast.core.text.printing import formula_text
+from symbcast.errors import ConcurrentUseError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol, Unknown
+    from symbcast.core.broadcasting import Rule
+    from symbcast.core.program.sizes.assumptions import Assumption
+
+T = TypeVar("T")
+
+_NUMPY = find_rule("numpy", {})
+OnConflict: TypeAlias = Literal["raise", "record"]
+
+
+class Recording:
+    """A program that grows by whole operations, and the answers about it.
+
+    Names and integers by NumPy's rule, with nothing assumed, are held on masks (`Plain`), all else in a `Trace`. The
+    first thing that masks do not hold, or that they do not answer, turns the one into the other. ``on_conflict`` says
+    what becomes of an operation that cannot hold beside the others.
+
+    A thread that records holds the program from `begin` to `end`: another one that records meanwhile gets a
+    `ConcurrentUseError`, and one that asks waits.
+    """
+
+    def __init__(self, min_size: int, on_conflict: OnConflict, budget: float | None = None) -> None:
+        self.min_size = min_size
+        self.budget = budget
+        self._stopped = ""
+        self.on_conflict: OnConflict = on_conflict
+        self.plain: Plain | None = Plain(_NUMPY, min_size) if min_size <= 1 else None
+        self._trace: Trace | None = None
+        self._is_stale = False
+        self._answers: Answers | PlainAnswers | None = None
+        # Reentrant: an operand's `__index__`, which runs while it is read, may use the program too.
+        self._lock = RLock()
+        self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
+
+    def begin(self) -> None:
+        """Hold the program for one operation, until `end`; raise `ConcurrentUseError` if another thread does."""
+        if not self._take():
+            raise ConcurrentUseError
+
+    @staticmethod
+    def of(
+        ops: Iterable[Op],
+        min_size: int,
+        on_conflict: OnConflict,
+        symbols: Iterable[Symbol],
+        budget: float | None = None,
+    ) -> Recording:
+        """Return a recording of operations, as they were recorded elsewhere, over the given sizes first."""
+        made = Recording(min_size, on_conflict, budget)
+        made.plain, names = None, Names()
+        names.bind(shape_of(symbols))
+        made._trace = Trace.replayed(ops, min_size, names)
+        check_sizes(made._trace, 0)
+        check_assumptions(made._trace)
+        return made
+
+    def copy(self) -> Recording:
+        """Return a recording that goes its own way from here."""
+        made = Recording(self.min_size, self.on_conflict, self.budget)
+        with self._lock:
+            made.plain = None if self.plain is None else self.plain.copy()
+            made._trace = None if self.plain is not None else self.trace.copy()
+        return made
+
+    @property
+    def trace(self) -> Trace:
+        """The state in full; made from the operations where masks held it, or where it was left half changed."""
+        if self.plain is not None:
+            names = Names()
+            names.bind(shape_of(self.plain.joins.names))
+            self._trace = Trace.replayed(self.plain.ops, self.min_size, names)
+            self.plain = None
+        if self._trace is None:
+            self._trace = Trace(self.min_size)
+        if self._is_stale:
+            self._trace = Trace.replayed(self._trace.ops, self.min_size, self._trace.names)
+            self._is_stale = False
+        return self._trace
+
+    @property
+    def ops(self) -> list[Op]:
+        """The operations, in order."""
+        return self.trace.ops if self.plain is None else self.plain.ops
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size is called, in order of appearance."""
+        return self.trace.names.shown if self.plain is None else self.plain.shown
+
+    @property
+    def assumptions(self) -> Sequence[Assumption]:
+        """What is assumed."""
+        return self.trace.assumptions if self.plain is None else self.plain.assumptions
+
+    @property
+    def short_answers(self) -> Answers | PlainAnswers:
+        """What is to be said of the program as it stands, but for where it comes from."""
+        if self.plain is None:
+            return self.answers
+        if not isinstance(self._answers, PlainAnswers) or self._answers.extent != len(self.plain):
+            self._answers = PlainAnswers(self.plain)
+        return self._answers
+
+    @property
+    def answers(self) -> Answers:
+        """What is to be said of the program as it stands."""
+        trace = self.trace
+        if (
+            not isinstance(self._answers, Answers)
+            or self._answers.trace is not trace
+            or self._answers.extent != extent(trace)
+        ):
+            self._answers = Answers(trace)
+        return self._answers
+
+    def ask(self, question: Callable[[Answers | PlainAnswers], T]) -> T:
+        """Return what the answers say; those that the caller's clock stopped are made anew for the next question."""
+        with self._lock:
+            self._stopped = ""
+            return asked(self.budget, lambda: question(self.short_answers), self._forget, len(self.ops))
+
+    def ask_all(self, question: Callable[[Answers], T]) -> T:
+        """Return what the answers say, those about operations too."""
+        with self._lock:
+            self._stopped = ""
+            return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
+
+    @property
+    def reason(self) -> str:
+        """Why something was left open."""
+        return self._stopped or self.ask(lambda answers: answers.reason) or self._stopped
+
+    def _forget(self, reason: str) -> None:
+        self._answers, self._stopped = None, reason
+
+    def add_shapes(
+        self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None
+    ) -> Shape:
+        """Add an operation on shapes and return its output; of each shape it is said whether somebody holds it."""
+        with self._all_or_nothing() as trace:
+            known = len(trace.names.order)
+            bound = trace.bound(operands)
+            self._take_in(known)
+            output = self._add(Op(len(trace.ops), kind, origin, bound, rule)).output
+        assert output is not None
+        return output
+
+    def add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
+        """Add a requirement or an assumption."""
+        with self._recorded():
+            self._add_formula(kind, origin, read)
+
+    def _add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
+        if kind == "assume" and self.plain is not None and self.plain.assume(read):
+            return
+        if any(map(mentions_rest, dims_of(read.formula))):
+            from symbcast.core.program.sizes.unrolling import checked
+
+            checked(read, self.min_size)
+        with self._all_or_nothing() as trace:
+            known = len(trace.names.order)
+            formula = trace.bound_formula(read.formula)
+            self._take_in(known)
+            self._add(Op(len(trace.ops), kind, origin, formula=formula, text=read.text))
+
+    def named(self, name: str) -> Symbol:
+        """Return the size that a name means; a label begins with ``?``."""
+        with self._recorded():
+            if self.plain is None or LABEL.fullmatch(name):
+                return self.trace.names.named(name)
+            self.plain.joins.read((symbol(name),))
+            return symbol(name)
+
+    def met(self, size: Symbol) -> Symbol:
+        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        if not isinstance(size, SequenceSymbol):
+            return self.named(size.name)
+        with self._recorded():
+            (found,) = symbols_of(self.trace.names.bind(any_shape_of((size,))).dims)
+            return found
+
+    def fresh(self, lower: int, upper: int | None) -> Unknown:
+        """Return a new unknown size."""
+        with self._all_or_nothing() as trace:
+            made = trace.names.fresh(lower, upper)
+            check_sizes(trace, len(trace.names.order) - 1)
+        return made
+
+    def _take_in(self, known: int) -> None:
+        """Look at the sizes met after the first ``known``; assume what was known of those that gave way to others."""
+        trace = self.trace
+        check_sizes(trace, known)
+        for formula in trace.names.taken():
+            if all(a.formula != formula for a in trace.assumptions):
+                self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
+
+    def _add(self, op: Op) -> Op:
+        """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
+        trace = self.trace
+        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
+        if op.kind == "assume" and trace.refused:
+            # What was refused before, and recorded, is no fact: whether it can be beside this one is still to be asked.
+            check_assumptions(trace)
+        if can_hold:
+            return trace.ops[-1]
+        if self.on_conflict == "record":
+            return trace.ops[-1]
+        assumptions = [a.text for a in trace.assumptions]
+        conflict = Answers(trace).conflict
+        dropped = trace.drop_last()
+        raise IncompatibleProgramError(dropped, conflict or (dropped,), assumptions)
+
+    @contextmanager
+    def _recorded(self) -> Iterator[None]:
+        """Hold the program while something is added to it."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[Trace]:
+        """Give the state, to which operations are added; if that raises, none of them is."""
+        with self._recorded():
+            yield from self._tried()
+
+    def _tried(self) -> Iterator[Trace]:
+        trace = self.trace
+        mark, length = trace.names.mark(), len(trace.ops)
+        try:
+            with counted_call(), limited(self.budget):
+                yield trace
+        except BaseException as error:
+            trace.names.undo(mark)
+            # What was refused is taken back already. What broke off, as by an interrupt, may be half done.
+            if len(trace.ops) > length or not isinstance(error, IncompatibleProgramError):
+                del trace.ops[length:]
+                self._is_stale = True
+            raise

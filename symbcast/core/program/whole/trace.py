@@ -1,0 +1,211 @@
+"""The trace of a program: its operations in order, what they established, and the shape that each gave.
+
+Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
+others go the long way: what they ask is told to the facts and admitted to the groups, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import join
+from symbcast.core.algebra.sequences import mentions_rest
+from symbcast.core.broadcasting import Joined, OutputDim
+from symbcast.core.broadcasting.outputs import members_of
+from symbcast.core.logic.formulas import Formula
+from symbcast.core.program.facts.admission import Asking
+from symbcast.core.program.facts.consistency import Groups
+from symbcast.core.program.facts.facts import Facts
+from symbcast.core.program.operations.needs import columns_and_asked
+from symbcast.core.program.operations.operation import SAME, Op
+from symbcast.core.program.operations.size_needs import size_needs
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.names import Names
+from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
+from symbcast.errors import DimensionError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+class Trace:
+    """The state of a `symbcast.ShapeEnv`.
+
+    ``asked`` holds every distinct thing that was asked;
+    ``standing`` those of them that no later one implies: their conjunction is what the program asks. ``refused`` are
+    the operations that cannot hold beside those before them; what they ask is in neither.
+    """
+
+    def __init__(self, min_size: int) -> None:
+        self.min_size = min_size
+        self.names = Names()
+        self.facts = Facts(min_size)
+        self.groups = Groups(min_size)
+        self.ops: list[Op] = []
+        self.assumptions: list[Assumption] = []
+        self.asked: set[Formula] = set()
+        self.standing: dict[Formula, None] = {}
+        self.refused: list[int] = []
+        self._sized: set[Dim] = set()
+        """Dimensions that are sizes wherever what was asked holds."""
+        self._pairs: dict[tuple[Dim, Dim], Dim] = {}
+        self._alone: dict[Dim, Dim] = {}
+        self._version = 0
+
+    def copy(self) -> Trace:
+        """Return a trace that goes its own way from here."""
+        made = Trace(self.min_size)
+        made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
+        made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
+        made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
+        made._pairs, made._alone, made._version = self._pairs.copy(), self._alone.copy(), self._version
+        return made
+
+    def known(self, left: Shape, right: Shape) -> Shape | None:
+        """Return the join of two shapes if every pair of their sizes met before; the path of nearly every operation."""
+        lead = len(left) - len(right)
+        if lead < 0:
+            left, right, lead = right, left, -lead
+        pairs = self._pairs
+        try:
+            if lead == 0:
+                return shape_of([pairs[pair] for pair in zip(left.dims, right.dims)])  # noqa: B905 - equally long, and strict costs
+            alone = [d if type(d) is int else self._alone[d] for d in left.dims[:lead]]
+            return shape_of([*alone, *[pairs[pair] for pair in zip(left.dims[lead:], right.dims)]])  # noqa: B905
+        except KeyError:
+            return None
+
+    def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+        """Return shapes over the sizes of this program; of each it is said whether somebody holds it."""
+        return self.names.bind_all(shapes)
+
+    def bound_formula(self, formula: Formula) -> Formula:
+        """Return a formula over the sizes of this program."""
+        return self.names.bind_formula(formula)
+
+    def add(self, op: Op) -> bool:
+        """Add an operation, with its output; return whether it can hold beside what there is already.
+
+        The output of a replayed one that cannot is kept, for later ones may be about the unknown sizes in it.
+        """
+        columns, asked = columns_and_asked(op)
+        can_hold = self._admit(op, columns, asked)
+        output = None if can_hold else op.output
+        if output is None and op.kind != "require":
+            sizes = [self._output(column, can_hold) for column in columns]
+            if any(map(is_open, op.operands)):
+                output = any_shape_of((op.rule or SAME).rolled([s.values for s in op.operands], sizes))
+            else:
+                output = shape_of(sizes)
+        if output is not None and len(output.dims) != len(columns) and not is_open(output):
+            raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
+        self.ops.append(op._replace(output=output))
+        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(made))
+        if not can_hold:
+            self.refused.append(op.number)
+            return False
+        self._sized.update(made)
+        if (
+            op.rule is not None
+            and not any(map(is_open, op.operands))
+            and op.rule.is_join([s.dims for s in op.operands])
+            and output is not None
+        ):
+            self._remember(op.operands, output)
+        return True
+
+    def sizes(self) -> dict[Symbol, int]:
+        """Return sizes at which all that was admitted holds, or nearly."""
+        return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
+
+    def assume(self, op: Op) -> bool:
+        """Add an assumption that those before it allow; return whether what was asked can hold still."""
+        assert op.formula is not None
+        self.ops.append(op)
+        self.assumptions.append(Assumption(op.formula, op.text))
+        can_hold = self._suppose(op.formula)
+        if not can_hold:
+            self.refused.append(op.number)
+        return can_hold
+
+    def drop_last(self) -> Op:
+        """Take back the record of the last operation, which was refused."""
+        op = self.ops.pop()
+        self.refused.pop()
+        if op.kind == "assume":
+            self.assumptions.pop()
+        return op
+
+    @staticmethod
+    def replayed(ops: Iterable[Op], min_size: int, names: Names) -> Trace:
+        """Return the trace of recorded operations, with the outputs that they had; ``names`` becomes its own."""
+        made = Trace(min_size)
+        made.names = names
+        for op in ops:
+            shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
+            made.bound(shapes)
+            if op.kind == "assume":
+                made.assume(op)
+            else:
+                made.add(op)
+        return made
+
+    def _suppose(self, formula: Formula) -> bool:
+        asking = Asking((), self.facts, self.groups)
+        asking.ask([formula])
+        found = asking.admit()
+        self._forget_what_is_stale()
+        return found
+
+    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
+        """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
+        asking = Asking(self.asked, self.facts, self.groups)
+        sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
+        try:
+            asking.ask(size_needs(sized))
+            asking.ask(asked)
+            for column in columns:
+                if isinstance(column, Joined):
+                    asking.join(column)
+            can_hold = asking.admit()
+        except BaseException:
+            asking.undo()
+            raise
+        if can_hold:
+            self._sized.update(sized)
+            self.asked.update(asking.new)
+            self.standing.update(asking.new)
+            for shorter, _ in asking.lengthened.values():
+                self.standing.pop(shorter, None)
+        self._forget_what_is_stale()
+        return can_hold
+
+    def _output(self, column: OutputDim, can_hold: bool) -> Dim:
+        """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
+        members = members_of(column)
+        if any(map(mentions_rest, members)):
+            return join(members)  # as many axes as the longest has, whatever is known of their sizes
+        distinct = [m for m in dict.fromkeys(members) if m != 1]
+        if len(distinct) > 1:
+            return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
+        only = distinct[0] if distinct else 1
+        return self.facts.dim(only) if can_hold else only
+
+    def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
+        """Keep what the sizes of two operands joined to, until more is known of them."""
+        if len(operands) != 2:
+            return
+        long, short = sorted(operands, key=len, reverse=True)
+        lead = len(long) - len(short)
+        self._alone.update(zip(long.dims[:lead], output.dims, strict=False))
+        for left, right, joined in zip(long.dims[lead:], short.dims, output.dims[lead:], strict=True):
+            self._pairs[left, right] = self._pairs[right, left] = joined
+
+    def _forget_what_is_stale(self) -> None:
+        if self._version != self.facts.version:
+            self._version = self.facts.version
+            self._pairs.clear()
+            self._alone.clear()

@@ -1,0 +1,377 @@
+"""Shapes: tuples of dimensions, and what reads every kind of shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
+
+from symbcast.core.algebra.arithmetic import replaced, value_of
+from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
+from symbcast.core.algebra.sizes import MAX_SIZE
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.algebra.terms import Dim, Term, symbols_of
+from symbcast.core.dimensions import WANTED, framework_of, read_dims, readers
+from symbcast.core.text import parse_shape
+from symbcast.core.text.printing import shape_text
+from symbcast.errors import ShapeTypeError, UnknownRankError
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class HasShape(Protocol):
+    """What has a shape: an array, a tensor, a symbolic shape of a framework."""
+
+    @property
+    def shape(self) -> object:
+        """The sizes, or text of them."""
+
+
+ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Iterable[object] | HasShape"
+"""What `shape` accepts: text, a tuple or list of dimensions (of frameworks too), or an object with a ``.shape``."""
+
+_OWN_SHAPES = ("onnx_ir", "openvino")
+"""Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
+
+_TOLD_BY_MODULE = ("symbcast", *_OWN_SHAPES)
+
+_HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
+
+
+class Deferred:
+    """A size that is worked out when it is first looked at: a program makes joins of thousands of names, one by one."""
+
+    __slots__ = ("_dim", "_make", "_of")
+
+    def __init__(self, make: Callable[[int], Dim], of: int) -> None:
+        self._make = make
+        self._of = of
+        self._dim: Dim | None = None
+
+    @property
+    def dim(self) -> Dim:
+        """The size."""
+        if self._dim is None:
+            self._dim = self._make(self._of)
+        return self._dim
+
+
+class Shape(tuple["int | sympy.Expr", ...]):
+    """The sizes of the axes, outermost first: each an ``int`` or a sympy expression. Rank 0 is ``()``.
+
+    ``==`` is structural, and unknown sizes (``?``) are told apart by place alone: two shapes are equal when
+    they are written the same. Whether sizes agree is a question for a condition, not for ``==``.
+
+    ``dims`` are the same sizes as they are within: integers and terms. What is taken out of the shape is a sympy
+    expression, made at that moment.
+
+    >>> shape("N, 3"), shape("()"), shape("N, 3").rank
+    (Shape('(N, 3)'), Shape('()'), 2)
+    >>> shape("?, 3") == shape("?, 3"), shape("N") == shape("M")
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    html: ClassVar[Callable[[Sequence[Dim]], str]]
+    latex: ClassVar[Callable[[Sequence[Dim]], str]]
+    """What shows sizes in a notebook: put here by who does, for that stands above this module."""
+
+    def __new__(cls, value: ShapeLike = ()) -> Shape:
+        """Return what `shape` does: a shape is made of dimensions only, and ``Shape('(N, 3)')`` is what repr shows."""
+        return shape(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return any_shape_of, (self.dims,)
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The sizes as they are within."""
+        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        if Deferred in map(type, found):
+            return tuple([d.dim if type(d) is Deferred else d for d in found])
+        return found
+
+    @property
+    def values(self) -> tuple[Dim, ...]:
+        """The sizes as they are within, without what their text only mentions: of ``N - N + 3``, 3."""
+        return tuple(map(value_of, self.dims))
+
+    @property
+    def raw(self) -> tuple[Any, ...]:
+        """The sizes as they are within, those that are deferred too."""
+        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        return found
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self)
+
+    @property
+    def is_concrete(self) -> bool:
+        """Whether every dimension is an ``int``."""
+        for dim in tuple.__iter__(self):  # noqa: SIM110 - twice as fast as all(), on the path of every call
+            if type(dim) is not int:
+                return False
+        return True
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols of the shape in order of first appearance."""
+        if self.is_concrete:
+            return ()
+        from symbcast.core.algebra.door import symbol_to_sympy
+
+        return tuple(map(symbol_to_sympy, symbols_of(self.dims)))
+
+    def __iter__(self) -> Iterator[int | sympy.Expr]:
+        return tuple.__iter__(self) if self.is_concrete else map(_to_sympy(), self.dims)
+
+    def __getitem__(self, place: Any) -> Any:
+        if self.is_concrete:
+            return tuple.__getitem__(self, place)
+        found = self.dims[place]
+        return tuple(map(_to_sympy(), found)) if isinstance(found, tuple) else _to_sympy()(found)
+
+    def __contains__(self, dim: object) -> bool:
+        return any(d == dim for d in self)
+
+    def index(self, dim: object, *bounds: SupportsIndex) -> int:
+        """Return the first axis of a size."""
+        return tuple(self).index(dim, *bounds)
+
+    def count(self, dim: object) -> int:
+        """Return how many axes have a size."""
+        return tuple(self).count(dim)
+
+    def __add__(self, other: Any) -> Any:
+        return tuple(self) + tuple(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return tuple(other) + tuple(self)
+
+    def __eq__(self, other: object) -> bool:
+        if tuple.__eq__(self, other) is True:
+            return True  # the very same sizes
+        if not isinstance(other, Shape):
+            return isinstance(other, tuple) and len(self) == len(other) and tuple(self) == other
+        if len(self) != len(other) or self.is_concrete or other.is_concrete:
+            return False
+        return self._key() == other._key()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        if self.is_concrete:
+            return tuple.__hash__(self)
+        if any(s.is_Dummy for s in symbols_of(self.dims)):
+            # By their keys: what stands for the unknowns goes when nobody holds it, and the next is another object.
+            return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
+        return hash(tuple(self))
+
+    def __str__(self) -> str:
+        if self.is_concrete:
+            return str(tuple(self))
+        return shape_text(self.dims)
+
+    def __repr__(self) -> str:
+        return f"Shape({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return type(self).html(self.dims)
+
+    def _repr_latex_(self) -> str:
+        return type(self).latex(self.dims)
+
+    def _key(self) -> tuple[Any, ...]:
+        """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
+        unknowns = [s for s in symbols_of(self.dims) if isinstance(s, Unknown)]
+        # Numbers below 0 are nobody's: they tell the places apart.
+        placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
+        dims = self.dims
+        return tuple(replaced(d, placed) for d in dims) if unknowns else dims
+
+
+def _joined(first: Shape, second: Shape) -> Shape:
+    """Return the sizes of two shapes one behind the other."""
+    if type(first) is type(second) is OpenShape:
+        raise ShapeTypeError(second, "a shape of known rank", "a shape has one sequence of axes ('...', '*name')")
+    return any_shape_of((*first.dims, *second.dims))
+
+
+_WHOLE = slice(None)
+
+
+class OpenShape(Shape):
+    """A shape of unknown rank: the sizes before and behind a sequence of axes (``...``, ``*batch``) that is any number.
+
+    Its `rank` is None, and it has no length. Axes are counted from the end that is known: ``[-1]`` is the last size
+    where sizes stand behind the sequence, ``[0]`` the first where some stand before it. ``dims`` has the sequence in
+    its place.
+
+    >>> found = shape("*batch, N, 3")
+    >>> found, found.rank, found[-1], found[-2]
+    (Shape('(*batch, N, 3)'), None, 3, N)
+    """
+
+    __slots__ = ()
+
+    @property
+    def rank(self) -> Any:
+        return None
+
+    @property
+    def is_concrete(self) -> bool:
+        return False
+
+    @property
+    def place(self) -> int:
+        """How many sizes stand before the sequence."""
+        return next(n for n, dim in enumerate(self.dims) if is_sequence(dim))
+
+    def __getitem__(self, place: Any) -> Any:
+        dims, known = self.dims, self.place
+        if not isinstance(place, slice):
+            number = index(place)
+            if -(len(dims) - known) < number < known:
+                return _to_sympy()(dims[number])
+        elif place.step in (None, 1):
+            first, last = (0 if place.start is None else index(place.start)), place.stop
+            if first >= 0 and last is not None and 0 <= index(last) <= known:
+                return tuple(map(_to_sympy(), dims[first:last]))
+            if -(len(dims) - known) < first < 0 and (last is None or index(last) < 0):
+                return tuple(map(_to_sympy(), dims[first:last]))
+        raise IndexError(f"{self} has no known axis there: its rank is not known, count from the end that is")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self} has no length: its rank is not known")
+
+    __iter__ = __len__  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"whether {self} has axes is not known")
+
+    def __contains__(self, dim: object) -> bool:
+        return any(not is_sequence(d) and _to_sympy()(d) == dim for d in self.dims)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpenShape) and (self.dims == other.dims or self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
+
+    def __str__(self) -> str:
+        return shape_text(self.dims)
+
+    def __add__(self, other: Any) -> Any:
+        return _joined(self, shape(other))
+
+    def __radd__(self, other: Any) -> Any:
+        return _joined(shape(other), self)
+
+    def _key(self) -> tuple[Any, ...]:
+        dims = super()._key()
+        symbols = [s for s in symbols_of(dims) if isinstance(s, SequenceSymbol)]
+        anonymous = [sequence for sequence in sequences_of(symbols) if sequence.is_anonymous]
+        placed = {sequence: AxisSequence("...", -1 - n) for n, sequence in enumerate(anonymous)}
+        bound = {s: s.of(placed[s.sequence]) for s in symbols if s.sequence in placed}
+        return tuple(replaced(d, bound) for d in dims) if bound else dims
+
+
+def _to_sympy() -> Callable[[Dim], Any]:
+    from symbcast.core.algebra.door import to_sympy
+
+    return to_sympy
+
+
+def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
+    """Return the shape that ``value`` names.
+
+    ``value`` is text (the grammar is in `symbcast.core.text`), a tuple or list of dimensions (``int``, text, sympy
+    expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. Symbolic dimensions of jax,
+    torch, onnx-ir and OpenVINO are read too (see `symbcast.adapters`), without what the framework assumes of them.
+    ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
+
+    Raises `ShapeSyntaxError`, `ShapeTypeError` or `DimensionError`, each a `SymbcastError`.
+
+    >>> shape((2, "N + 1", None)), shape("tensor<?x3xf32>"), shape("b 3", dialect="einops")
+    (Shape('(2, N + 1, ?)'), Shape('(?, 3)'), Shape('(b, 3)'))
+    """
+    if type(value) is Shape or type(value) is OpenShape:
+        return value
+    if isinstance(value, str):
+        return from_text(value, dialect)
+    if isinstance(value, (tuple, list)):
+        return from_dims(value)
+    if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
+        if framework_of(value) in _OWN_SHAPES:
+            return shape(readers[framework_of(value)]().read(value))
+        if framework_of(value) == "symbcast":
+            # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
+            hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
+            raise ShapeTypeError(value, WANTED, hint)
+    inner = getattr(value, "shape", None)
+    if inner is None or callable(inner):
+        raise ShapeTypeError(value, WANTED, _HINT)
+    if isinstance(inner, str):
+        return from_text(inner, dialect)
+    try:
+        return from_dims(tuple(inner))
+    except TypeError as error:
+        if isinstance(error, ShapeTypeError):
+            raise
+        raise ShapeTypeError(value, WANTED, f"its .shape is {inner!r}; {_HINT}") from None
+
+
+def sizes_of(shape: Shape) -> tuple[int, ...]:
+    """Return the sizes of a shape that has integers only."""
+    found: Any = shape.dims
+    return tuple(found)
+
+
+def shape_of(dims: Iterable[Dim]) -> Shape:
+    """Return the shape of dimensions that are such already: nothing is read or checked; none is a sequence of axes."""
+    return tuple.__new__(Shape, dims)
+
+
+def any_shape_of(dims: Iterable[Dim]) -> Shape:
+    """Return the shape of dimensions that are such already, one of which may be a sequence of axes."""
+    found = tuple(dims)
+    is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
+    return tuple.__new__(Shape if is_known else OpenShape, found)
+
+
+_NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
+"""What the sizes of nearly every shape are: told by their types at once."""
+
+
+def is_open(shape: Shape) -> bool:
+    """Return whether the rank of a shape is not known."""
+    return type(shape) is OpenShape
+
+
+def known_rank(shape: Shape, question: str, hint: str = "ask for each rank by itself") -> Shape:
+    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about.
+
+    ``hint`` says what to ask instead.
+    """
+    if type(shape) is OpenShape:
+        raise UnknownRankError(question, str(shape), hint)
+    return shape
+
+
+def from_text(text: str, dialect: str | None = None) -> Shape:
+    """Return the shape written in ``text``, every ``?`` in it a fresh unknown."""
+    return any_shape_of(parse_shape(text, dialect))
+
+
+def from_dims(dims: Iterable[object]) -> Shape:
+    """Return the shape of a sequence of dimensions of any accepted kind."""
+    found: tuple[Any, ...] = tuple(dims)
+    for dim in found:
+        if type(dim) is not int or not 0 <= dim <= MAX_SIZE:
+            return any_shape_of(read_dims(found))
+    return shape_of(found)

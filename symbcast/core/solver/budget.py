@@ -1,0 +1,223 @@
+"""The effort of one question, and a caller's limit on time. Nothing else here looks at a clock.
+
+Answers are limited by counted steps (`symbcast.core.effort`), which are the same on every run: `asked` opens the
+counter of a call, and `share` and `stage` give parts of the answer their shares. A caller who would rather have no
+answer than wait may say ``with within(0.5):`` around a question. What the clock stops is UNKNOWN with that reason, and
+must not be remembered: ask `Budget.spent` before keeping an answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+
+from symbcast.core.effort import CALL, OPERATIONS, REASON, Effort, Kept, Stage, worked_out
+from symbcast.core.effort import call as counted_call
+from symbcast.core.effort import share as effort_share
+from symbcast.errors import ShapeTypeError
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+DECIDED = 1_300_000
+"""Units for whether something can hold; those below are for other parts of an answer."""
+REDUCED = 400_000
+EVIDENCE = 200_000
+"""For evidence about up to 60 sizes; see `evidence_units`."""
+SAMPLED = 50_000
+"""For the smallest of the known samples, where evidence was not found."""
+SHORTENED = 500_000
+CONFLICT = 400_000
+REFUTED = 200_000
+
+
+def evidence_units(sizes: int) -> int:
+    """Return the units for evidence about some sizes: in proportion above 60, and no more than leaves room in a call.
+
+    >>> evidence_units(3), evidence_units(300)
+    (200000, 700000)
+    """
+    return min(EVIDENCE * max(1, sizes // OPERATIONS), CALL - DECIDED)
+
+
+class Budget:
+    """Seconds from now on; ``spent`` says whether anything was stopped because they were over."""
+
+    def __init__(self, seconds: float, outer: Budget | None = None) -> None:
+        self.seconds = seconds
+        self.outer = outer
+        self.spent = False
+        self._end = time.monotonic() + seconds
+        if outer is not None:
+            self._end = min(self._end, outer._end)
+
+    @property
+    def milliseconds(self) -> int:
+        """What is left, at least 1 because z3 takes 0 for no limit."""
+        return max(1, int((self._end - time.monotonic()) * 1000))
+
+    def over(self) -> bool:
+        """Return whether the time is over; what asks this stops then, and so the budget counts as spent."""
+        if time.monotonic() < self._end:
+            return False
+        self.spend()
+        return True
+
+    def spend(self) -> None:
+        """Note that the clock stopped something, here and in the budgets around this one."""
+        self.spent = True
+        if self.outer is not None:
+            self.outer.spend()
+
+    @property
+    def reason(self) -> str:
+        """Why an answer stayed open."""
+        return f"the budget of {self.seconds:g} s was spent"
+
+
+_current: ContextVar[Budget | None] = ContextVar("symbcast_budget", default=None)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[Budget]:
+    """Limit the time of what is decided in this block; an outer limit stays in force.
+
+    >>> with within(2) as budget:
+    ...     budget.spent
+    False
+    """
+    budget = Budget(seconds, _current.get())
+    token = _current.set(budget)
+    try:
+        yield budget
+    finally:
+        _current.reset(token)
+
+
+def limited(seconds: float | None) -> AbstractContextManager[Budget | None]:
+    """Limit the time of a block where the caller gave a budget: see `within`."""
+    return nullcontext() if seconds is None else within(seconds)
+
+
+def current() -> Budget | None:
+    """Return the budget in force, None where the caller gave none."""
+    return _current.get()
+
+
+def was_stopped() -> bool:
+    """Return whether a budget is in force and stopped something."""
+    budget = _current.get()
+    return budget is not None and budget.spent
+
+
+def reason() -> str:
+    """Return why something was stopped: the caller's clock, or the effort for one question."""
+    budget = _current.get()
+    return budget.reason if budget is not None and budget.spent else REASON
+
+
+def share(units: int) -> AbstractContextManager[Effort]:
+    """Open a stage of so many units, which the caller's clock stops too: see `symbcast.core.effort.share`."""
+    return effort_share(units, _current.get())
+
+
+def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
+    """Return part of an answer that is worked out once, with a share of its own: see `symbcast.core.effort.Stage`."""
+    return Stage(units, work, otherwise, _current.get)
+
+
+def check_budget(seconds: Any) -> float | None:
+    """Return what a caller gives as a budget; raise `ShapeTypeError` for what is no number of seconds above 0."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise ShapeTypeError(seconds, "a budget", "write seconds such as budget=0.5, or None for no clock")
+    return float(seconds)
+
+
+def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0) -> T:
+    """Return the answer to one question, within the effort for one call, of a caller who may have given a budget.
+
+    ``operations`` is how many operations the question is about. What the clock stopped, or what lacked effort that
+    other questions of the same call took, is not kept: ``forget`` is called with the reason.
+    """
+    with counted_call(operations) as counter:
+        was_cut, counter.is_cut = counter.is_cut, False
+        with limited(seconds) as budget:
+            found = question()
+            why = reason()
+        is_cut = counter.is_cut or (budget is not None and budget.spent)
+        counter.is_cut = was_cut or is_cut
+    if is_cut:
+        forget(why)
+    return found
+
+
+@contextmanager
+def asking(subject: object) -> Iterator[Effort]:
+    """Count all that a block asks as one call about a subject, within the seconds that the subject gives a question.
+
+    A subject may have a ``budget`` in seconds, and a ``length``: how many operations it has.
+    """
+    seconds: float | None = getattr(subject, "budget", None)
+    with counted_call(getattr(subject, "length", 0)) as counter, limited(seconds):
+        yield counter
+
+
+def one_call(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a method of an answer, or a function of one, a single call: all that it asks shares one counter.
+
+    The first argument is the subject, as `asking` reads it.
+
+    >>> @one_call
+    ... def units(subject):
+    ...     from symbcast.core.effort import current
+    ...     return current().limit
+    >>> units(None)
+    2000000
+    """
+
+    @wraps(function)
+    def asked_once(*args: P.args, **kwargs: P.kwargs) -> T:
+        with asking(args[0] if args else None):
+            return function(*args, **kwargs)
+
+    return asked_once
+
+
+def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | None]:
+    """Return a value that is worked out once, and what to remember of it for the next call, which pays its cost.
+
+    What was cut short, by a clock or because others took the effort, is not remembered (None).
+    """
+    if known is not None and known.pay():
+        return known.value, known
+    found, is_whole = worked_out(work)
+    if is_whole and not was_stopped():
+        return found.value, found
+    return found.value, known
+
+
+class answered(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """A property that is a call of its own, and is worked out `once`."""
+
+    def __init__(self, work: Callable[[Any], T]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, subject: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, subject: object, owner: type) -> T: ...
+    def __get__(self, subject: object | None, owner: type) -> Self | T:
+        if subject is None:
+            return self
+        kept: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_answered", {})
+        with asking(subject):
+            value, kept[self._name] = once(kept.get(self._name), lambda: self._work(subject))
+        return value

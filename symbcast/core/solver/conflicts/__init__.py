@@ -1,0 +1,1 @@
+"""The fewest constraints that clash."""

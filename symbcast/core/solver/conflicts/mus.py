@@ -1,0 +1,236 @@
+"""The fewest groups of formulas that cannot hold together, among thousands.
+
+Implicit hitting sets (Ignatiev, Previti, Liffiton, Marques-Silva: Smallest MUS Extraction with Minimal Hitting Set
+Dualization, 2015). Where some groups can hold together, a clash has a group among the others. So it meets every such
+set of others; the smallest set of groups that meets all those known is a smallest clash if its groups clash, and
+else, made as large as can be, shows one more set that has to be met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.logic.formulas import Formula, all_of
+from symbcast.core.solver.conflicts.hitting_set import smallest_hitting_set
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.components import least_size
+from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.satisfiability.incremental import Network, Repair
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.solver.decision.knowledge import Knowledge
+
+QUESTIONS = 3000
+"""How many questions to the solver are asked before a set of groups is taken of which each is needed."""
+
+
+def smallest_clash(
+    groups: Sequence[Sequence[Formula]],
+    knowledge: Knowledge,
+    required: Collection[int] = (),
+    sizes: Mapping[Symbol, int] | None = None,
+) -> tuple[int, ...]:
+    """Return the positions of the fewest groups that cannot hold together; empty where no clash is proved.
+
+    Of equally few, those first in order are returned. ``required`` are positions known to be in every clash, and
+    ``sizes`` some at which most groups hold, where these are known: both only save time. What is undecided counts as
+    possible. When the budget is spent, groups are returned that clash and of which each is needed.
+    """
+    known = _Groups(groups, knowledge, sizes or {})
+    best: tuple[int, ...] | None = None
+    for connected in known.connected():
+        needed = [frozenset({n}) for n in sorted(required) if n in connected]
+        if len(needed) == len(required):
+            best = _Search(known, connected, needed).run(best)
+    return best or ()
+
+
+_NOTHING = Repair(Satisfiability.SATISFIABLE, {}, [])
+
+
+class _Groups:
+    """The groups and what is known, sizes at which much of it holds, and the groups ``out`` that do not hold there."""
+
+    def __init__(
+        self,
+        groups: Sequence[Sequence[Formula]],
+        knowledge: Knowledge,
+        sizes: Mapping[Symbol, int],
+    ) -> None:
+        self.groups = groups
+        self.knowledge = knowledge
+        self.network = Network()
+        self.clashes: list[frozenset[int]] = []
+        self.questions = 0
+        for group in groups:
+            self.network.add(all_of(put_in(f, knowledge.values) if knowledge.values else f for f in group))
+        domains = knowledge.domains
+        for known in (*knowledge.others, *(describe(s, d) for s, d in domains.items() if d is not ALL)):
+            self.network.add(known)
+        self.sizes = {
+            s: size if (size := sizes.get(s)) is not None and size in domain else least_size(domain) or 0
+            for s, domain in domains.items()
+        }
+        assumed = range(len(groups), len(self.network.formulas))
+        broken = self._broken(assumed, self.sizes)
+        if broken:
+            self.sizes.update(self._repaired(broken, range(len(groups)), self.sizes).changed)
+        self.out = self._grown(self._broken(range(len(groups)), self.sizes), self.sizes, frozenset())
+
+    def connected(self) -> list[set[int]]:
+        """Return the groups that symbols tie to groups that do not hold, those tied together in one set."""
+        found: list[set[int]] = []
+        for start in sorted(self.out):
+            if not any(start in together for together in found):
+                found.append({n for n in self._tied_to(start) if n < len(self.groups)})
+        return found
+
+    def _tied_to(self, start: int) -> set[int]:
+        found, ahead = {start}, [start]
+        seen: set[Symbol] = set()
+        while ahead:
+            for symbol in self.network.symbols[ahead.pop()]:
+                if symbol not in seen:
+                    seen.add(symbol)
+                    new = [n for n in self.network.users[symbol] if n not in found]
+                    found.update(new)
+                    ahead.extend(new)
+        return found
+
+    def clash(self, chosen: frozenset[int]) -> dict[Symbol, int] | bool:
+        """Return sizes at which the groups hold, as near to the known ones as may be; else whether they clash."""
+        if any(clash <= chosen for clash in self.clashes):
+            return True
+        broken = self._broken(sorted(chosen), self.sizes)
+        if not broken:
+            return dict(self.sizes)
+        found = self._repaired(broken, set(range(len(self.groups))) - chosen, self.sizes)
+        if found.answer is Satisfiability.SATISFIABLE:
+            sizes = {**self.sizes, **found.changed}
+            if not self._broken(sorted(chosen), sizes):
+                return sizes
+        return found.answer is Satisfiability.UNSATISFIABLE or self.refuted(chosen)
+
+    def refuted(self, chosen: Iterable[int]) -> bool:
+        """Return whether groups are proved to clash by all the means there are."""
+        self.questions += 1
+        formulas = [f for n in sorted(chosen) for f in self.groups[n]]
+        return Decision(self.knowledge, formulas).impossible
+
+    def others(self, chosen: frozenset[int], sizes: dict[Symbol, int], connected: set[int]) -> frozenset[int]:
+        """Return the connected groups that are left when all that can is made to hold beside some chosen ones.
+
+        The chosen ones hold at ``sizes``, which changes.
+        """
+        changed = [s for s, size in sizes.items() if size != self.sizes[s]]
+        touched = {n for s in changed for n in self.network.users.get(s, ()) if n < len(self.groups)}
+        broken = self._broken(sorted((touched | self.out) & connected), sizes)
+        return frozenset(self._grown(broken, sizes, chosen) & connected)
+
+    def _grown(self, broken: Sequence[int], sizes: dict[Symbol, int], chosen: frozenset[int]) -> set[int]:
+        """Change the sizes so that as much as can be of the broken groups holds, and return what does not.
+
+        Of groups known to clash the last is left out that is not one of the chosen.
+        """
+        out: set[int] = set()
+        while all(self.clashes):
+            out.update(max(clash - chosen) for clash in self.clashes if clash.isdisjoint(out))
+            broken = self._broken([n for n in broken if n not in out], sizes)
+            found = self._repaired(broken, out.union(broken), sizes) if broken else _NOTHING
+            if found.answer is Satisfiability.SATISFIABLE:
+                sizes.update(found.changed)
+                return set(self._broken({*out, *broken}, sizes))  # some may hold all the same
+            if found.answer is Satisfiability.UNKNOWN:
+                return self._one_by_one(broken, out, sizes)
+        return set()  # what is known clashes by itself
+
+    def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[Symbol, int]) -> set[int]:
+        aside = out.union(broken)
+        for number in broken:
+            found = self._repaired([number], aside, sizes)
+            if found.answer is Satisfiability.SATISFIABLE:
+                changed = {**sizes, **found.changed}
+                if not self._broken([number], changed):
+                    sizes.update(changed)
+                    aside.discard(number)
+        return {n for n in aside if self._broken([n], sizes)}
+
+    def _broken(self, numbers: Iterable[int], sizes: Mapping[Symbol, int]) -> list[int]:
+        return [n for n in numbers if not holds_at(self.network.formulas[n], sizes)]
+
+    def _repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
+        """Return how to make the broken groups hold beside all that is not put aside."""
+        self.questions += 1
+        found = self.network.repaired(broken, aside, sizes)
+        if found.answer is Satisfiability.UNSATISFIABLE:
+            self._learn(found.asked)
+        return found
+
+    def _learn(self, asked: Sequence[int]) -> None:
+        """Keep a few groups that clash, of some that do."""
+        formulas, count = self.network.formulas, len(self.groups)
+        groups, assumed = [n for n in asked if n < count], [formulas[n] for n in asked if n >= count]
+        symbols = tuple(dict.fromkeys(s for n in asked for s in self.network.symbols[n]))
+        core = on_worker(lambda: Session(symbols, assumed).core([formulas[n] for n in groups]))
+        self.clashes.append(frozenset(groups[n] for n in core))
+
+
+class _Search:
+    """The search for the smallest clash among groups that symbols tie together."""
+
+    def __init__(self, groups: _Groups, connected: set[int], needed: Sequence[frozenset[int]]) -> None:
+        self.groups = groups
+        self.connected = connected
+        self.to_meet = [*needed, frozenset(groups.out & connected)]
+
+    def run(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """Return the smallest clash, or ``best`` where that is smaller or none is found."""
+        groups = self.groups
+        if not any(clash <= self.connected for clash in groups.clashes) and not groups.refuted(self.connected):
+            return best
+        try:
+            return self._fewest(best)
+        except EffortSpentError:
+            known = [tuple(sorted(c)) for c in groups.clashes if c <= self.connected]
+            return min([*known, *([best] if best else []), tuple(sorted(self.connected))], key=lambda c: (len(c), c))
+
+    def _fewest(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        groups = self.groups
+        tried = 0
+        while groups.questions < QUESTIONS:
+            chosen = smallest_hitting_set(self.to_meet, tried)
+            if chosen is None:
+                break
+            if best is not None and (len(chosen), chosen) >= (len(best), best):
+                return best
+            tried = len(chosen)
+            found = groups.clash(frozenset(chosen))
+            if found is True:
+                return chosen
+            if found is False:  # undecided, or sizes were not found
+                left = frozenset(self.connected.difference(chosen))
+            else:
+                left = groups.others(frozenset(chosen), found, self.connected)
+            if not left:
+                return best
+            self.to_meet.append(left)
+        return self._irreducible(best)
+
+    def _irreducible(self, best: tuple[int, ...] | None) -> tuple[int, ...]:
+        """Return groups that clash, each of them needed: the fewest of those come across, or shrunk from all."""
+        known = [tuple(sorted(c)) for c in self.groups.clashes if c <= self.connected]
+        if known:
+            return min([*known, *([best] if best else [])], key=lambda c: (len(c), c))
+        kept = sorted(self.connected)
+        for number in reversed(kept):
+            fewer = [n for n in kept if n != number]
+            if self.groups.refuted(fewer):
+                kept = fewer
+        return tuple(kept)

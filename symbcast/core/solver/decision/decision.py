@@ -1,0 +1,295 @@
+"""The ladder: which tier answers what, cheapest first.
+
+Formulas over one symbol become sets of sizes (F2). What is left ties symbols together; each group of tied symbols is
+decided apart, by the graph where all its formulas relate plain sizes (F1), else with z3 (F3, F4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.solver.budget import DECIDED, reason, share
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided, cost
+from symbcast.core.solver.groups.connectivity import Ties
+from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
+from symbcast.core.solver.groups.set_products import split
+from symbcast.core.solver.masks.relations import Relation
+from symbcast.core.solver.sets.set_formulas import describe, shortest
+from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.solver.decision.isomorphism import Likenesses
+
+
+_FORMULA = 100
+"""Units of effort for reading a constraint."""
+
+
+class Decision:
+    """What holds of some constraints under what is assumed.
+
+    ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints; of `FALSE` alone where
+    nothing satisfies them. ``unproven`` are those of its clauses that may be redundant, ``reason`` why the verdict
+    or the minimality is open.
+    """
+
+    def __init__(self, knowledge: Knowledge, constraints: Iterable[Formula]) -> None:
+        self.knowledge = knowledge
+        self.wanted: dict[Symbol, SizeSet] = dict(knowledge.domains)
+        self.asked: dict[Symbol, list[Formula]] = {}
+        self.values: dict[Symbol, int] = {}
+        self.parts: list[Part] = []
+        self._groups: Likenesses | None = None
+        self.part_of: dict[Symbol, Part] = {}
+        self._evidence: dict[str, dict[Symbol, int] | None] = {}
+        self._values_known: dict[Symbol, Dim] | None = None
+        self._places: dict[Symbol, int] = {}
+        given = list(constraints)
+        try:
+            with share(DECIDED):
+                self.impossible = self._decide(given)
+        except EffortSpentError:
+            self.impossible = False
+            self.parts = [Undecided(knowledge.domains, flattened([*knowledge.others, *given]), reason())]
+            self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
+
+    def _decide(self, constraints: Sequence[Formula]) -> bool:
+        """Make the parts; return whether nothing can satisfy the constraints."""
+        charge(_FORMULA * (2 + len(constraints)))
+        tied = self._take(constraints)
+        if tied is None:
+            # Nothing can hold; what is assumed still says which sizes there are to fail.
+            self.wanted = dict(self.knowledge.domains)
+        self._divide(tied or [])
+        return tied is None or any(part.satisfiable is False for part in self.parts)
+
+    @property
+    def satisfiable(self) -> bool | None:
+        """Whether the constraints can hold; None where that was not decided."""
+        if self.impossible:
+            return False
+        return None if any(part.satisfiable is None for part in self.parts) else True
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the constraints hold always, sometimes or never, as far as that was decided."""
+        if not self.satisfiable:
+            return Verdict.NEVER if self.impossible else Verdict.UNKNOWN
+        if any(part.violable for part in self.parts):
+            return Verdict.SOMETIMES
+        return Verdict.UNKNOWN if any(part.violable is None for part in self.parts) else Verdict.ALWAYS
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The conjuncts of the condition."""
+        if self.impossible:
+            return [FALSE]
+        return [clause for part in self.parts for clause in part.clauses]
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The conjuncts that may be redundant."""
+        return {clause for part in self.parts for clause in part.unproven}
+
+    @property
+    def reason(self) -> str:
+        """Why something was not decided."""
+        return next((part.reason for part in self.parts if part.reason), "")
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why a witness or counterexample that was found may not be the smallest."""
+        return next((part.evidence_reason for part in self.parts if part.evidence_reason), "")
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
+        if "witness" not in self._evidence:
+            self._evidence["witness"] = None if self.impossible else self.whole([part.witness() for part in self.parts])
+        return self._evidence["witness"]
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break a constraint.
+
+        One part has to break; the others are as small as the assumptions let them.
+        """
+        if "counterexample" not in self._evidence:
+            self._evidence["counterexample"] = self._counterexample()
+        return self._evidence["counterexample"]
+
+    def _counterexample(self) -> dict[Symbol, int] | None:
+        if not self.impossible and not any(part.violable for part in self.parts):
+            return None
+        bases = [part.base() for part in self.parts]
+        if self.impossible:
+            return self.whole(bases)
+        self._places = {s: n for n, s in enumerate(self.knowledge.domains)}
+        best: _Break | None = None
+        for position, part in enumerate(self.parts):
+            base = bases[position]
+            sizes = part.counterexample() if part.violable else None
+            if sizes is not None and base is not None:
+                best = self._smaller(best, _Break(position, part.symbols, base, sizes))
+        if best is None:
+            return None
+        return self.whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
+
+    def _smaller(self, best: _Break | None, found: _Break) -> _Break:
+        """Return the break that costs less; of equal ones, that whose sizes come first in the order of the symbols."""
+        if best is None:
+            return found
+        costs = [b.cost(self.knowledge.weights) for b in (best, found)]
+        if costs[0] != costs[1]:
+            return best if costs[0] < costs[1] else found
+        order = sorted({*best.symbols, *found.symbols}, key=self._places.__getitem__)
+        sizes = [[(first.sizes | second.base)[s] for s in order] for first, second in ((best, found), (found, best))]
+        return best if sizes[0] <= sizes[1] else found
+
+    def fixed(self, dim: Dim) -> Dim:
+        """Return the dimension with every symbol that the facts decide replaced, a number where they decide all."""
+        if isinstance(dim, int):
+            return dim
+        dim = replaced(dim, self._known())
+        if isinstance(dim, int):
+            return dim
+        part = self._part_of(dim)
+        size = part.constant(dim) if part is not None else None
+        return dim if size is None else size
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
+        part = self._part_of(data)
+        if part is None or any(self.part_of.get(s) is not part for s in symbols_of((target,))):
+            return False  # nothing ties them together
+        try:
+            return part.covers(data, target)
+        except PeriodTooLongError:
+            return False
+
+    def _known(self) -> dict[Symbol, Dim]:
+        """Return what each decided symbol is: its size, or the symbol that stands for it."""
+        if self._values_known is None:
+            known: dict[Symbol, Dim] = {s: replaced(v, self.values) for s, v in self.knowledge.values.items()}
+            known.update(self.values)
+            for symbol, part in self.part_of.items():
+                size = part.constant(symbol) if isinstance(part, (Plain, Alone)) else None
+                if size is not None:
+                    known[symbol] = size
+            self._values_known = known
+        return self._values_known
+
+    def _part_of(self, dim: Dim) -> Part | None:
+        symbols = symbols_of((dim,))
+        parts = {id(self.part_of.get(s)): self.part_of.get(s) for s in symbols}
+        return next(iter(parts.values())) if len(parts) == 1 else None
+
+    def whole(self, found: Sequence[Mapping[Symbol, int] | None]) -> dict[Symbol, int] | None:
+        """Return sizes of all symbols from those of the parts."""
+        sizes: dict[Any, int] = {}
+        for part in found:
+            if part is None:
+                return None
+            sizes.update(part)
+        for symbol, value in self.knowledge.values.items():
+            sizes[symbol] = value if isinstance(value, int) else sizes[value]
+        return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
+
+    def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
+        """Turn what concerns one symbol into sets; return the rest, or None where nothing can hold."""
+        knowledge = self.knowledge
+        pending = flattened(put_in(c, knowledge.values) if knowledge.values else c for c in constraints)
+        while True:
+            tied: list[Formula] = []
+            for clause in pending:
+                if clause == FALSE:
+                    return None
+                symbols = symbols_in(clause)
+                alone = len(symbols) == 1 and self._narrow(next(iter(symbols)), clause)
+                if not alone and not self._narrow_each(clause):
+                    tied.append(clause)
+            if any(not wanted for wanted in self.wanted.values()):
+                return None
+            sizes = {
+                s: size
+                for s, wanted in self.wanted.items()
+                if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
+            }
+            if not sizes:
+                # What is assumed word for word holds: that is not for a solver to find out.
+                return [clause for clause in tied if clause not in knowledge.given]
+            self.values.update(sizes)
+            pending = flattened(put_in(c, sizes) for c in tied)
+
+    def _narrow(self, symbol: Symbol, clause: Formula) -> bool:
+        narrowed = narrow(self.wanted[symbol], clause)
+        if narrowed is None:
+            return False
+        self.wanted[symbol] = narrowed
+        self.asked.setdefault(symbol, []).append(clause)
+        return True
+
+    def _narrow_each(self, clause: Formula) -> bool:
+        """Take in a clause about several symbols that is a product of sets; return whether it is."""
+        sets = split(clause, self.wanted)
+        for symbol, members in (sets or {}).items():
+            if not self.wanted[symbol] <= members:
+                self.asked.setdefault(symbol, []).append(describe(symbol, members, self.wanted[symbol]))
+                self.wanted[symbol] = members
+        return sets is not None
+
+    def _divide(self, tied: Sequence[Formula]) -> None:
+        """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
+        groups = Ties(self.knowledge.domains)
+        groups.tie(tied)
+        groups.tie(self.knowledge.others)
+        constrained, assumed = groups.sorted(tied), groups.sorted(self.knowledge.others)
+        for first, symbols in groups.all():
+            part = self._part(symbols, constrained.get(first, []), assumed.get(first, []))
+            self.parts.append(part)
+            for symbol in symbols:
+                self.part_of[symbol] = part
+
+    def _part(self, symbols: list[Symbol], formulas: list[Formula], others: list[Formula]) -> Part:
+        domains, weights = self.knowledge.domains, self.knowledge.weights
+        if not formulas and not others and len(symbols) == 1:
+            (symbol,) = symbols
+            try:
+                return Alone(symbol, domains[symbol], self.wanted[symbol], self.asked.get(symbol, ()))
+            except PeriodTooLongError:
+                pass  # what is wanted and what is not make too large a pattern together
+        relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
+        if not others and len(relations) == len(formulas):
+            try:
+                return Plain(symbols, domains, self.wanted, relations, weights)
+            except PeriodTooLongError:
+                pass  # classes of sizes with unlike periods are left to the solver
+        if self._groups is None:
+            from symbcast.core.solver.decision.isomorphism import Likenesses
+
+            self._groups = Likenesses(domains, weights)
+        narrowed = [s for s in symbols if self.wanted[s] is not domains[s]]
+        sets = [shortest(s, self.wanted[s], domains[s], self.asked[s]) for s in narrowed]
+        return self._groups.decide(symbols, others, [*sets, *formulas])
+
+
+class _Break(NamedTuple):
+    """A part at sizes that break it, beside its least sizes."""
+
+    position: int
+    symbols: tuple[Symbol, ...]
+    base: dict[Symbol, int]
+    sizes: dict[Symbol, int]
+
+    def cost(self, weights: Mapping[Symbol, int]) -> tuple[int, int]:
+        """Return how many more zeros, and how much more in sum, breaking takes."""
+        broken, least = (cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
+        return broken[0] - least[0], broken[1] - least[1]

@@ -1,0 +1,168 @@
+"""Groups of symbols that differ only in the names of their symbols, decided once.
+
+A network repeats the same few relations layer by layer. What is decided about a group depends on its symbols only
+through their order, the order of their names and what is known of each; so the answers about the first such group,
+its symbols replaced, are those about the others. Only linear groups of the library's own symbols are compared: sympy
+factors products by an order of its own, and knows more about symbols with assumptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Atom, Operation, Term, term
+from symbcast.core.logic.formulas import Comparison, Formula, dims_of
+from symbcast.core.solver.decision.linear_groups import Compound
+from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.core.solver.satisfiability.satisfiability import is_linear
+from symbcast.core.solver.sets.size_sets import SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+class Likenesses:
+    """The groups decided so far, by what they have in common with others."""
+
+    def __init__(self, domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> None:
+        self.domains = domains
+        self.weights = weights
+        self._decided: dict[tuple[Any, ...], Once] = {}
+
+    def decide(
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+    ) -> Compound | Renamed:
+        """Return the group, or one like it with its symbols replaced."""
+        key = self._key(symbols, assumptions, formulas)
+        if key in self._decided:
+            return Renamed(self._decided[key], symbols)
+        made = Compound(symbols, self.domains, assumptions, formulas, self.weights)
+        if key is not None:
+            self._decided[key] = Once(made)
+        return made
+
+    def _key(
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+    ) -> tuple[Any, ...] | None:
+        if not all(symbol(s.name) is s for s in symbols) or not all(map(is_linear, (*assumptions, *formulas))):
+            return None
+        places = {s: n for n, s in enumerate(symbols)}
+        return (
+            tuple(places[s] for s in sorted(symbols, key=lambda s: s.name)),
+            tuple((self.domains[s], self.weights[s]) for s in symbols),
+            tuple(_shape(f, places) for f in assumptions),
+            tuple(_shape(f, places) for f in formulas),
+        )
+
+
+class Once:
+    """A group with its evidence kept, for the groups that are like it."""
+
+    def __init__(self, group: Compound) -> None:
+        self.group = group
+
+    @cached_property
+    def witness(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that satisfy it."""
+        return self.group.witness()
+
+    @cached_property
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that break it."""
+        return self.group.counterexample()
+
+    @cached_property
+    def base(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that its assumptions allow."""
+        return self.group.base()
+
+
+class Renamed:
+    """A group like one that was decided; it answers by that one."""
+
+    def __init__(self, like: Once, symbols: Sequence[Symbol]) -> None:
+        self.like = like
+        self.symbols = tuple(symbols)
+        theirs = like.group.symbols
+        self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
+        self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
+        self.satisfiable = like.group.satisfiable
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+        return self.like.group.evidence_reason
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether it can fail; None if undecided."""
+        return self.like.group.violable
+
+    @cached_property
+    def clauses(self) -> list[Formula]:
+        """The condition, irredundant."""
+        return [put_in(clause, self._ours) for clause in self.like.group.clauses]
+
+    @cached_property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+        open_ones = self.like.group.unproven
+        pairs = zip(self.clauses, self.like.group.clauses, strict=True)
+        return {clause for clause, theirs in pairs if theirs in open_ones} if open_ones else set()
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+        return self.like.group.reason
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy assumptions and clauses."""
+        return self._renamed(self.like.witness)
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break a clause."""
+        return self._renamed(self.like.counterexample)
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions."""
+        return self._renamed(self.like.base)
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the one size that a dimension has wherever the clauses hold."""
+        return self.like.group.constant(replaced(dim, self._theirs))
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
+        return self.like.group.covers(replaced(data, self._theirs), replaced(target, self._theirs))
+
+    def _renamed(self, sizes: Mapping[Symbol, int] | None) -> dict[Symbol, int] | None:
+        if sizes is None:
+            return None
+        return {ours: sizes[theirs] for ours, theirs in zip(self.symbols, self.like.group.symbols, strict=True)}
+
+
+def _shape(formula: Formula, places: Mapping[Symbol, int]) -> tuple[Any, ...]:
+    """Return what a formula says, its symbols replaced by their places."""
+    kind = formula.operator if isinstance(formula, Comparison) else type(formula).__name__
+    parts = getattr(formula, "parts", None)
+    if parts is not None:
+        return kind, *(_shape(part, places) for part in parts)
+    return kind, *(dim if isinstance(dim, int) else _term_shape(term(dim), places) for dim in dims_of(formula))
+
+
+def _term_shape(value: Term, places: Mapping[Symbol, int]) -> frozenset[Any]:
+    return frozenset(
+        (tuple(_atom_shape(a, places) for a in monomial), coefficient)
+        for monomial, coefficient in value.coefficients.items()
+    )
+
+
+def _atom_shape(atom: Atom, places: Mapping[Any, int]) -> Any:
+    if isinstance(atom, Operation):
+        return atom.kind, *(_term_shape(arg, places) for arg in atom.args)
+    return places[atom]

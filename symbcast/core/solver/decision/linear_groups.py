@@ -1,0 +1,142 @@
+"""Tiers F3 and F4 put to use: a group of formulas that compound terms tie together, reduced with samples and z3.
+
+Samples show at once that something can be; only what no sample shows is put to z3. A question that z3 leaves open
+leaves the clause where it is, marked, so that the condition stays exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.sizes import MAX_SIZE
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.logic.formulas import Formula, equal, negate, one_or_equal
+from symbcast.core.solver.budget import EVIDENCE, share
+from symbcast.core.solver.evaluation.compiler import value_function
+from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
+from symbcast.core.solver.satisfiability.evidence import Evidence
+from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
+from symbcast.core.solver.satisfiability.satisfiability import Questions
+from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.size_sets import SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+_MANY = 50
+"""Of more formulas, only those that others do not imply are put in canonical form."""
+
+_SMALLEST_OF = 400
+"""Of more symbols, sizes that definitions give are not looked at for smaller ones: z3 takes minutes for that."""
+
+
+class Compound:
+    """A group of symbols, what is assumed of them, and the formulas that constrain them.
+
+    ``clauses`` is an equivalent of ``formulas`` under the assumptions; ``satisfiable`` and ``violable`` say whether
+    the formulas can hold and can fail (None: undecided, and ``reason`` says why); ``unproven`` holds the clauses that
+    may be redundant. All but ``satisfiable`` is worked out when it is asked for.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        formulas: Sequence[Formula],
+        weights: Mapping[Symbol, int],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.domains = domains
+        self.assumptions = list(assumptions)
+        self.formulas = list(formulas)
+        self.weights = weights
+        crowded = len(self.formulas) > _MANY
+        self._definitions: list[Definition] = []
+        rest = self.formulas
+        if crowded:
+            self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
+            asked = Questions(self.symbols, domains, self.assumptions, rest)
+            _, rest = filtered(asked, rest)
+            self.formulas = [*(d.formula for d in self._definitions), *rest]
+        self._rest = rest
+        canonical = [in_clauses(f) for f in rest]
+        given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
+        self.questions = Questions(self.symbols, domains, self.assumptions, given)
+        self.samples = self.questions.samples
+        needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
+        self._reduction = Reduction(self.questions, given, needed)
+        self.satisfiable = self._reduction.satisfiable
+        self._evidence = Evidence(self.questions, weights)
+
+    @cached_property
+    def clauses(self) -> list[Formula]:
+        """What is left of the formulas."""
+        defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
+        return [*defining, *self._reduction.result.clauses]
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+        return self._reduction.result.unproven
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the formulas can fail; None if undecided."""
+        return True if self._definitions else self._reduction.violable
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+        _ = self._reduction.result  # so that the reason is the same whatever was asked for before
+        return self.questions.reason or self._evidence.reason
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+        return self._evidence.reason
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether the formula is proved to hold wherever assumptions and formulas do."""
+        try:
+            with share(EVIDENCE):
+                shown = self._valid() & ~self.samples.mask(formula)
+                return self.questions.possible([*self.clauses, negate(formula)], shown) is False
+        except EffortSpentError:
+            return False
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
+        point = self.samples.first(self._valid())
+        if point is None:
+            return None
+        value = value_function(dim, self.symbols)(*point)
+        return value if 0 <= value <= MAX_SIZE and self.implies(equal(dim, value)) else None
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the formulas hold."""
+        return self.implies(one_or_equal(data, target))
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which assumptions and formulas hold; of very many symbols, some such sizes."""
+        if self._definitions and len(self.symbols) > _SMALLEST_OF:
+            sizes = self._evidence.satisfying(self._rest)
+            return None if sizes is None else completed(self._definitions, sizes)
+        return self._evidence.satisfying(self.formulas)
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold and some formula does not."""
+        return self._evidence.breaking(self.clauses) if self.clauses else None
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold."""
+        return self._evidence.satisfying([])
+
+    def _valid(self) -> int:
+        mask = self.samples.everywhere
+        for clause in self.clauses:
+            mask &= self.samples.mask(clause)
+        return mask

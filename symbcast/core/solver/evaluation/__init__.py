@@ -1,0 +1,1 @@
+"""Formulas and terms as compiled Python functions of sizes."""

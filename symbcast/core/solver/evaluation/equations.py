@@ -1,0 +1,62 @@
+"""Equations solved for a symbol that stands in them alone."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.solver.evaluation.compiler import may_be_undefined
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+
+def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
+    """Return what an equation says that a symbol equals, if that has a value everywhere."""
+    if not isinstance(literal, Comparison) or literal.operator != "==":
+        return None
+    difference = _difference(literal)
+    if difference is None:
+        return None
+    coefficients = difference.coefficients
+    coefficient = coefficients.get((symbol,), 0)
+    if abs(coefficient) != 1:
+        return None
+    others = {monomial: -coefficient * c for monomial, c in coefficients.items()}
+    del others[(symbol,)]
+    rest = Term(others)
+    return None if not _is_plain(literal) and symbol in rest.symbols() else rest
+
+
+def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
+    """Return whether it is plain that what an equation says of a symbol is negative at some sizes: it subtracts one."""
+    if not isinstance(literal, Comparison) or literal.operator != "==":
+        return False
+    difference = _difference(literal)
+    coefficient = 0 if difference is None else difference.coefficients.get((symbol,), 0)
+    return coefficient != 0 and _signs(literal)[coefficient > 0] > 1
+
+
+@lru_cache(maxsize=1024)
+def _signs(equation: Comparison) -> tuple[int, int]:
+    """Return how many symbols an equation subtracts and adds."""
+    difference = _difference(equation)
+    assert difference is not None
+    signs = [c > 0 for m, c in difference.coefficients.items() if len(m) == 1 and not isinstance(m[0], Operation)]
+    return signs.count(False), signs.count(True)
+
+
+@lru_cache(maxsize=1024)
+def _is_plain(equation: Comparison) -> bool:
+    """Return whether an equation has neither products nor operations in it: each symbol stands in it once."""
+    difference = _difference(equation)
+    assert difference is not None
+    return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients)
+
+
+@lru_cache(maxsize=1024)
+def _difference(equation: Comparison) -> Term | None:
+    """Return the left side without the right one, None where one may have no value; asked for each of its symbols."""
+    return None if may_be_undefined(equation) else term(equation.left) - term(equation.right)

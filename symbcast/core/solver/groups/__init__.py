@@ -1,0 +1,1 @@
+"""The normal form, and the groups of sizes that formulas tie together."""

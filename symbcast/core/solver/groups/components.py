@@ -1,0 +1,288 @@
+"""Groups of symbols that can be decided apart: those no formula ties to others, and those of the graph.
+
+Each group answers the same questions as `symbcast.core.solver.decision.linear_groups.Compound`, the group of the
+solver.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from symbcast.core.logic.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
+from symbcast.core.solver.masks.relation_system import System
+from symbcast.core.solver.masks.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
+from symbcast.core.solver.sets.set_formulas import describe, shortest
+from symbcast.core.solver.sets.size_sets import EMPTY, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.smallest import smallest
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+_TELLING_SIZES = 5
+
+
+class Part(Protocol):
+    """A group of symbols and all that is asked of them."""
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of the group."""
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The condition on them, irredundant."""
+
+    @property
+    def satisfiable(self) -> bool | None:
+        """Whether it can hold; None if undecided."""
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether it can fail under the assumptions; None if undecided."""
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why sizes that were found may not be the smallest."""
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy assumptions and clauses."""
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break a clause."""
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions."""
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the one size that a dimension has wherever the clauses hold."""
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
+
+
+def least_size(sizes: SizeSet) -> int | None:
+    """Return the least member other than 0, or 0 where it is the only one."""
+    positive = sizes.least(1)
+    return positive if positive is not None else sizes.least()
+
+
+class Alone:
+    """One symbol that only formulas of its own constrain."""
+
+    reason = ""
+    evidence_reason = ""
+
+    def __init__(self, symbol: Symbol, assumed: SizeSet, wanted: SizeSet, asked: Sequence[Formula] = ()) -> None:
+        self.symbols = (symbol,)
+        self.assumed = assumed
+        self.wanted = wanted
+        self.unproven: set[Formula] = set()
+        self.satisfiable = bool(wanted)
+        self.reason = ""
+        self._broken = EMPTY if wanted is assumed else assumed - wanted
+        self.violable = bool(self._broken)
+        self._asked = asked
+        self._clauses: list[Formula] | None = None
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The set that is wanted, in words."""
+        if self._clauses is None:
+            is_open = self.satisfiable and self.violable
+            found = shortest(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE
+            self._clauses = list(clauses(found))
+        return self._clauses
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the least size that is wanted."""
+        return self._sizes(self.wanted)
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the least size that is not."""
+        return self._sizes(self._broken)
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the least size."""
+        return self._sizes(self.assumed)
+
+    def _sizes(self, sizes: SizeSet) -> dict[Symbol, int] | None:
+        try:
+            least = least_size(sizes)
+        except PeriodTooLongError as error:
+            self.reason = f"the least size of {self.symbols[0].name} was not found: {error}"
+            return None
+        return None if least is None else {self.symbols[0]: least}
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the size of the symbol where only one is wanted."""
+        return self.wanted.only if dim == self.symbols[0] else None
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Decide by the set that is wanted."""
+        try:
+            return self.wanted <= solve(one_or_equal(data, target))
+        except NotPeriodicError:
+            return False
+
+
+class Plain:
+    """Symbols tied by relations of the graph."""
+
+    reason = ""
+    evidence_reason = ""
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        assumed: Mapping[Node, SizeSet],
+        wanted: Mapping[Node, SizeSet],
+        relations: Sequence[Relation],
+        weights: Mapping[Node, int],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.assumed = {s: assumed[s] for s in self.symbols}
+        self.system = System(self.assumed, {s: wanted[s] for s in self.symbols}, relations)
+        self.weights = weights
+        self.unproven: set[Formula] = set()
+        reduced = self.system.relations
+        self.satisfiable = reduced is not None
+        self.violable = reduced is None or bool(reduced)
+        self._clauses: list[Formula] | None = None
+
+    @property
+    def clauses(self) -> list[Formula]:
+        """The reduced relations as formulas."""
+        if self._clauses is None:
+            relations = self.system.relations or []
+            self._clauses = [c for r in relations for c in clauses(self._formula(r))]
+        return self._clauses
+
+    def _formula(self, relation: Relation) -> Formula:
+        match relation:
+            case Axis(members):
+                return Compatible(members)
+            case Onto(data, target):
+                return one_or_equal(data, target)
+            case Same(left, right):
+                return equal(left, right)
+            case EitherOne(left, right):
+                return any_of((equal(left, 1), equal(right, 1)))
+            case Within(node, members):
+                return describe(node, members, self.assumed[node])
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return 1 for each size that may be 1, else the least of its class."""
+        if not self.satisfiable:
+            return None
+        return {s: least_size(self.system.classes.set_of(s)) or 0 for s in self.symbols}
+
+    def base(self) -> dict[Symbol, int]:
+        """Return the least size of each symbol."""
+        return {s: least_size(self.assumed[s]) or 0 for s in self.symbols}
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that break one of the relations: the others only have to be sizes."""
+        base = self.base()
+        found = [base | breaking for r in self.system.relations or [] if (breaking := self._breaking(r))]
+        return min(found, key=self._cost, default=None)
+
+    def _cost(self, sizes: Mapping[Node, int]) -> tuple[int, int, tuple[int, ...]]:
+        return cost(self.symbols, sizes, self.weights)
+
+    def _breaking(self, relation: Relation) -> dict[Node, int] | None:
+        from symbcast.core.solver.evaluation.compiler import predicate
+
+        if isinstance(relation, Within):
+            least = least_size(self.assumed[relation.node] - relation.members)
+            return None if least is None else {relation.node: least}
+        nodes = self._telling(relation.members if isinstance(relation, Axis) else _ends(relation))
+        formula = Compatible(nodes) if isinstance(relation, Axis) else self._formula(relation)
+        test = predicate(formula, nodes)
+        # A relation of plain sizes breaks, if at all, among the few least members of each set: it takes two that
+        # differ and are not 1.
+        few = {n: SizeSet.of(self.assumed[n].first(_TELLING_SIZES)) for n in nodes}
+        found = smallest(nodes, few, lambda *sizes: not test(*sizes), self.weights)
+        return None if found is None else dict(zip(nodes, found, strict=True))
+
+    def _telling(self, members: Sequence[Node]) -> tuple[Node, ...]:
+        """Return, in order, a few members among which the smallest clash is: the last two of each kind."""
+        kinds: dict[tuple[SizeSet, int], list[Node]] = defaultdict(list)
+        order = {s: n for n, s in enumerate(self.symbols)}
+        for node in sorted(members, key=order.__getitem__):
+            kinds[self.assumed[node], self.weights[node]].append(node)
+        chosen = [n for nodes in kinds.values() for n in nodes[-2:]]
+        return tuple(sorted(chosen, key=order.__getitem__))
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the size of a symbol whose class has only one."""
+        return None if isinstance(dim, int) or not dim.is_Symbol else self.system.classes.set_of(dim).only
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Decide by one more question to the graph."""
+        known = self.system.classes
+        if isinstance(data, int) or not data.is_Symbol:
+            return False
+        if isinstance(target, int):
+            return known.set_of(data) <= SizeSet.of((1, target))
+        if not target.is_Symbol:
+            return False
+        return self.system.covers(data, target)
+
+
+class Undecided:
+    """Symbols of which nothing was decided, for the effort did not suffice: all that was asked may be redundant."""
+
+    satisfiable: bool | None = None
+    violable: bool | None = None
+    evidence_reason = ""
+
+    def __init__(self, symbols: Iterable[Symbol], clauses: list[Formula], reason: str) -> None:
+        self.symbols = tuple(symbols)
+        self.clauses = clauses
+        self.unproven = set(clauses)
+        self.reason = reason
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return None: none were looked for."""
+        return None
+
+    def constant(self, _dim: Dim) -> int | None:
+        """Return None: it is not known."""
+        return None
+
+    def covers(self, _data: Dim, _target: Dim) -> bool:
+        """Return False: it is not known."""
+        return False
+
+
+def _ends(relation: Onto | Same | EitherOne) -> tuple[Node, Node]:
+    return (relation.data, relation.target) if isinstance(relation, Onto) else (relation.left, relation.right)
+
+
+def cost(
+    symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], weights: Mapping[Symbol, int]
+) -> tuple[int, int, tuple[int, ...]]:
+    """Return what makes sizes smaller: fewer zeros, then a lesser sum, then lesser sizes in order."""
+    zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
+    return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)

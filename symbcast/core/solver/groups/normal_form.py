@@ -1,0 +1,156 @@
+"""Formulas with known sizes put in and the trivial taken out, before anything is decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import replacing, value_of
+from symbcast.core.algebra.symbols import UserSymbol, symbol
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    clauses,
+    dims_of,
+    equal,
+    holds,
+    negate,
+    one_or_equal,
+    with_dims,
+)
+from symbcast.core.solver.masks.relations import Axis, Onto, Same, nodes_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+
+def symbols_in(formula: Formula) -> dict[Symbol, None]:
+    """Return the symbols of a formula, in order of appearance."""
+    found: dict[Symbol, None] = {}
+    for dim in dims_of(formula):
+        if not isinstance(dim, int):
+            found.update(dim.symbols())
+    return found
+
+
+def put_in(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
+    """Return the formula with some symbols replaced."""
+    return with_dims(formula, replacing(values))
+
+
+def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
+    """Return for each symbol the one by its place, so that formulas that differ in names alone are the same.
+
+    A symbol that knows more than its name, such as its least size, stands for itself.
+    """
+    return {s: symbol(f"s{n:03}") if _is_any_size(s) else s for n, s in enumerate(symbols)}
+
+
+def _is_any_size(s: Symbol) -> bool:
+    return not isinstance(s, UserSymbol) and s.lower == 0 and s.upper is None and s.parity is None
+
+
+def normal(formula: Formula) -> Formula:
+    """Return the formula without repeats, units and decided parts; equal where it is already so."""
+    match formula:
+        case Comparison(operator, left, right):
+            return _normal_comparison(operator, left, right)
+        case Compatible(dims):
+            return _normal_join(dims)
+        case Clashing(dims):
+            return negate(_normal_join(dims))
+        case AllOf(parts):
+            return all_of(map(normal, parts))
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            return _normal_onto(data, target)
+        case AnyOf(parts):
+            return any_of(map(normal, parts))
+
+
+def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
+    a, b = left, right = value_of(left), value_of(right)
+    if isinstance(a, int) and isinstance(b, int):
+        return TRUE if holds(Comparison(operator, a, b)) else FALSE
+    if _is_undefined(a) or _is_undefined(b):
+        return FALSE
+    if a == b:
+        return TRUE if operator in ("==", "<=") else FALSE
+    return Comparison(operator, left, right)
+
+
+def _is_undefined(dim: Dim) -> bool:
+    """Return whether a dimension in normal form has no value: no symbols, and yet no integer."""
+    return not isinstance(dim, int) and not dim.symbols()
+
+
+def _normal_join(dims: Iterable[Dim]) -> Formula:
+    members: dict[Dim, None] = {}
+    number: int | None = None
+    for dim in dims:
+        member = value_of(dim)
+        if _is_undefined(member):
+            return FALSE
+        if isinstance(member, int):
+            if member == 1:
+                continue
+            if number is not None and member != number:
+                return FALSE
+            number = member
+        else:
+            members[member] = None
+    if number is not None:
+        return all_of(_normal_onto(member, number) for member in members)
+    return Compatible(tuple(members)) if len(members) > 1 else TRUE
+
+
+def _normal_onto(data: Dim, target: Dim) -> Formula:
+    data, target = value_of(data), value_of(target)
+    if isinstance(data, int):
+        return TRUE if data == 1 else normal(equal(target, data))
+    if _is_undefined(data):
+        return FALSE
+    if data == target:
+        return TRUE
+    return equal(data, 1) if target == 1 or _is_undefined(target) else one_or_equal(data, target)
+
+
+def as_relation(formula: Formula) -> Axis | Onto | Same | None:
+    """Return the relation of the graph that a formula between plain symbols is, None for any other formula."""
+    relation = as_relation_of_terms(formula)
+    return relation if relation is not None and all(map(_is_symbol, nodes_of(relation))) else None
+
+
+def as_relation_of_terms(formula: Formula) -> Axis | Onto | Same | None:
+    """Return the relation that a formula is, terms in it taken as wholes, None for any other formula."""
+    match formula:
+        case Compatible(dims):
+            return None if any(isinstance(d, int) for d in dims) else Axis(dims)
+        case Comparison("==", left, right):
+            return None if isinstance(left, int) or isinstance(right, int) else Same(left, right)
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            return None if isinstance(data, int) or isinstance(target, int) else Onto(data, target)
+        case _:
+            return None
+
+
+def _is_symbol(dim: Dim) -> bool:
+    return not isinstance(dim, int) and bool(dim.is_Symbol)
+
+
+def flattened(formulas: Iterable[Formula]) -> list[Formula]:
+    """Return the distinct conjuncts of some formulas, normal, `TRUE` left out."""
+    found: dict[Formula, None] = {}
+    for formula in formulas:
+        for clause in clauses(normal(formula)):
+            found[clause] = None
+    return list(found)

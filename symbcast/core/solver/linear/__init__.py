@@ -1,0 +1,1 @@
+"""Tier F3: linear constraints over several names, and z3."""

@@ -1,0 +1,473 @@
+"""The smallest sizes that satisfy formulas, by branch and bound in Python: without z3, and each step counted.
+
+Smallest means fewest zeros, then least weighted sum, then first in order. So the number of zeros and the sum are
+guessed from below, and for each guess the sizes are chosen one after the other, each from the least on: the first
+that are found are the smallest. Of a linear row the least and the greatest value that the rest of the sum allows are
+known (the rest goes to the symbol of least, or greatest, coefficient to weight): they bound each size and end
+branches. Other literals are evaluated once all of their symbols have sizes. Symbols that can be exchanged take sizes
+in ascending order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.effort import charge
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
+from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.linear.all_different import cliques
+from symbcast.core.solver.linear.symmetry import classes
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.univariate import narrow
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+STEPS = 40_000
+"""How many choices and bounds are looked at for one answer, about 0.05 s, before it is left to z3."""
+FEW_STEPS = 1_500
+"""The same where z3 is asked next: about what it takes to ask."""
+_STEP = 2
+"""Units of effort for a step."""
+_SETUP = 100
+"""Units of effort for each conjunct before the search."""
+_PAIRWISE_UP_TO = 4
+_ROWS_AT_MOST = 200_000
+
+
+class OutOfStepsError(Exception):
+    """The search ended without finding sizes or showing that there are none."""
+
+
+class Smallest:
+    """The search for the smallest sizes that satisfy a conjunction; ``steps`` are those that are left to it."""
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        formulas: Sequence[Formula],
+        weights: Mapping[Symbol, int],
+        *,
+        exchange: bool = True,
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.steps = STEPS
+        conjuncts = list(_flat(formulas))
+        charge(_SETUP * (1 + len(conjuncts)))
+        self._places: dict[Any, int] = {s: n for n, s in enumerate(self.symbols)}
+        self.domains, conjuncts = self._narrowed(domains, conjuncts)
+        self.weights = [weights[s] for s in self.symbols]
+        self._earlier = self._ascending(conjuncts, exchange=exchange)
+        self._values = [0] * len(self.symbols)
+        self._rows: list[_Row] = []
+        self._touching: list[list[_Node]] = [[] for _ in self.symbols]
+        self._rows_at: list[list[tuple[_Row, int]]] = [[] for _ in self.symbols]
+        self._bounding: list[list[_Leaf]] = [[] for _ in self.symbols]
+        self._all = [self._conjunct(f) for f in conjuncts]
+        for members in cliques(conjuncts):
+            self._crowd([self._places[s] for s in members])
+
+    def least(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes, None where there are none; raise `OutOfStepsError` when the steps are used up."""
+        for zeros in self._levels():
+            found = self.at_level(zeros)
+            if found is not None:
+                return found
+        return None
+
+    def at_level(self, zeros: int) -> dict[Symbol, int] | None:
+        """Return the sizes of least sum of which the zeros weigh so much at most."""
+        if not all(self.domains):
+            return None
+        self._start(zeros)
+        extra = max((node.needs(-1) for node in self._all), default=0)
+        most = min((node.most(-1) for node in self._all), default=inf)
+        ends = [d.greatest for d in self.domains]
+        if None not in ends:
+            rooms = zip(ends, self._low, self.weights, strict=True)
+            most = min(most, sum(w * ((end or 0) - low) for end, low, w in rooms))
+        while extra <= most and extra < inf:
+            if self._find(int(extra), zeros):
+                return dict(zip(self.symbols, self._values, strict=True))
+            extra += 1
+        return None
+
+    def _levels(self) -> Iterator[int]:
+        """Yield the weights that zeros may have together, lightest first."""
+        needed = sum(w for w, d in zip(self.weights, self.domains, strict=True) if d.least(1) is None)
+        reachable = 1
+        for w, d in zip(self.weights, self.domains, strict=True):
+            if 0 in d and d.least(1) is not None:
+                reachable |= reachable << w
+        while reachable:
+            lowest = (reachable & -reachable).bit_length() - 1
+            yield needed + lowest
+            reachable &= reachable - 1
+
+    def _narrowed(
+        self, domains: Mapping[Symbol, SizeSet], conjuncts: Sequence[Formula]
+    ) -> tuple[list[SizeSet], list[Formula]]:
+        """Return the sizes of each symbol by what is said of it alone, and the other formulas."""
+        sets = [domains.get(s, ALL) for s in self.symbols]
+        others: list[Formula] = []
+        for formula in conjuncts:
+            symbols = symbols_in(formula)
+            narrowed = None
+            if len(symbols) == 1:
+                place = self._places[next(iter(symbols))]
+                narrowed = narrow(sets[place], formula)
+            if narrowed is None:
+                others.append(formula)
+            else:
+                sets[place] = narrowed
+        return sets, others
+
+    def _ascending(self, conjuncts: Sequence[Formula], *, exchange: bool) -> list[int]:
+        """Return for each symbol the place of the one before it in its class, -1 for the first."""
+        alike = dict(zip(self.symbols, zip(self.domains, self.weights, strict=True), strict=True))
+        earlier = [-1] * len(self.symbols)
+        for members in classes(self.symbols, conjuncts, alike, exchange=exchange):
+            for one, other in pairwise(members):
+                earlier[self._places[other]] = self._places[one]
+        return earlier
+
+    def _start(self, zeros: int) -> None:
+        """Let every size be its least, counted from there on; 0 is among them where zeros are allowed."""
+        self._low = [(d.least(0 if zeros else 1) if d.least(1) is not None else 0) or 0 for d in self.domains]
+        for row in self._rows:
+            row.start(self._low)
+        for node in self._all:
+            if isinstance(node, _Crowd):
+                node.start(self._low)
+
+    def _find(self, extra: int, zeros: int) -> bool:
+        """Look for sizes whose sum is so much above the least."""
+        left = [extra]
+        zeros_left = [zeros]
+        self._count(1 + len(self._all))
+        if not all(node.possible(-1, extra) for node in self._all):
+            return False
+        if not self.symbols:
+            return extra == 0
+        ahead = [self._choices(0, extra)]
+        taken: list[int] = []
+        while ahead:
+            place = len(ahead) - 1
+            if len(taken) > place:
+                self._move(place, taken.pop(), -1)
+            size = next(ahead[place], None)
+            if size is None:
+                ahead.pop()
+                left.pop()
+                zeros_left.pop()
+                continue
+            more = size - self._low[place]
+            rest = left[place] - self.weights[place] * more
+            allowed = zeros_left[place] - (self.weights[place] if size == 0 else 0)
+            self._values[place] = size
+            self._move(place, more, 1)
+            taken.append(more)
+            self._count(1 + len(self._touching[place]))
+            if allowed < 0 or not all(node.possible(place, rest) for node in self._touching[place]):
+                continue
+            if place == len(self.symbols) - 1:
+                return True  # every literal was decided with the last of its symbols
+            left.append(rest)
+            zeros_left.append(allowed)
+            ahead.append(self._choices(place + 1, rest))
+        return False
+
+    def _count(self, steps: int) -> None:
+        self.steps -= steps
+        if self.steps < 0:
+            raise OutOfStepsError
+        charge(_STEP * steps)
+
+    def _move(self, place: int, by: int, sign: int) -> None:
+        if by:
+            for row, coefficient in self._rows_at[place]:
+                row.value += sign * by * coefficient
+
+    def _choices(self, place: int, left: int) -> Iterator[int]:
+        """Yield the sizes of a symbol, from the least on, that the rest of the sum and the rows allow."""
+        domain, low, weight = self.domains[place], self._low[place], self.weights[place]
+        earlier = self._earlier[place]
+        first = max(low, self._values[earlier]) if earlier >= 0 else low
+        if place == len(self.symbols) - 1:
+            size = low + left // weight
+            if left % weight == 0 and size >= first and size in domain:
+                yield size
+            return
+        least, most = 0, left // weight
+        for leaf in self._bounding[place]:
+            least, most = leaf.window(place, left, weight, least, most)
+        if least > most:
+            return
+        for size in domain.members(max(first, low + least)):
+            if size > low + most:
+                return
+            yield size
+
+    def _conjunct(self, formula: Formula) -> _Node:
+        node = self._node(formula)
+        for symbol in symbols_in(formula):
+            place = self._places[symbol]
+            self._touching[place].append(node)
+            if isinstance(node, _Leaf):
+                self._bounding[place].append(node)
+        return node
+
+    def _crowd(self, places: Sequence[int]) -> None:
+        node = _Crowd(places, self.domains, self.weights, self._values)
+        self._all.append(node)
+        for place in places:
+            self._touching[place].append(node)
+
+    def _node(self, formula: Formula) -> _Node:
+        if isinstance(formula, AllOf):
+            return _All([self._node(p) for p in formula.parts])
+        if isinstance(formula, AnyOf):
+            return _Any([self._node(p) for p in formula.parts])
+        if isinstance(formula, (Compatible, Clashing)) and len(formula.dims) <= _PAIRWISE_UP_TO:
+            return self._node(expand(formula))
+        row = self._row(formula) if isinstance(formula, Comparison) else None
+        if row is None or not isinstance(formula, Comparison):
+            symbols = tuple(symbols_in(formula))
+            return _Opaque(predicate(formula, symbols), [self._places[s] for s in symbols], self._values)
+        return _Leaf("<=" if formula.operator == "<" else formula.operator, row)
+
+    def _row(self, formula: Comparison) -> _Row | None:
+        difference = term(formula.left) - term(formula.right)
+        coefficients: dict[int, int] = {}
+        for monomial, coefficient in difference.coefficients.items():
+            if len(monomial) > 1 or any(isinstance(a, Operation) for a in monomial):
+                return None
+            for atom in monomial:
+                coefficients[self._places[atom]] = coefficient
+        if len(self._rows) * len(coefficients) > _ROWS_AT_MOST:
+            raise OutOfStepsError
+        row = _Row(difference.constant + (formula.operator == "<"), coefficients, self.weights)
+        self._rows.append(row)
+        for place, coefficient in coefficients.items():
+            self._rows_at[place].append((row, coefficient))
+        return row
+
+
+class _Row:
+    """A linear row: its value with all sizes that are not chosen at their least, and what a unit of sum adds."""
+
+    __slots__ = ("after", "coefficients", "constant", "value")
+
+    def __init__(self, constant: int, coefficients: dict[int, int], weights: Sequence[int]) -> None:
+        self.constant = constant
+        self.coefficients = coefficients
+        self.value = 0
+        self.after: dict[int, tuple[Fraction | int, Fraction | int] | None] = {}
+        ahead: tuple[Fraction | int, Fraction | int] | None = None
+        behind = len(weights)
+        for place in sorted((*coefficients, -1), reverse=True):
+            if behind - place > 1:  # a symbol between them, on which the row does not depend
+                ahead = (0, 0) if ahead is None else (min(ahead[0], 0), max(ahead[1], 0))
+            self.after[place] = ahead
+            if place >= 0:
+                ratio = Fraction(coefficients[place], weights[place]) if weights[place] > 1 else coefficients[place]
+                ahead = (ratio, ratio) if ahead is None else (min(ahead[0], ratio), max(ahead[1], ratio))
+                behind = place
+
+    def ahead(self, place: int) -> tuple[Fraction | int, Fraction | int] | None:
+        """Return the least and the greatest that a unit of sum adds after a place, None where nothing comes after."""
+        if place not in self.after:  # not one of the row's own: as after its last one before
+            self.after[place] = self.after[max(p for p in self.after if p < place)]
+        return self.after[place]
+
+    def start(self, low: Sequence[int]) -> None:
+        """Take the least sizes that there are."""
+        self.value = self.constant + sum(c * low[place] for place, c in self.coefficients.items())
+
+
+class _Leaf:
+    """A comparison of a row with 0."""
+
+    __slots__ = ("operator", "row")
+
+    def __init__(self, operator: str, row: _Row) -> None:
+        self.operator = operator
+        self.row = row
+
+    def possible(self, place: int, left: int) -> bool:
+        value = self.row.value
+        ahead = self.row.ahead(place) if left else None
+        if ahead is None:
+            return value == 0 if self.operator == "==" else value <= 0 if self.operator == "<=" else value != 0
+        if self.operator == "!=":
+            return ahead[0] != ahead[1] or value + left * ahead[0] != 0
+        if value + left * ahead[0] > 0:
+            return False
+        return self.operator == "<=" or value + left * ahead[1] >= 0
+
+    def needs(self, place: int) -> float:
+        """Return the least sum above the least sizes at which this is possible."""
+        value, ahead = self.row.value, self.row.ahead(place) or (0, 0)
+        if self.operator == "!=":
+            return 0 if value else (1 if ahead != (0, 0) else inf)
+        if value > 0:
+            return -(-value // -ahead[0]) if ahead[0] < 0 else inf
+        if self.operator == "<=" or value == 0:
+            return 0
+        return -(value // ahead[1]) if ahead[1] > 0 else inf
+
+    def most(self, place: int) -> float:
+        """Return a sum above the least sizes beyond which this is not possible."""
+        value, ahead = self.row.value, self.row.ahead(place) or (0, 0)
+        if self.operator == "!=":
+            return inf
+        if ahead[0] > 0:
+            return -value // ahead[0]
+        return value // -ahead[1] if self.operator == "==" and ahead[1] < 0 else inf
+
+    def window(self, place: int, left: int, weight: int, least: int, most: int) -> tuple[int, int]:
+        """Return the steps above its least that a symbol may take, of those from ``least`` to ``most``."""
+        ahead = self.row.ahead(place)
+        if ahead is None or self.operator == "!=":
+            return least, most
+        value, coefficient = self.row.value, self.row.coefficients.get(place, 0)
+        # value + c*t + (left - w*t)*ratio is at most 0 for the least ratio, and at least 0 for the greatest.
+        least, most = _at_most_zero(value + left * ahead[0], coefficient - weight * ahead[0], least, most)
+        if self.operator == "==":
+            least, most = _at_most_zero(-value - left * ahead[1], weight * ahead[1] - coefficient, least, most)
+        return least, most
+
+
+def _at_most_zero(value: Fraction | int, slope: Fraction | int, least: int, most: int) -> tuple[int, int]:
+    """Return the integers t, of those from ``least`` to ``most``, at which ``value + slope*t`` is at most 0."""
+    if slope > 0:
+        return least, min(most, -value // slope)
+    if slope < 0:
+        return max(least, -(value // slope)), most
+    return (least, most) if value <= 0 else (1, 0)
+
+
+class _Opaque:
+    """A literal that is evaluated once all its symbols have sizes."""
+
+    __slots__ = ("holds", "last", "places", "values")
+
+    def __init__(self, holds: Callable[..., bool], places: Sequence[int], values: Sequence[int]) -> None:
+        self.holds = holds
+        self.places = places
+        self.last = max(places, default=-1)
+        self.values = values
+
+    def possible(self, place: int, _left: int) -> bool:
+        return place < self.last or bool(self.holds(*[self.values[p] for p in self.places]))
+
+    def needs(self, _place: int) -> float:
+        return 0
+
+    def most(self, _place: int) -> float:
+        return inf
+
+
+class _Crowd:
+    """Sizes that are all different; each of those not chosen yet takes at least the first size that is free."""
+
+    __slots__ = ("domains", "low", "places", "values", "weight")
+
+    def __init__(
+        self, places: Sequence[int], domains: Sequence[SizeSet], weights: Sequence[int], values: Sequence[int]
+    ) -> None:
+        self.places = sorted(places)
+        self.domains = domains
+        self.weight = min(weights[p] for p in places)
+        self.values = values
+        self.low: Sequence[int] = ()
+
+    def start(self, low: Sequence[int]) -> None:
+        self.low = low
+
+    def possible(self, place: int, left: int) -> bool:
+        return self._above(place) * self.weight <= left
+
+    def needs(self, place: int) -> float:
+        return self._above(place) * self.weight
+
+    def most(self, _place: int) -> float:
+        return inf
+
+    def _above(self, place: int) -> float:
+        """Return how far above their least the sizes after a place are together, at least."""
+        taken = {self.values[p] for p in self.places if p <= place}
+        ahead = sorted((self.low[p], p) for p in self.places if p > place)
+        ends = [self.domains[p].greatest for _, p in ahead]
+        last = None if None in ends else max((end or 0 for end in ends), default=None)
+        total, size = 0, -1
+        for low, _ in ahead:
+            size = max(size + 1, low)
+            while size in taken:
+                size += 1
+            total += size - low
+        return inf if last is not None and size > last else total
+
+
+class _All:
+    """A conjunction within a clause."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[_Node]) -> None:
+        self.parts = parts
+
+    def possible(self, place: int, left: int) -> bool:
+        return all(part.possible(place, left) for part in self.parts)
+
+    def needs(self, place: int) -> float:
+        return max((part.needs(place) for part in self.parts), default=0)
+
+    def most(self, place: int) -> float:
+        return min((part.most(place) for part in self.parts), default=inf)
+
+
+class _Any:
+    """A disjunction."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[_Node]) -> None:
+        self.parts = parts
+
+    def possible(self, place: int, left: int) -> bool:
+        return any(part.possible(place, left) for part in self.parts)
+
+    def needs(self, place: int) -> float:
+        return min((part.needs(place) for part in self.parts), default=inf)
+
+    def most(self, place: int) -> float:
+        return max((part.most(place) for part in self.parts), default=-inf)
+
+
+_Node = _Leaf | _Opaque | _Crowd | _All | _Any
+
+
+def _flat(formulas: Sequence[Formula]) -> Iterator[Formula]:
+    for formula in formulas:
+        if isinstance(formula, AllOf):
+            yield from _flat(formula.parts)
+        else:
+            yield formula
+
+
+def some_sizes(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS
+) -> dict[Symbol, int] | None:
+    """Return small sizes at which formulas hold, None where there are none; raise `OutOfStepsError` if undecided."""
+    search = Smallest(symbols, {}, formulas, dict.fromkeys(symbols, 1), exchange=False)
+    search.steps = steps
+    found = search.at_level(0)
+    return found if found is not None else search.at_level(len(search.symbols))

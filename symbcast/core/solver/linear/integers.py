@@ -1,0 +1,408 @@
+"""Conjunctions of linear constraints over integers: branch and bound along the short vectors of a lattice.
+
+A floor division ``t // k`` is an unknown q with ``0 <= t - k*q < k``. Equations are solved over the integers by
+unimodular steps (Hermite), so that what is left to choose is free: a point of a lattice. Its basis is reduced as the
+inequalities see it (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki,
+Column basis reduction and decomposable knapsack problems, 2009): along a coordinate that is not whole few branches
+are left. Where the least point is not whole, the basis is reduced again as the prices there see it: what can be paid
+for leaves a simplex, which is round in its own slacks, each by its price. The branch whose least point comes first is
+looked at first, so the first whole point is the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import product
+from math import floor, lcm, log2
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal, literals
+from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
+from symbcast.core.solver.linear.lattice_reduction import reduce_lattice
+from symbcast.core.solver.linear.simplex import Tableau
+from symbcast.core.solver.sets import smallest as search
+from symbcast.core.solver.sets.literals import in_clauses
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+NODES = 2_000
+"""How many branches are looked at before the question is left open."""
+FEW_NODES = 200
+"""The same where z3 is asked next; nearly all conjunctions take fewer than ten."""
+_CASES_AT_MOST = 64
+_FEW_CASES = 4
+_FORMULAS_AT_MOST = 40
+_SYMBOLS_AT_MOST = 16
+_LEVELS_AT_MOST = 64
+_SCALE = 1 << 16
+
+_CONSTANT = -1
+Form: TypeAlias = "dict[int, int]"
+"""A sum of multiples of unknowns, by number, and a constant."""
+
+
+class NotLinearError(Exception):
+    """A formula is no conjunction of linear constraints, nor a few such."""
+
+
+def some_point(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES
+) -> dict[Symbol, int] | None:
+    """Return sizes of least sum at which formulas hold, None where there are none.
+
+    Raises `NotLinearError` for formulas that are something else, `OutOfStepsError` where that stays open.
+    """
+    return _Search(symbols, dict.fromkeys(symbols, 1), nodes).least(formulas)
+
+
+def smallest_point(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], weights: Mapping[Symbol, int], nodes: int = FEW_NODES
+) -> dict[Symbol, int] | None:
+    """Return the sizes at which formulas hold with fewest zeros, least weighted sum, first in order; else as above."""
+    run = _Search(symbols, weights, nodes)
+    found = run.least([*formulas, *(at_most(1, s) for s in symbols)])
+    if found is not None or run.least(formulas) is None:
+        return found
+    tried = 0
+    for level in search.levels(symbols, {}, weights):
+        best: tuple[tuple[int, ...], dict[Symbol, int]] | None = None
+        for zeros in level:
+            tried += 1
+            if tried > _LEVELS_AT_MOST:
+                raise OutOfStepsError
+            sizes = [equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)]
+            best = _first(best, run.least([*formulas, *sizes]), weights)
+        if best is not None:
+            return best[1]
+    raise OutOfStepsError
+
+
+_Keyed: TypeAlias = "tuple[tuple[int, ...], dict[Symbol, int]]"
+
+
+def _first(best: _Keyed | None, found: dict[Symbol, int] | None, weights: Mapping[Symbol, int]) -> _Keyed | None:
+    if found is None:
+        return best
+    key = (sum(weights[s] * size for s, size in found.items()), *found.values())
+    return (key, found) if best is None or key < best[0] else best
+
+
+class _Search:
+    """Questions about the same symbols, with a count of branches for all of them."""
+
+    def __init__(self, symbols: Sequence[Symbol], weights: Mapping[Symbol, int], nodes: int) -> None:
+        if len(symbols) > _SYMBOLS_AT_MOST:
+            raise NotLinearError
+        self.symbols = tuple(symbols)
+        self.weights = weights
+        self.nodes = nodes
+        self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
+
+    def least(self, formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
+        """Return the sizes of least weighted sum, then first in order; None where there are none."""
+        best: _Keyed | None = None
+        for case in _cases(formulas, self.cases):
+            system = _System(self.symbols, self.weights, case)
+            best = _first(best, self._in(system), self.weights)
+        return None if best is None else best[1]
+
+    def _in(self, system: _System) -> dict[Symbol, int] | None:
+        tableau = system.tableau()
+        ahead: list[tuple[tuple[Fraction, ...], int, Tableau]] = []
+        order = 0
+        if tableau is not None and tableau.solve():
+            if system.branches(tableau) is not None:
+                tableau = system.rounded(tableau)
+            ahead.append((tableau.point(), order, tableau))
+        while ahead:
+            self.nodes -= 1
+            if self.nodes < 0:
+                raise OutOfStepsError
+            point, _, tableau = heappop(ahead)
+            branches = system.branches(tableau)
+            if branches is None:
+                return {s: int(point[n + 1]) for n, s in enumerate(self.symbols)}
+            for row in branches:
+                child = tableau.beside(row)
+                if child.solve():
+                    order += 1
+                    heappush(ahead, (child.point(), order, child))
+        return None
+
+
+def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
+    """Yield the conjunctions of which one has to hold: differences that are to be 0 (true), or at least 0."""
+    if len(formulas) > _FORMULAS_AT_MOST:
+        raise NotLinearError
+    choices: list[list[tuple[Dim, bool]]] = []
+    count = 1
+    for clause in (c for f in formulas for c in in_clauses(f)):
+        choices.append([case for literal in literals(clause) for case in _differences(literal)])
+        count *= len(choices[-1])
+        if count > most:
+            raise NotLinearError
+    for case in product(*choices):
+        yield list(case)
+
+
+def _differences(literal: Formula) -> list[tuple[Dim, bool]]:
+    if not isinstance(literal, Comparison):
+        raise NotLinearError
+    above = term(literal.right) - term(literal.left)
+    match literal.operator:
+        case "==":
+            return [(above, True)]
+        case "<=":
+            return [(above, False)]
+        case "<":
+            return [(above - 1, False)]
+        case "!=":
+            return [(above - 1, False), (-1 * above - 1, False)]
+
+
+class _System:
+    """One conjunction: the unknowns are the symbols and a quotient for each floor division or remainder in it."""
+
+    def __init__(
+        self, symbols: Sequence[Symbol], weights: Mapping[Symbol, int], case: Sequence[tuple[Dim, bool]]
+    ) -> None:
+        self.count = len(symbols)
+        self.places: dict[object, int] = {s: n for n, s in enumerate(symbols)}
+        self.weights = [weights[s] for s in symbols]
+        self.divided: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
+        forms = [(self._form(difference), is_zero) for difference, is_zero in case]
+        self.zero = [form for form, is_zero in forms if is_zero]
+        self.signed = [form for form, is_zero in forms if not is_zero]
+        self.remainders = [{**dict(dividend), q: -divisor} for (dividend, divisor), q in self.divided.items()]
+        self.origin: list[int] = []
+        self.basis: list[list[int]] = []
+        self.units: list[int] = []
+        self.first_coordinate = 0
+
+    def _form(self, dim: Dim) -> Form:
+        found: Form = {_CONSTANT: 0}
+        for monomial, coefficient in term(dim).coefficients.items():
+            if len(monomial) > 1:
+                raise NotLinearError
+            part: Form = {_CONSTANT: 1}
+            for atom in monomial:
+                part = self._quotient(atom) if isinstance(atom, Operation) else {self.places[atom]: 1}
+            for unknown, times in part.items():
+                found[unknown] = found.get(unknown, 0) + coefficient * times
+        return found
+
+    def _quotient(self, operation: Operation) -> Form:
+        if operation.kind not in {"//", "%"}:
+            raise NotLinearError
+        divisor = operation.args[1]
+        if not divisor.is_constant or divisor.constant < 1:
+            raise NotLinearError
+        dividend = self._form(operation.args[0].dim())
+        key = tuple(sorted(dividend.items())), divisor.constant
+        q = self.divided.setdefault(key, self.count + len(self.divided))
+        return {q: 1} if operation.kind == "//" else {**dividend, q: -divisor.constant}
+
+    def _vector(self, form: Form) -> list[int]:
+        return [form.get(n, 0) for n in range(self.count + len(self.divided))]
+
+    def tableau(self) -> Tableau | None:
+        """Return the system as a tableau in the symbols and remainders; None where the equations have no solution."""
+        solved = _solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
+        if solved is None:
+            return None
+        self.origin, basis = solved
+        self.basis = _reduced(basis, [self._vector(f) for f in (*self.remainders, *self.signed)])
+        return self._tableau()
+
+    def _tableau(self) -> Tableau:
+        width = 1 + self.count + len(self.divided)
+        unit = [[Fraction(int(n == column)) for n in range(width)] for column in range(1, width)]
+        values = unit[: self.count]
+        for n, (dividend, divisor) in enumerate(self.divided):
+            rest = unit[self.count + n]
+            whole = _combined(dict(dividend), values, width)
+            values.append([(a - b) / divisor for a, b in zip(whole, rest, strict=True)])
+        rows = [[0, *self.weights, *(0 for _ in self.divided)], *(list(map(int, row)) for row in unit)]
+        least = len(rows)
+        signed = list(range(1, least))
+        for form in [*({_CONSTANT: d - 1, self.count + n: -1} for n, (_, d) in enumerate(self.divided))]:
+            signed.append(len(rows))
+            rows.append([form.get(column - 1, 0) for column in range(width)])
+        for form in self.signed:
+            signed.append(len(rows))
+            rows.append(_whole(_combined(form, values, width))[0])
+        zero = list(range(len(rows), len(rows) + len(self.zero)))
+        rows += [_whole(_combined(form, values, width))[0] for form in self.zero]
+        self.first_coordinate = len(rows)
+        self.units = []
+        for line in _left_inverse(self.basis):
+            coordinate: dict[int, Fraction] = dict(enumerate(line))
+            coordinate[_CONSTANT] = sum((-a * b for a, b in zip(line, self.origin, strict=True)), Fraction(0))
+            row, times = _whole(_combined(coordinate, values, width))
+            rows.append(row)
+            self.units.append(times)
+        return Tableau(rows, least, signed, zero)
+
+    def rounded(self, tableau: Tableau) -> Tableau:
+        """Return a solved tableau anew, with coordinates along which few branches are left where it is cheapest.
+
+        Points that cost at most some more are those with ``sum(price * value)`` over the parameters at 0 below that: in
+        these, each by its price, the basis is reduced. They are as many as the lattice has dimensions.
+        """
+        prices = tableau.prices()
+        if len(self.basis) < 2 or len(prices) != len(self.basis):  # an equation held as it was, and was left in
+            return tableau
+        measured = self._measured()
+        forms = [measured[row] for row, _ in prices]
+        volume = abs(_determinant([[_dot(form, vector) for form in forms] for vector in self.basis]))
+        sized = list(zip(forms, _weights(prices, self._ranges(), volume), strict=True))
+        vectors = [[*vector, *(_SCALE * by * _dot(form, vector) for form, by in sized)] for vector in self.basis]
+        self.basis = [vector[: len(self.origin)] for vector in reduce_lattice(vectors)]
+        found = self._tableau()
+        found.solve()
+        return found
+
+    def _ranges(self) -> dict[int, int]:
+        """Return for the rows of remainders how large they can be."""
+        first = 1 + self.count
+        pairs = ((n, divisor - 1) for n, (_, divisor) in enumerate(self.divided))
+        return {row: most for n, most in pairs for row in (first + n, first + len(self.divided) + n)}
+
+    def _measured(self) -> list[list[int]]:
+        """Return for each row but those of coordinates how it changes with the unknowns."""
+        unknowns = range(self.count + len(self.divided))
+        ones = [[int(m == n) for m in unknowns] for n in range(self.count)]
+        remainders = [self._vector(f) for f in self.remainders]
+        others = [[-entry for entry in form] for form in remainders]
+        return [[0 for _ in unknowns], *ones, *remainders, *others, *map(self._vector, self.signed)]
+
+    def branches(self, tableau: Tableau) -> list[list[int]] | None:
+        """Return a row for either side of a coordinate that is not whole, the thinnest direction; None if all are."""
+        for n in reversed(range(len(self.units))):
+            row, unit = tableau.rows[self.first_coordinate + n], self.units[n] * tableau.denominator
+            below = floor(Fraction(row[0], unit))
+            if below * unit != row[0]:
+                under = [below * unit - row[0], *(-entry for entry in row[1:])]
+                over = [row[0] - (below + 1) * unit, *row[1:]]
+                return [under, over]
+        return None
+
+
+def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volume: int) -> list[int]:
+    """Return how much parameters weigh: by their price, or where that lets them go too far, by how far they can go.
+
+    As much may be paid as makes the space in reach as large as a cell of the lattice, whose volume is given.
+    """
+    logs = [log2(price) if price else 0.0 for _, price in prices]
+    for _ in prices:
+        paid = (sum(logs) + log2(max(volume, 1))) / len(logs)
+        needed = [paid - log2(1 + ranges[row]) if row in ranges else 0.0 for row, _ in prices]
+        logs = list(map(max, logs, needed))
+    least = min(logs)
+    return [1 << round(log - least + 4) for log in logs]
+
+
+def _determinant(rows: Sequence[Sequence[int]]) -> int:
+    """Return a determinant, without fractions (Bareiss)."""
+    left, by = [list(row) for row in rows], 1
+    sign = 1
+    while len(left) > 1:
+        n = next((n for n, row in enumerate(left) if row[0]), None)
+        if n is None:
+            return 0
+        if n:
+            left[0], left[n], sign = left[n], left[0], -sign
+        (head, *tail), *others = left
+        left = [[(head * x - row[0] * y) // by for x, y in zip(row[1:], tail, strict=True)] for row in others]
+        by = head
+    return sign * left[0][0]
+
+
+def _dot(one: Sequence[int], other: Sequence[int]) -> int:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _combined(
+    form: Mapping[int, int] | Mapping[int, Fraction], values: Sequence[Sequence[Fraction]], width: int
+) -> list[Fraction]:
+    """Return a form of unknowns in the parameters, the constant first."""
+    found = [Fraction(0)] * width
+    found[0] = Fraction(form.get(_CONSTANT, 0))
+    for unknown, times in form.items():
+        if unknown != _CONSTANT and times:
+            for n, value in enumerate(values[unknown]):
+                if value:
+                    found[n] += times * value
+    return found
+
+
+def _whole(row: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return the least positive multiple of a row that is whole, and which one it is."""
+    times = lcm(*(value.denominator for value in row))
+    return [int(value * times) for value in row], times
+
+
+def _solutions(equations: Sequence[tuple[Sequence[int], int]], count: int) -> tuple[list[int], list[list[int]]] | None:
+    """Return a whole solution of equations and a basis of the lattice of its differences to others; None if none."""
+    origin = [0] * count
+    basis = [[int(m == n) for m in range(count)] for n in range(count)]
+    for row, value in equations:
+        rest = value - _dot(row, origin)
+        ahead = [(v, vector) for vector in basis if (v := _dot(row, vector))]
+        kernel = [vector for vector in basis if not _dot(row, vector)]
+        while len(ahead) > 1:
+            ahead.sort(key=lambda pair: abs(pair[0]))
+            (by, source), *others = ahead
+            ahead = [(by, source)]
+            for v, vector in others:
+                q = v // by
+                made = [a - q * b for a, b in zip(vector, source, strict=True)]
+                if v - q * by:
+                    ahead.append((v - q * by, made))
+                else:
+                    kernel.append(made)
+        if not ahead:
+            if rest:
+                return None
+            continue
+        ((by, source),) = ahead
+        if rest % by:
+            return None
+        origin = [a + rest // by * b for a, b in zip(origin, source, strict=True)]
+        basis = reduce_lattice(kernel) if len(kernel) > 1 else kernel
+    return origin, basis
+
+
+def _reduced(basis: Sequence[Sequence[int]], forms: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return a basis of the same lattice that is short in the unknowns and in some forms of them, each to its size."""
+    if len(basis) < 2:
+        return [list(vector) for vector in basis]
+    sized = [(form, max(map(abs, form))) for form in forms if any(form)]
+    vectors = [
+        [*(_SCALE * entry for entry in vector), *(_SCALE * _dot(form, vector) // size for form, size in sized)]
+        for vector in basis
+    ]
+    return [[entry // _SCALE for entry in vector[: len(basis[0])]] for vector in reduce_lattice(vectors)]
+
+
+def _left_inverse(basis: Sequence[Sequence[int]]) -> list[list[Fraction]]:
+    """Return for each vector of a basis the row that gives its coordinate (Gauss and Jordan)."""
+    size, count = (len(basis[0]) if basis else 0), len(basis)
+    rows = [
+        [*(Fraction(vector[n]) for vector in basis), *(Fraction(int(m == n)) for m in range(size))] for n in range(size)
+    ]
+    for column in range(count):
+        pivot = next(n for n in range(column, size) if rows[n][column])
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        by = rows[column][column]
+        rows[column] = [value / by for value in rows[column]]
+        for n, row in enumerate(rows):
+            if n != column and row[column]:
+                times = row[column]
+                rows[n] = [a - times * b for a, b in zip(row, rows[column], strict=True)]
+    return [row[count:] for row in rows[:count]]

@@ -1,0 +1,388 @@
+"""Tiers F3 and F4: z3, behind one door. Nothing else imports it.
+
+z3 is given formulas over integers and asked whether they can hold. Each `Session` has a context of its own, in which
+symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context what
+was asked before would show in models and in what is given up (a context costs 2 ms). The limit is z3's own resource
+count, the same on every run. Products are linearised step by step and by Groebner bases, which are counted; `nlsat`
+is left out, for it computes for seconds on ten units (three cubic equations: 5.4 s, without it 0.02 s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import eq, ge, le, lt, ne
+from typing import TYPE_CHECKING, Any
+
+import z3
+
+from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.effort import charge
+from symbcast.core.effort import current as current_effort
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
+from symbcast.core.solver import budget
+from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.linear.all_different import crowds
+from symbcast.core.solver.linear.lattice_reduction import reduced_basis
+from symbcast.core.solver.linear.z3_worker import end_if_cancelled, on_worker, running
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+__all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Satisfiability", "Session", "check", "on_worker"]
+
+RESOURCE_LIMIT = 2_000_000
+"""z3 resource units for one check: about 0.3 s."""
+QUICK_LIMIT = 50_000
+"""For a first look at a question about products."""
+SHORT_LIMIT = 100_000
+"""The same for a check once another about the same formulas has been given up."""
+OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
+"""No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
+_UNIT = 1
+_UNIT_OF_PRODUCTS = 3
+"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 5 with products."""
+_SESSION = 4_000
+_CHECK = 300
+"""Units of effort for a context, and for a check before it begins."""
+_OBJECT = 10
+"""Units of effort for an object of z3, which is made through its Python interface."""
+_OBJECTS_OF_OPERATION = 5
+_PAIRWISE_UP_TO = 4
+_CHOSEN_UP_TO = 3
+_COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
+
+
+class Translator:
+    """Formulas to z3, each term once."""
+
+    def __init__(self, context: z3.Context, basis: Mapping[Symbol, Mapping[int, int]]) -> None:
+        self.context = context
+        self.basis = basis
+        self.symbols: dict[Symbol, Any] = {}
+        self.terms: dict[Term, Any] = {}
+        self.formulas: dict[Formula, Any] = {}
+        self.operations: dict[Operation, Any] = {}
+        self.fresh = 0
+        self.definitions: list[Any] = []
+        self.has_products = False
+
+    def symbol(self, symbol: Symbol) -> Any:
+        """Return a symbol: a z3 constant named by its number, or what the basis says."""
+        found = self.symbols.get(symbol)
+        if found is None:
+            found = self.symbols[symbol] = self._new(symbol)
+        return found
+
+    def _new(self, symbol: Symbol) -> Any:
+        multiples = self.basis.get(symbol)
+        if multiples is None:
+            return z3.Int(f"x{len(self.symbols)}", self.context)
+        return z3.Sum([self.number(0), *(c * z3.Int(f"y{n}", self.context) for n, c in multiples.items())])
+
+    def number(self, value: int) -> Any:
+        """Return an integer as a z3 value."""
+        return z3.IntVal(value, self.context)
+
+    def term(self, value: Term) -> Any:
+        """Return a term as a z3 integer expression."""
+        found = self.terms.get(value)
+        if found is None:
+            parts = [self._monomial(m, c) for m, c in value.coefficients.items()]
+            found = parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
+            self.terms[value] = found
+        return found
+
+    def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
+        charge(_OBJECT * (1 + len(monomial)))
+        factors = [self._operation(a) if isinstance(a, Operation) else self.symbol(a) for a in monomial]
+        self.has_products = self.has_products or len(factors) > 1
+        if not factors:
+            return self.number(coefficient)
+        product = factors[0]
+        for factor in factors[1:]:
+            product = product * factor
+        return product if coefficient == 1 else coefficient * product
+
+    def _operation(self, operation: Operation) -> Any:
+        found = self.operations.get(operation)
+        if found is None:
+            found = self.operations[operation] = self._new_operation(operation)
+        return found
+
+    def _new_operation(self, operation: Operation) -> Any:
+        charge(_OBJECT * _OBJECTS_OF_OPERATION * len(operation.args))
+        if operation.kind in ("//", "%"):
+            return self._division(operation)
+        args = [self.term(a) for a in operation.args]
+        if operation.kind != "join" and len(args) > _CHOSEN_UP_TO:
+            return self._extremum(operation.kind, args)
+        value = args[-1]
+        for arg in reversed(args[:-1]):
+            first = {"min": arg <= value, "max": arg >= value, "join": value == 1}[operation.kind]
+            value = z3.If(first, arg, value)
+        return value
+
+    def _extremum(self, kind: str, args: Sequence[Any]) -> Any:
+        """Return a constant and define it: of a hundred sizes a choice within a choice is too deep for z3."""
+        value = self._fresh()
+        beyond = le if kind == "min" else ge
+        self.definitions += [*(beyond(value, arg) for arg in args), z3.Or([value == arg for arg in args])]
+        return value
+
+    def _division(self, operation: Operation) -> Any:
+        """Return a quotient or remainder; that a divisor is not 0 is a constraint of its own, it has any value there.
+
+        By a number z3 divides itself, as it does where the divisor is positive. A symbolic divisor is multiplied: the
+        quotient is a constant q with ``b*q <= a < b*q + b``, on which z3 spends far less than on its own division.
+        """
+        dividend, divisor = operation.args
+        if divisor.is_constant and divisor.constant > 0:
+            above, by = self.term(dividend), self.term(divisor)
+            return above / by if operation.kind == "//" else above % by
+        if operation.kind == "%":
+            quotient = self._operation(Operation("//", operation.args))
+            return self.term(dividend) - self.term(divisor) * quotient
+        return self._quotient(dividend, divisor)
+
+    def _quotient(self, dividend: Term, divisor: Term) -> Any:
+        self.has_products = True
+        above, by, quotient = self.term(dividend), self.term(divisor), self._fresh()
+        rest = above - by * quotient
+        positive = z3.And(rest >= 0, rest < by)
+        low = divisor.lower_bound
+        if low is None or low < 0:
+            self.definitions.append(z3.Implies(by < 0, z3.And(rest <= 0, rest > by)))
+        elif (dividend.lower_bound or -1) >= 0:
+            self.definitions.append(z3.Implies(by > 0, z3.And(quotient >= 0, quotient <= above)))
+        self.definitions.append(positive if low is not None and low > 0 else z3.Implies(by > 0, positive))
+        return quotient
+
+    def formula(self, formula: Formula) -> Any:
+        """Return a formula as a z3 Boolean; fresh constants in it stand for what exists."""
+        found = self.formulas.get(formula)
+        if found is None:
+            found = self.formulas[formula] = self._formula(formula)
+        return found
+
+    def _formula(self, formula: Formula) -> Any:
+        charge(_OBJECT * (1 + len(formula.parts) if isinstance(formula, (AllOf, AnyOf)) else 3))
+        match formula:
+            case Comparison(operator, left, right):
+                return _COMPARED[operator](self.term(term(left)), self.term(term(right)))
+            case AllOf(parts):
+                return z3.And([self.formula(p) for p in parts] or [z3.BoolVal(True, self.context)])
+            case AnyOf(parts):
+                return z3.Or([self.formula(p) for p in parts] or [z3.BoolVal(False, self.context)])
+            case Compatible(dims) | Clashing(dims) if len(dims) <= _PAIRWISE_UP_TO:
+                return self.formula(expand(formula))
+            case Compatible(dims):
+                common = self._fresh()
+                return z3.And([z3.Or(d == 1, d == common) for d in self._dims(dims)])
+            case Clashing(dims):
+                common = self._fresh()
+                values = self._dims(dims)
+                return z3.And(
+                    common != 1,
+                    z3.Or([v == common for v in values]),
+                    z3.Or([z3.And(v != 1, v != common) for v in values]),
+                )
+
+    def _dims(self, dims: Iterable[Any]) -> list[Any]:
+        return [self.term(term(d)) for d in dims]
+
+    def _fresh(self) -> Any:
+        self.fresh += 1
+        return z3.Int(f"join#{self.fresh}", self.context)
+
+
+def check(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
+) -> tuple[Satisfiability, dict[Symbol, int]]:
+    """Return whether some formulas can hold together, and sizes at which they do.
+
+    The same question gets the same answer whatever was asked before.
+    """
+
+    def run() -> tuple[Satisfiability, dict[Symbol, int]]:
+        session = Session(symbols, formulas, limit=limit)
+        answer = session.check()
+        return answer, session.model() if answer is Satisfiability.SATISFIABLE else {}
+
+    return on_worker(run)
+
+
+class Session:
+    """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there.
+
+    Where they have large coefficients, the symbols are said in a reduced basis
+    (`symbcast.core.solver.linear.lattice_reduction`).
+    """
+
+    def __init__(self, symbols: Iterable[Symbol], formulas: Iterable[Formula], *, limit: int | None = None) -> None:
+        context = z3.Context()
+        running(context)
+        self.symbols = tuple(symbols)
+        self.given = list(formulas)
+        self.limit = RESOURCE_LIMIT if limit is None else limit
+        basis = reduced_basis(self.symbols, self.given)
+        self.is_reduced = basis is not None
+        self.translator = Translator(context, basis or {})
+        self.solver = z3.SimpleSolver(ctx=context)
+        for option, value in OPTIONS.items():
+            self.solver.set(option, value)
+        self._sizes: dict[Symbol, int] = {}
+        self._defined = 0
+        self._used = 0
+        self.reason = ""
+        charge(_SESSION)
+        for symbol in self.symbols:
+            self.solver.add(self.translator.symbol(symbol) >= 0)
+        self._add(self.given)
+        self._crowd(self.given)
+
+    def _add(self, formulas: Iterable[Formula], marks: Iterable[Any] = repeat(None)) -> None:
+        for formula, mark in zip(formulas, marks, strict=False):
+            end_if_cancelled()
+            said = self.translator.formula(formula)
+            self.solver.add(said if mark is None else z3.Implies(mark, said))
+        self._define()
+
+    def _define(self) -> None:
+        """Assert what fresh constants mean: for good where no scope is open, as the constants outlive a scope."""
+        new = self.translator.definitions[self._defined :]
+        if new:
+            self.solver.add(*new)
+        if not self.solver.num_scopes():
+            self._defined += len(new)
+
+    def _crowd(self, formulas: Iterable[Formula]) -> None:
+        """Assert what follows from sizes being all different: cuts that z3 does not find."""
+        for symbols, least in crowds(formulas):
+            if least is None:
+                self.solver.add(z3.BoolVal(False, self.translator.context))
+            else:
+                self.solver.add(self.weighted(dict.fromkeys(symbols, 1)) >= least)
+
+    def check(self, formulas: Sequence[Formula] = ()) -> Satisfiability:
+        """Return whether the formulas can hold beside those asserted."""
+        if not formulas:
+            return self._check()
+        self.solver.push()
+        try:
+            self._add(formulas)
+            self._crowd([*self.given, *formulas])
+            answer = self._check()
+        finally:
+            self.solver.pop()
+            self._define()
+        if answer is Satisfiability.UNKNOWN and not self.is_reduced:
+            again = Session(self.symbols, [*self.given, *formulas], limit=self.limit)
+            if again.is_reduced:  # by rows of those formulas
+                answer = again.check()
+                self._sizes, self.reason = again.model(), again.reason
+            running(self.translator.context)
+        return answer
+
+    def check_beside(self, wanted: Any) -> Satisfiability:
+        """Return whether something that z3 was told in its own language can hold beside what is asserted."""
+        self.solver.push()
+        try:
+            self.solver.add(wanted)
+            return self._check()
+        finally:
+            self.solver.pop()
+            self._define()
+
+    def _check(self, *marks: Any) -> Satisfiability:
+        limit = budget.current()
+        if limit is not None:
+            if limit.over():
+                self.reason = limit.reason
+                return Satisfiability.UNKNOWN
+            self.solver.set("timeout", limit.milliseconds)
+        answer = self._counted_check(*marks)
+        if answer == z3.unknown:
+            self.reason = self.solver.reason_unknown()
+            if limit is not None and limit.over():
+                self.reason = limit.reason
+            return Satisfiability.UNKNOWN
+        if answer == z3.unsat:
+            return Satisfiability.UNSATISFIABLE
+        model = self.solver.model()
+        values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
+        self._sizes = {s: value.as_long() for s, value in values}
+        return Satisfiability.SATISFIABLE
+
+    def _counted_check(self, *marks: Any) -> Any:
+        """Check with at most what is left of the effort, and charge what z3 used of it."""
+        counter = current_effort()
+        allowed = self.limit
+        unit = _UNIT_OF_PRODUCTS if self.translator.has_products else _UNIT
+        if counter is not None and not counter.is_call:
+            counter.charge(_CHECK)
+            allowed = max(1, min(allowed, counter.left // unit))
+        self.solver.set("rlimit", allowed)
+        before = self._used
+        answer = self.solver.check(*marks)
+        end_if_cancelled()
+        self._used = self._count()
+        if counter is not None:
+            counter.left -= min(allowed, self._used - before) * unit
+        return answer
+
+    def _count(self) -> int:
+        found = self.solver.statistics()
+        return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
+
+    def core(self, formulas: Sequence[Formula]) -> list[int]:
+        """Return the positions of some of the formulas that clash with those asserted, each of them needed.
+
+        All of them together clash; where that is not found again within the limits, or too few are left open, more
+        of them are returned.
+        """
+        kept = self._tracked(formulas)
+        for position in reversed(kept):
+            fewer = [n for n in kept if n != position]
+            if self.check([formulas[n] for n in fewer]) is Satisfiability.UNSATISFIABLE:
+                kept = fewer
+        return kept
+
+    def _tracked(self, formulas: Sequence[Formula]) -> list[int]:
+        context = self.translator.context
+        marks = [z3.Bool(f"mark#{n}", context) for n in range(len(formulas))]
+        self.solver.push()
+        try:
+            self._add(formulas, marks)
+            if self._check(*marks) is not Satisfiability.UNSATISFIABLE:
+                return list(range(len(formulas)))
+            return sorted(int(mark.decl().name().removeprefix("mark#")) for mark in self.solver.unsat_core())
+        finally:
+            self.solver.pop()
+            self._define()
+
+    def model(self) -> dict[Symbol, int]:
+        """Return sizes at which the formulas of the last satisfiable check hold."""
+        return self._sizes
+
+    def weighted(self, weights: Mapping[Symbol, int]) -> Any:
+        """Return the sum of multiples of sizes in z3's language, for bounds that `check_beside` takes."""
+        return z3.Sum([self.translator.number(0), *(w * self.translator.symbol(s) for s, w in weights.items())])
+
+    def zeros(self, weights: Mapping[Symbol, int]) -> Any:
+        """Return the sum of the weights of the sizes that are 0."""
+        translate, number = self.translator.symbol, self.translator.number
+        found = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
+        return z3.Sum([number(0), *found])
+
+    def size(self, symbol: Symbol) -> Any:
+        """Return a symbol in z3's language."""
+        return self.translator.symbol(symbol)
+
+    def earlier(self, sizes: Mapping[Symbol, int]) -> Any:
+        """Return, in z3's language, that the sizes come before some others in the order of the symbols."""
+        found: Any = z3.BoolVal(False, self.translator.context)
+        for s in reversed(self.symbols):
+            size = self.translator.symbol(s)
+            found = z3.Or(size < sizes[s], z3.And(size == sizes[s], found))
+        return found

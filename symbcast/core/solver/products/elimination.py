@@ -1,0 +1,181 @@
+"""Products of sizes, where z3 may give up: symbols solved for in equations, until one symbol is left and F2 decides.
+
+An equation in which a symbol stands alone, ``x = p``, lets x go: p takes its place everywhere. What is left of a
+conjunction in one symbol is a set of sizes, empty or not; and a conjunction in several that has no solution modulo a
+small number has none at all. This only refutes, and only what it is sure of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.core.algebra.bounds import exact_quotient
+from symbcast.core.algebra.operations import Substitution
+from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.logic.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
+from symbcast.core.solver.budget import REFUTED, share
+from symbcast.core.solver.evaluation.compiler import value_function
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.products import products
+from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.errors import DimensionError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+BRANCHES_TRIED = 64
+MODULI = (2, 3, 4, 5, 7, 8, 9)
+_RESIDUES_TRIED = 800
+_BRANCH = 250
+"""Units of effort for a look at a branch; the size of its terms comes on top."""
+
+
+def refuted(formulas: Sequence[Formula]) -> bool:
+    """Return whether it is proved, before z3 is asked about products, that formulas cannot hold together.
+
+    False leaves it open. Formulas without products are left to z3, which decides them.
+    """
+    with suppress(EffortSpentError), share(REFUTED):
+        return _each_branch(formulas, lambda branch, shared: _impossible(list(branch), shared))
+    return False
+
+
+def refuted_by_products(formulas: Sequence[Formula]) -> bool:
+    """Return the same, by linear arithmetic on products: see `symbcast.core.solver.products.products`."""
+    with suppress(EffortSpentError), share(REFUTED):
+        return _each_branch(formulas, lambda branch, _: products.refuted(branch))
+    return False
+
+
+def _each_branch(formulas: Sequence[Formula], impossible: Callable[[Sequence[Formula], Shared], bool]) -> bool:
+    """Return whether no choice of an alternative in each clause is possible."""
+    if all(isinstance(d, int) or term(d).is_linear for f in formulas for d in dims_of(f)):
+        return False
+    clauses = [clause for formula in formulas for clause in in_clauses(formula)]
+    branches = 1
+    for clause in clauses:
+        branches *= len(literals(clause))
+        if branches > BRANCHES_TRIED:
+            return False
+    try:
+        shared: Shared = {}
+        return all(impossible(branch, shared) for branch in product(*map(literals, clauses)))
+    except DimensionError:
+        return False  # a product grew beyond what terms hold
+
+
+Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
+"""The replacements of symbols: branches make the same ones in literals that they have in common."""
+
+
+def _impossible(branch: list[Formula], shared: Shared) -> bool:
+    """Return whether a conjunction of literals is proved to have no solution."""
+    while True:
+        charge(_BRANCH + sum(_size(literal) for literal in branch))
+        if FALSE in branch:
+            return True
+        solved = next(filter(None, map(_solved_for, branch)), None)
+        if solved is None:
+            break
+        if solved not in shared:
+            symbol, value = solved
+            shared[solved] = Substitution({symbol: value}, of_symbols=True)
+        branch = _without(branch, *solved, shared[solved])
+    return _empty_alone(branch) or _leaves_nothing_over(branch) or _impossible_modulo(branch)
+
+
+def _size(literal: Formula) -> int:
+    return sum(term(d).size for d in dims_of(literal) if not isinstance(d, int))
+
+
+def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
+    """Return a symbol that an equation gives, and what it equals."""
+    if not isinstance(literal, Comparison) or literal.operator != "==":
+        return None
+    difference = term(literal.left) - term(literal.right)
+    for monomial, coefficient in difference.coefficients.items():
+        if len(monomial) != 1 or abs(coefficient) != 1 or isinstance(monomial[0], Operation):
+            continue
+        symbol: Any = monomial[0]
+        rest = difference - Term({monomial: coefficient})
+        if symbol not in rest.symbols():
+            return symbol, rest.scaled(-coefficient)
+    return None
+
+
+def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitution: Substitution) -> list[Formula]:
+    """Return the conjunction with a symbol replaced, and the fact that its value is a size."""
+    replaced: list[Formula] = [at_most(0, value.dim())]
+    for literal in branch:
+        if isinstance(literal, Comparison):
+            left, right = (substitution.term(term(d)).dim() for d in (literal.left, literal.right))
+            replaced.append(Comparison(literal.operator, left, right))
+        elif symbol not in symbols_in(literal):
+            replaced.append(literal)
+        # Any other literal that mentions the symbol is left out: what fails without it fails with it.
+    return [clause for formula in replaced for clause in in_clauses(formula)]
+
+
+def _empty_alone(branch: Iterable[Formula]) -> bool:
+    """Return whether what the branch says of some one symbol leaves it no size."""
+    found: dict[Symbol, SizeSet] = {}
+    for literal in branch:
+        symbols = symbols_in(literal)
+        if len(symbols) == 1:
+            (symbol,) = symbols
+            try:
+                found[symbol] = found.get(symbol, ALL) & solve(literal)
+            except (NotPeriodicError, PeriodTooLongError):
+                continue
+    return any(not members for members in found.values())
+
+
+def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
+    """Return whether something is to be left over of a division that comes out even, as equations say.
+
+    Where ``a*b == c*d``, nothing is left over of ``a*b`` divided by ``c``; where ``c`` is 0 the remainder has no value.
+    """
+    comparisons = [f for f in branch if isinstance(f, Comparison)]
+    equations = [term(f.left) - term(f.right) for f in comparisons if f.operator == "=="]
+    for found in comparisons:
+        left = found.left
+        if found.operator == "!=" and found.right == 0 and isinstance(left, Operation) and left.kind == "%":
+            dividend, divisor = left.args
+            others = (d for equation in equations for d in _rewritten(dividend, equation))
+            if any(exact_quotient((d.dim(),), (divisor.dim(),)) is not None for d in (dividend, *others)):
+                return True
+    return False
+
+
+def _rewritten(value: Term, equation: Term) -> Iterator[Term]:
+    """Yield what equals a term where another one is 0: without one monomial that the two share."""
+    for monomial, coefficient in equation.coefficients.items():
+        times, rest = divmod(value.coefficients.get(monomial, 0), coefficient)
+        if monomial and times and not rest:
+            yield value - equation.scaled(times)
+
+
+def _impossible_modulo(branch: Iterable[Formula]) -> bool:
+    """Return whether the equations have no solution modulo some small number."""
+    equations = [term(f.left) - term(f.right) for f in branch if isinstance(f, Comparison) and f.operator == "=="]
+    equations = [e for e in equations if not any(True for _ in e.operations())]
+    symbols = tuple(dict.fromkeys(s for e in equations for s in e.symbols()))
+    if not equations:
+        return False
+    values = [value_function(e.dim(), symbols) for e in equations]
+    charge(len(values) * (_BRANCH + _RESIDUES_TRIED))
+    return any(
+        modulus ** len(symbols) <= _RESIDUES_TRIED
+        and not any(all(v(*point) % modulus == 0 for v in values) for point in _residues(modulus, len(symbols)))
+        for modulus in MODULI
+    )
+
+
+def _residues(modulus: int, count: int) -> Iterator[tuple[int, ...]]:
+    return product(range(modulus), repeat=count)

@@ -1,0 +1,263 @@
+"""What a condition says of the inputs' sizes alone, where it speaks of sizes too that data decide.
+
+A size that data decide is eliminated: a clause that needs it equal to, at least, or at most something is put together
+with each clause that it clashes with (Fourier and Motzkin's elimination, over clauses: resolution). What comes out is
+implied by the condition, so it is necessary. It is sufficient too, for some data, where the size has the coefficient
+1 or -1 wherever it stands, as it nearly always has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.terms import Term, constant, symbols_of, term
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    Operator,
+    any_of,
+    at_most,
+    equal,
+    expand,
+    literals,
+    negate,
+)
+from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
+from symbcast.core.solver.products.opened_operations import opened
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+Cases: TypeAlias = "Mapping[Symbol, tuple[Formula, Dim, Dim]]"
+
+MAX_CLAUSES = 200
+MAX_LITERALS = 8
+"""How many clauses there may be, and how long: what goes beyond is let go, and not part of the condition."""
+
+
+class Projection(NamedTuple):
+    """The clauses over the inputs' sizes alone, and the clauses that speak of sizes which data decide too.
+
+    ``is_whole`` is False where a clause about sizes by cases was too long to be kept: the sizes decide it all the same.
+    """
+
+    inputs: tuple[Formula, ...]
+    data: tuple[Formula, ...]
+    is_whole: bool = True
+
+
+def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
+    """Return what clauses say of the sizes other than those in ``own``, which data decide.
+
+    ``assumed`` is known of these; ``cases`` gives those that are one size or another, by a formula.
+    """
+    data = [c for c in asked if not own.isdisjoint(symbols_in(c))]
+    if not data:
+        return Projection(tuple(asked), ())
+    assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
+    inputs = [c for c in asked if own.isdisjoint(symbols_in(c))]
+    spread, is_whole = _by_cases(data, cases, own)
+    speaking = [c for c in (*spread, *_spelled_out(assumed, own)) if not own.isdisjoint(symbols_in(c))]
+    found = [c for c in spread if own.isdisjoint(symbols_in(c))]
+    for size in sorted({s for c in speaking for s in symbols_in(c) if s in own}, key=lambda s: str(s.name)):
+        without = [c for c in speaking if size not in symbols_in(c)]
+        made = _eliminated([c for c in speaking if size in symbols_in(c)], size)
+        found += [c for c in made if own.isdisjoint(symbols_in(c))]
+        speaking = [*without, *(c for c in made if not own.isdisjoint(symbols_in(c)))]
+    if is_whole:
+        others = own - _by_sizes(cases, own)
+        data = [c for c in data if not others.isdisjoint(symbols_in(c))]
+    return Projection((*inputs, *dict.fromkeys(found)), tuple(data), is_whole)
+
+
+def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
+    """Return the sizes by cases that the inputs' sizes alone decide."""
+    found: set[Symbol] = set()
+    for size, (chosen, yes, no) in cases.items():
+        met = {*symbols_in(chosen), *symbols_of((yes, no))}
+        if own.isdisjoint(met - found):
+            found.add(size)
+    return found
+
+
+def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> tuple[list[Formula], bool]:
+    """Return clauses with the sizes that go by cases replaced, under each case, by what they are there.
+
+    Also return whether all clauses were kept.
+    """
+    found, is_whole = list(_spelled_out(asked, own)), True
+    for size in reversed(list(cases)):  # a later one may be made of earlier ones
+        chosen, yes, no = cases[size]
+        spread = [c for c in found if size not in symbols_in(c)]
+        for clause in found:
+            if size in symbols_in(clause) and len(spread) >= MAX_CLAUSES:
+                is_whole = False
+            elif size in symbols_in(clause):
+                spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])], own)
+                spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])], own)
+        found = [c for c in spread if len(literals(c)) <= MAX_LITERALS]
+        is_whole &= len(found) == len(spread)
+    return found, is_whole
+
+
+def _spelled_out(formulas: Iterable[Formula], own: frozenset[Symbol]) -> Iterator[Formula]:
+    """Yield the clauses of formulas: disjunctions of comparisons, with the sizes of ``own`` out of operations."""
+    for formula in formulas:
+        for parts in _conjuncts(formula, own):
+            yield from flattened([any_of(parts)])
+
+
+def _conjuncts(formula: Formula, own: frozenset[Symbol]) -> list[tuple[Formula, ...]]:
+    match formula:
+        case Comparison():
+            plainer = opened(formula, own)
+            return [(formula,)] if plainer == formula else _conjuncts(plainer, own)
+        case Compatible() | Clashing():
+            return _conjuncts(expand(formula), own)
+        case AllOf(parts):
+            return [c for p in parts for c in _conjuncts(p, own)]
+        case AnyOf(parts):
+            found: list[tuple[Formula, ...]] = [()]
+            for part in parts:
+                found = [(*a, *b) for a in found for b in _conjuncts(part, own)][:MAX_CLAUSES]
+            return found
+
+
+Clause: TypeAlias = "frozenset[Formula]"
+"""Comparisons, each in one form, one of which holds."""
+Kind: TypeAlias = Literal["==", "<=", ">="]
+
+
+class _Literal(NamedTuple):
+    """A comparison of the size with something that does not speak of it, and the rest of its clause."""
+
+    kind: Kind
+    other: Dim
+    rest: Clause
+
+
+class _Waiting:
+    """Clauses that wait for their turn, each once, the short ones first: they say the most."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Clause]] = []
+        self._seen: set[Clause] = set()
+
+    def put(self, clause: Clause) -> None:
+        if len(clause) <= MAX_LITERALS and clause not in self._seen:
+            heappush(self._heap, (len(clause), len(self._seen), clause))
+            self._seen.add(clause)
+
+    def get(self) -> Clause | None:
+        return heappop(self._heap)[-1] if self._heap else None
+
+
+def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
+    """Return what clauses imply without a size: whatever two of them say together, again and again."""
+    waiting = _Waiting()
+    for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
+        if clause is not None:
+            waiting.put(clause)
+    kept: dict[Clause, list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, frozenset())]}
+    while len(kept) < MAX_CLAUSES:
+        clause = waiting.get()
+        if clause is None:
+            break
+        if any(known <= clause for known in kept):
+            continue
+        for known in [k for k in kept if clause < k]:
+            del kept[known]
+        kept[clause] = list(_readings(clause, size))
+        for other in kept.values():
+            for made in _resolvents(kept[clause], other):
+                waiting.put(made)
+    found = [any_of(sorted(clause, key=str)) for clause in kept]
+    return [c for c in found if size not in symbols_in(c)]
+
+
+def _without_unequal(clause: Formula, size: Symbol) -> Formula:
+    """Return a clause in which a size is below or above another one rather than unequal to it."""
+    return any_of(
+        any_of([Comparison("<", f.left, f.right), Comparison("<", f.right, f.left)])
+        if isinstance(f, Comparison) and f.operator == "!=" and size in symbols_in(f)
+        else f
+        for f in literals(clause)
+    )
+
+
+def _canonical(clause: Formula) -> Clause | None:
+    """Return the comparisons of a clause without those that never hold; None for a clause that always does."""
+    found = {_one_form(part) for part in literals(clause)}
+    return None if TRUE in found else frozenset(found - {FALSE})
+
+
+@lru_cache(maxsize=4096)
+def _one_form(part: Formula) -> Formula:
+    """Return a comparison of 0 with a term, alike for all that say the same of integers."""
+    if not isinstance(part, Comparison):
+        return part
+    difference = term(part.right) - term(part.left)
+    if part.operator in ("==", "!="):
+        return _decided(part.operator, -difference if _leads_with_minus(difference) else difference)
+    room = difference if part.operator == "<=" else difference + constant(-1)
+    low = room.lower_bound
+    return TRUE if low is not None and low >= 0 else _decided("<=", room)
+
+
+def _decided(operator: Operator, difference: Term) -> Formula:
+    (found,) = flattened([Comparison(operator, 0, difference.dim())]) or (TRUE,)
+    return found
+
+
+def _leads_with_minus(value: Term) -> bool:
+    first = min((m for m in value.coefficients if m), key=lambda m: tuple(a.atom_key for a in m), default=None)
+    return first is not None and value.coefficients[first] < 0
+
+
+def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator[Clause]:
+    for a in left:
+        for b in right:
+            together = _together(a.kind, a.other, b.kind, b.other)
+            if together == FALSE:
+                yield a.rest | b.rest
+            elif together != TRUE:
+                yield a.rest | b.rest | {together}
+
+
+def _readings(clause: Clause, size: Symbol) -> Iterator[_Literal]:
+    """Yield the comparisons of a clause that say what the size is, or what it is at least or at most."""
+    for part in clause:
+        found = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
+        if found is not None:
+            yield _Literal(*found, clause - {part})
+
+
+@lru_cache(maxsize=4096)
+def _read(found: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
+    difference = term(found.right)
+    coefficient = difference.coefficients.get((size,), 0)
+    other = (difference - size.scaled(coefficient)).scaled(-coefficient)
+    if abs(coefficient) != 1 or size in other.symbols():
+        return None
+    if found.operator == "==":
+        return "==", other.dim()
+    return ">=" if coefficient == 1 else "<=", other.dim()
+
+
+@lru_cache(maxsize=8192)
+def _together(first: Kind, a: Dim, second: Kind, b: Dim) -> Formula:
+    """Return what a size that is, is at least or is at most one dimension, and another one, says of these."""
+    if first == second:
+        return _one_form(equal(a, b)) if first == "==" else TRUE
+    is_upper = second == ">=" or first == "<="
+    return _one_form(at_most(b, a) if is_upper else at_most(a, b))

@@ -1,0 +1,1 @@
+"""Whether formulas can hold, at which smallest sizes, and which of them are idle."""

@@ -1,0 +1,298 @@
+"""Formulas that grow one by one, and whether they can hold together, asked again and again.
+
+Sizes at which all hold are kept. What is added often holds there too; where it does not, the sizes are repaired near
+by: a few symbols are let go, the others stay, and z3 is asked about the formulas that mention those few. Only where
+no repair is found, and these formulas alone do not clash, are more let go. So a check costs as much as what is near
+to what is new, not as much as all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.logic.formulas import Formula, equal
+from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.budget import was_stopped
+from symbcast.core.solver.evaluation.equations import solved_for
+from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, some_sizes
+from symbcast.core.solver.linear.integers import NODES, NotLinearError, some_point
+from symbcast.core.solver.linear.substitution import Substituted, remaining, substituted
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+_FEW_USERS = 16
+"""A symbol that more formulas mention is let go later than others, and each time this grows as `_USERS_FACTOR` says."""
+_USERS_FACTOR = 8
+_FEW_SYMBOLS = 10
+"""So few are all let go at once."""
+
+
+class Growing:
+    """A conjunction that grows and shrinks; use it from one thread at a time.
+
+    It holds no z3 object: it may be copied, sent, forked and let go of like any data. What was interrupted can be
+    asked again.
+    """
+
+    def __init__(self, formulas: Iterable[Formula] = ()) -> None:
+        self._network = Network()
+        self._sizes: dict[Symbol, int] = {}
+        self._holding = 0
+        self._clashing: int | None = None
+        self._open: set[int] = set()
+        for formula in formulas:
+            self.add(formula)
+
+    def copy(self) -> Growing:
+        """Return a conjunction that goes its own way from here."""
+        made = Growing()
+        for name, value in vars(self).items():
+            setattr(made, name, value.copy() if hasattr(value, "copy") else value)
+        return made
+
+    @property
+    def sizes(self) -> Mapping[Symbol, int]:
+        """The sizes at which all of it was last found to hold."""
+        return self._sizes
+
+    def __len__(self) -> int:
+        return len(self._network.formulas)
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula; symbols in it may be new. That its terms have values is for other formulas to say."""
+        self._network.add(formula)
+
+    def start(self, symbol: Symbol, size: int) -> None:
+        """Begin the search at a size of a symbol that no formula mentions yet; it is 1 elsewhere."""
+        self._sizes.setdefault(symbol, size)
+
+    def shrink(self, length: int) -> None:
+        """Take out all formulas but the first ``length``."""
+        self._holding = min(self._holding, length)
+        if self._clashing is not None and self._clashing > length:
+            self._clashing = None
+        self._open = {n for n in self._open if n < length}
+        for symbol in self._network.shrink(length):
+            self._sizes.pop(symbol, None)
+
+    def can_hold(self) -> Satisfiability:
+        """Return whether all formulas can hold, as `check` does."""
+        return self._settle()
+
+    def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
+
+        A formula that once left the answer open is not asked about again: the answer stays open until sizes are
+        found at which it holds, the others are proved to clash, or it is taken out.
+        """
+        answer = self._settle()
+        if answer is Satisfiability.SATISFIABLE:
+            return self.beside(extra)
+        if answer is Satisfiability.UNSATISFIABLE:
+            return answer, {}
+        length = len(self)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            answer = self._settle()
+            return answer, dict(self._sizes) if answer is Satisfiability.SATISFIABLE else {}
+        finally:
+            self.shrink(length)
+
+    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether some formulas can hold beside all others but those put aside, and sizes at which they do.
+
+        That all others can hold was found by the last `check`.
+        """
+        length, sizes = len(self), dict(self._sizes)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            new = range(length, len(self))
+            for symbol in [s for n in new for s in self._network.symbols[n]]:
+                sizes.setdefault(symbol, 1)
+            broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
+            if not broken:
+                return Satisfiability.SATISFIABLE, sizes
+            found = self._network.repaired(broken, aside, sizes)
+            return found.answer, {**sizes, **found.changed} if found.answer is Satisfiability.SATISFIABLE else {}
+        finally:
+            self._network.shrink(length)
+
+    def _settle(self) -> Satisfiability:
+        """Make the formulas hold at the known sizes, as far as can be told."""
+        if self._clashing is not None:
+            return Satisfiability.UNSATISFIABLE
+        formulas, sizes = self._network.formulas, self._sizes
+        new = range(self._holding, len(self))
+        for position in new:
+            for symbol in self._network.symbols[position]:
+                sizes.setdefault(symbol, 1)
+        broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
+        try:
+            repaired = self._repair(broken)
+        except EffortSpentError:
+            repaired = Satisfiability.UNKNOWN
+            self._open.update(broken)
+        if repaired is Satisfiability.UNSATISFIABLE:
+            self._clashing = len(self)
+            return Satisfiability.UNSATISFIABLE
+        self._holding = len(self)
+        if was_stopped():
+            # What the caller's clock stopped is asked again the next time.
+            self._holding = min(self._open, default=len(self))
+        self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
+        return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
+
+    def _is_met_alone(self, number: int) -> bool:
+        """Return whether a formula says what a symbol of its own equals; that size is given to it then."""
+        network, sizes = self._network, self._sizes
+        for symbol in network.symbols[number]:
+            if network.users[symbol] != [number]:
+                continue
+            value = solved_for(network.formulas[number], symbol)
+            size = -1 if value is None else size_at(value.dim(), sizes)
+            if size >= 0:
+                sizes[symbol] = size
+                return True
+        return False
+
+    def _repair(self, broken: Sequence[int]) -> Satisfiability:
+        """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""
+        if not broken:
+            return Satisfiability.SATISFIABLE
+        aside = self._open.union(broken)
+        found = self._network.repaired(broken, aside, self._sizes)
+        if found.answer is Satisfiability.SATISFIABLE:
+            self._sizes.update(found.changed)
+        if found.answer is not Satisfiability.UNKNOWN:
+            return found.answer
+        if len(broken) == 1:
+            self._open.update(broken)
+            return found.answer
+        # What one of them leaves open is not to hide that others clash.
+        half = len(broken) // 2
+        self._open.update(broken[half:])
+        first = self._repair(broken[:half])
+        self._open.difference_update(broken[half:])
+        return first if first is Satisfiability.UNSATISFIABLE else self._repair(broken[half:])
+
+
+class Repair(NamedTuple):
+    """What came of a repair: the answer, the sizes that change, and of a clash the formulas that were asked about."""
+
+    answer: Satisfiability
+    changed: dict[Symbol, int]
+    asked: list[int]
+
+
+class Network:
+    """Formulas by number, and for each symbol the numbers of the formulas that mention it."""
+
+    def __init__(self) -> None:
+        self.formulas: list[Formula] = []
+        self.symbols: list[tuple[Symbol, ...]] = []
+        self.users: dict[Symbol, list[int]] = {}
+
+    def copy(self) -> Network:
+        """Return a network that goes its own way from here."""
+        made = Network()
+        made.formulas, made.symbols = list(self.formulas), list(self.symbols)
+        made.users = {s: list(users) for s, users in self.users.items()}
+        return made
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula."""
+        self.shrink(len(self.formulas))  # whatever an interrupt left of one
+        symbols = tuple(symbols_in(formula))
+        number = len(self.formulas)
+        self.symbols.append(symbols)
+        for symbol in symbols:
+            self.users.setdefault(symbol, []).append(number)
+        self.formulas.append(formula)
+
+    def shrink(self, length: int) -> list[Symbol]:
+        """Take out all formulas but the first ``length``; return the symbols that no formula mentions any more."""
+        gone: list[Symbol] = []
+        del self.formulas[length:]
+        for symbols in self.symbols[length:]:
+            for symbol in symbols:
+                users = self.users.get(symbol, [])
+                while users and users[-1] >= length:
+                    users.pop()
+                if not users:
+                    self.users.pop(symbol, None)
+                    gone.append(symbol)
+        del self.symbols[length:]
+        return gone
+
+    def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
+        """Return changes to ``sizes`` after which the broken formulas hold too, or that there are none.
+
+        All that is not put aside holds before and after, but for the broken formulas.
+        """
+        few = len(self.users) <= _FEW_SYMBOLS
+        near = dict.fromkeys(self.users if few else (s for n in broken for s in self.symbols[n]))
+        most, steps = _FEW_USERS, 1
+        while True:
+            free = near if few else {s: None for s in near if len(self.users[s]) <= most}
+            asked = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
+            around = dict.fromkeys(s for n in asked for s in self.symbols[n])
+            fixed = [s for s in around if s not in free]
+            if free or not fixed:
+                answer, changed = self._ask(asked, around, [equal(s, sizes[s]) for s in fixed])
+                if answer is not None:
+                    return Repair(answer, changed, asked)
+            most *= _USERS_FACTOR
+            for _ in range(steps):
+                near = self._wider(near, aside, most)
+            steps *= 2
+
+    def _wider(self, near: dict[Symbol, None], aside: Container[int], most: int) -> dict[Symbol, None]:
+        """Return the symbols and those that share a formula with one of them that is let go."""
+        touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if n not in aside})
+        return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
+
+    def _ask(
+        self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
+    ) -> tuple[Satisfiability | None, dict[Symbol, int]]:
+        """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
+        formulas = [self.formulas[n] for n in asked]
+        symbols = tuple(around)
+        if not kept:
+            return _can_hold(symbols, formulas, NODES)
+        answer, sizes = _can_hold(symbols, [*formulas, *kept], is_short=True)
+        if answer is Satisfiability.SATISFIABLE:
+            return answer, sizes
+        answer, _ = _can_hold(symbols, formulas, is_short=True)
+        return (answer if answer is Satisfiability.UNSATISFIABLE else None), {}
+
+
+def _can_hold(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, *, is_short: bool = False
+) -> tuple[Satisfiability, dict[Symbol, int]]:
+    """Return whether formulas can hold, and sizes at which they do; ``nodes`` are tried where z3 gives up."""
+    reduced = substituted(formulas)
+    left = remaining(symbols, reduced)
+    for search in (some_sizes, some_point) if len(left) <= _FEW_SYMBOLS else ():
+        with suppress(OutOfStepsError, NotLinearError):
+            return _found(reduced, search(left, reduced.formulas))
+    from symbcast.core.solver.linear import z3_solver
+
+    answer, sizes = z3_solver.check(left, reduced.formulas, z3_solver.SHORT_LIMIT if is_short else None)
+    if answer is Satisfiability.UNKNOWN and nodes:
+        with suppress(OutOfStepsError, NotLinearError):
+            return _found(reduced, some_point(left, reduced.formulas, nodes))
+    return _found(reduced, sizes) if answer is Satisfiability.SATISFIABLE else (answer, {})
+
+
+def _found(reduced: Substituted, sizes: dict[Symbol, int] | None) -> tuple[Satisfiability, dict[Symbol, int]]:
+    return (
+        (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, reduced.completed(sizes))
+    )

@@ -1,0 +1,232 @@
+"""Conjunctions made irredundant: clauses that the others imply go, and literals that cannot hold where no other does.
+
+Of thousands of clauses often a few imply the rest. So the clauses before each are asked first, among which there are
+only those that were kept: what they imply goes. All this leaves out, a pass from the last clause to the first would
+leave out too; that pass is made over what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
+from symbcast.core.solver.budget import REDUCED, stage
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.satisfiability.local_search import Near
+from symbcast.core.solver.satisfiability.satisfiability import Questions
+
+_ASKED_AT_ONCE = 64
+
+
+def filtered(
+    questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()
+) -> tuple[Near | None, list[Formula]]:
+    """Return those formulas, in order, that the ones before them do not imply, and what can be asked about them.
+
+    Of those ``needed`` this is known already.
+    """
+    found = _Filter(questions, given, needed)
+    return found.near, found.kept
+
+
+class _Filter:
+    """A pass over formulas, many asked about at once: whether any of them can fail beside those kept."""
+
+    def __init__(self, questions: Questions, given: Sequence[Formula], known: Container[Formula]) -> None:
+        self.questions = questions
+        self.near = Near(questions) if questions.settles(given) else None
+        self.kept: list[Formula] = []
+        samples = questions.samples
+        points, mask = -1, 0
+        start = 0
+        while start < len(given):
+            if len(samples.points) > points:
+                points, mask = len(samples.points), self._open()
+            ahead = given[start : start + _ASKED_AT_ONCE]
+            shown = next((n for n, f in enumerate(ahead) if f in known or samples.breaks(f, mask)), len(ahead))
+            needed = self._first_needed(ahead[:shown])
+            start += needed + 1
+            if needed < len(ahead):
+                self._keep(ahead[needed])
+                mask &= samples.open_mask(ahead[needed])
+
+    def _first_needed(self, ahead: Sequence[Formula]) -> int:
+        """Return the position of the first formula that those kept do not imply, or how many there are."""
+        if self.questions.samples.complete:
+            return len(ahead)
+        while ahead and self.near is not None:
+            answer, sizes = self.near.ask([any_of(map(negate, ahead))])
+            if answer is False:
+                return len(ahead)
+            if answer is None:
+                break
+            ahead = ahead[: next(n for n, formula in enumerate(ahead) if not holds_at(formula, sizes))]
+        for position, formula in enumerate(ahead):
+            if self._can_fail(formula) is not False:
+                return position
+        return len(ahead)
+
+    def _can_fail(self, formula: Formula) -> bool | None:
+        extra = [negate(formula)]
+        answer = self.near.possible(extra) if self.near is not None else None
+        return self.questions.ask([*self.kept, *extra]) if answer is None else answer
+
+    def _keep(self, formula: Formula) -> None:
+        self.kept.append(formula)
+        if self.near is not None:
+            self.near.add(formula)
+
+    def _open(self) -> int:
+        mask = self.questions.samples.everywhere
+        for formula in self.kept:
+            mask &= self.questions.samples.open_mask(formula)
+        return mask
+
+
+class Reduced(NamedTuple):
+    """The clauses that are left, those of them that may be redundant, and whether they can fail; None if undecided."""
+
+    clauses: list[Formula]
+    unproven: set[Formula]
+    violable: bool | None
+
+
+class Reduction:
+    """Clauses, whether they can hold and fail; and, worked out when asked for, which are left, which may be redundant.
+
+    Attributes:
+        satisfiable: Whether the clauses can hold; None if undecided.
+    """
+
+    def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
+        self.questions = questions
+        self._near, self._clauses = filtered(questions, given, needed)
+        self._given = list(self._clauses)
+        self._tally = (-1, 0, 0)
+        self._result = stage(REDUCED, self._reduced, self._unreduced)
+        self.satisfiable = self._can_hold()
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the clauses can fail; None if undecided. Often a sample shows it, and they need not be reduced."""
+        return True if self._is_shown_to_fail() else self.result.violable
+
+    @property
+    def result(self) -> Reduced:
+        """What is left of the clauses, and what is known of these."""
+        return self._result()
+
+    def _unreduced(self) -> Reduced:
+        """Return the clauses as they are, each of which may be redundant: the effort did not suffice."""
+        self.questions.stopped()
+        return Reduced(self._given, set(self._given), True if self._is_shown_to_fail() else None)
+
+    def _reduced(self) -> Reduced:
+        unproven: set[Formula] = set()
+        violable: bool | None = None if self._clauses else False
+        try:
+            if self.satisfiable:
+                self._sharpen()
+                unproven, is_needed = self._thin_out()
+                violable = True if is_needed else violable
+            if violable is None:
+                violable = self._can_fail()
+        except EffortSpentError:  # what was left out until then was redundant
+            self.questions.stopped()
+            unproven, violable = set(self._clauses), True if self._is_shown_to_fail() else None
+        return Reduced(list(self._clauses), unproven, violable)
+
+    def _can_hold(self) -> bool | None:
+        samples = self.questions.samples
+        mask = samples.everywhere
+        for clause in self._clauses:
+            mask &= samples.mask(clause)
+        return self._possible((), mask)
+
+    def _can_fail(self) -> bool | None:
+        return self.questions.possible([any_of(map(negate, self._clauses))], int(self._is_shown_to_fail()))
+
+    def _is_shown_to_fail(self) -> bool:
+        samples = self.questions.samples
+        return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
+
+    def _possible(self, extra: Sequence[Formula], shown: int, without: Formula | None = None) -> bool | None:
+        """Return whether more can hold beside the clauses, or all of them but one; ``shown`` are samples at which."""
+        if shown:
+            return True
+        if self.questions.samples.complete:
+            return False
+        answer = None
+        with suppress(EffortSpentError):
+            answer = self._near.possible(extra, without) if self._near is not None else None
+        if answer is None:
+            return self.questions.ask([*(c for c in self._clauses if c is not without), *extra])
+        return answer
+
+    def _sharpen(self) -> None:
+        """Take out literals that cannot hold where no other of their clause does."""
+        sharp: set[Formula] = set()
+        while not sharp.issuperset(self._clauses):
+            for position, clause in reversed(list(enumerate(self._clauses))):
+                if clause in sharp:
+                    continue
+                sharpened = self._sharpened(clause)
+                if sharpened is not clause:
+                    self._clauses[position] = sharpened
+                    self._changed(clause, clauses(sharpened))
+                if not isinstance(sharpened, AllOf):  # else its conjuncts are clauses of their own from now on
+                    sharp.add(sharpened)
+            self._clauses = list(dict.fromkeys(c for clause in self._clauses for c in clauses(clause)))
+            self._tally = (-1, 0, 0)
+
+    def _sharpened(self, clause: Formula) -> Formula:
+        kept = list(literals(clause))
+        samples = self.questions.samples
+        for literal in literals(clause):
+            rest = [k for k in kept if k is not literal]
+            if not rest:
+                break
+            shown = self._others_open(clause) & samples.open_mask(literal)
+            for other in rest:
+                shown &= ~samples.mask(other)
+            if self._possible([literal, *map(negate, rest)], shown, clause) is False:
+                kept = rest
+        return clause if len(kept) == len(literals(clause)) else any_of(kept)
+
+    def _thin_out(self) -> tuple[set[Formula], bool]:
+        """Take out clauses that the others imply; return those that they may imply, and whether some can fail."""
+        unproven: set[Formula] = set()
+        is_needed = False
+        for clause in list(reversed(self._clauses)):
+            shown = self._others_open(clause) & ~self.questions.samples.mask(clause)
+            needed = self._possible([negate(clause)], shown, clause)
+            if needed is False:
+                self._clauses = [c for c in self._clauses if c is not clause]
+                self._changed(clause, ())
+            elif needed is None:
+                unproven.add(clause)
+            else:
+                is_needed = True
+        return unproven, is_needed
+
+    def _changed(self, clause: Formula, others: Sequence[Formula]) -> None:
+        self._tally = (-1, 0, 0)
+        if self._near is not None:
+            self._near.replace(clause, others)
+
+    def _others_open(self, clause: Formula) -> int:
+        """Return the samples at which all other clauses hold, or might where a term has no value."""
+        samples = self.questions.samples
+        if self._tally[0] != len(samples.points):
+            once = twice = 0
+            for other in self._clauses:
+                closed = ~samples.open_mask(other)
+                twice |= once & closed
+                once |= closed
+            self._tally = (len(samples.points), once, twice)
+        _, once, twice = self._tally
+        own = samples.open_mask(clause)
+        return samples.everywhere & (own & ~once | ~own & ~twice)

@@ -1,0 +1,147 @@
+"""Questions about a group of tied symbols, put to samples, to elimination and to z3, cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.terms import term
+from symbcast.core.effort import REASON, EffortSpentError
+from symbcast.core.effort import current as current_effort
+from symbcast.core.logic.formulas import AllOf, Formula, dims_of
+from symbcast.core.solver import budget
+from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, some_sizes
+from symbcast.core.solver.linear.integers import NODES, NotLinearError, some_point
+from symbcast.core.solver.products import elimination
+from symbcast.core.solver.satisfiability.samples import Samples
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+_FEW_SYMBOLS = 8
+_LONGEST_TEXT = 120
+_UNDECIDED_AT_MOST = 30
+"""So many questions may be left open before no more are asked: each takes a tenth of a second and more."""
+
+
+class Questions:
+    """What can be beside what is assumed of some symbols; ``reason`` says why an answer stayed open."""
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        clauses: Sequence[Formula],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.assumptions = tuple(assumptions)
+        self.domains = {s: domains.get(s, ALL) for s in self.symbols}
+        known = (describe(s, sizes) for s, sizes in self.domains.items())
+        self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        self.samples = Samples(self.symbols, domains, assumptions, [*assumptions, *clauses])
+        self.reason = ""
+        self._undecided = 0
+
+    def possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
+        """Return whether the formulas can hold beside what is assumed; None if undecided.
+
+        ``shown`` are the samples at which they do; only where there are none is z3 asked.
+        """
+        if shown:
+            return True
+        return False if self.samples.complete else self.ask(formulas)
+
+    def ask(self, formulas: Sequence[Formula]) -> bool | None:
+        """Return the same without a look at the samples."""
+        if self._undecided > _UNDECIDED_AT_MOST:
+            return None
+        try:
+            return self._asked(formulas)
+        except EffortSpentError:
+            from symbcast.core.solver.linear import z3_solver
+
+            self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT, formulas)
+            return None
+
+    def _asked(self, formulas: Sequence[Formula]) -> bool | None:
+        if elimination.refuted([*self.known, *formulas]):
+            return False
+        together = [*self.known, *formulas]
+        for search in (some_sizes, some_point):
+            try:
+                return self._learned(search(self.symbols, together))
+            except (OutOfStepsError, NotLinearError):
+                pass
+        from symbcast.core.solver.linear import z3_solver
+
+        limit = z3_solver.SHORT_LIMIT if self._undecided else None
+        if not all(map(is_linear, together)):
+            # Most questions about products have an answer that is soon found. Only the others are worth a proof by
+            # linear arithmetic, which says nothing of what can be.
+            answer, sizes = z3_solver.check(self.symbols, together, z3_solver.QUICK_LIMIT)
+            if answer is not z3_solver.Satisfiability.UNKNOWN:
+                return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
+            if elimination.refuted_by_products(together):
+                return False
+        answer, sizes = z3_solver.check(self.symbols, together, limit)
+        if answer is not z3_solver.Satisfiability.UNKNOWN:
+            return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
+        try:
+            return self._learned(some_point(self.symbols, together, NODES))
+        except (OutOfStepsError, NotLinearError):
+            pass
+        self._undecided += 1
+        self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT if limit is None else limit, formulas)
+        return None
+
+    def stopped(self) -> None:
+        """Note that the effort did not suffice for what was asked."""
+        self.reason = self.reason or budget.reason()
+
+    def why_open(self, formulas: Sequence[Formula]) -> str:
+        """Return the reason where z3 gave up on some formulas."""
+        from symbcast.core.solver.linear import z3_solver
+
+        return _why(z3_solver.RESOURCE_LIMIT, formulas)
+
+    def _learned(self, sizes: Mapping[Symbol, int] | None) -> bool:
+        """Take sizes that were found among the samples; return whether there are any."""
+        if sizes is not None:
+            self.samples.learn(sizes)
+        return sizes is not None
+
+    def settles(self, formulas: Iterable[Formula]) -> bool:
+        """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
+        return len(self.symbols) > _FEW_SYMBOLS or all(map(is_linear, [*self.known, *formulas]))
+
+    def learn(self, sizes: Mapping[Symbol, int]) -> None:
+        """Take sizes that the solver found among the samples, which are of use where symbols are few."""
+        if len(self.symbols) <= _FEW_SYMBOLS:
+            self.samples.learn(sizes)
+
+
+def _why(limit: int, formulas: Sequence[Formula]) -> str:
+    """Return why a question stayed open: the caller's clock, or the counted limit and the formula that it met."""
+    from symbcast.core.text.printing import formula_text
+
+    spent = budget.current()
+    if spent is not None and spent.spent:
+        return spent.reason
+    hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))
+    text = formula_text(hard)
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+    products = "" if is_linear(hard) else " on products of sizes"
+    counter = current_effort()
+    if counter is not None and counter.left <= 0:
+        return f"{REASON}{products}: {shown}"
+    return f"z3 reached its limit of {limit:,} units{products}: {shown}"
+
+
+@lru_cache(maxsize=4096)
+def is_linear(formula: Formula) -> bool:
+    """Return whether nothing in a formula multiplies sizes."""
+    return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))

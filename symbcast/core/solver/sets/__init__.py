@@ -1,0 +1,1 @@
+"""Tier F2: formulas in one name as sets of sizes."""

@@ -1,0 +1,209 @@
+"""Comparisons in canonical form, and formulas as clauses of such comparisons."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import Term, constant, term
+from symbcast.core.effort import charge, remembered
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    clauses,
+    expand,
+    literals,
+)
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+
+PAIRWISE_UP_TO = 6
+"""Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
+MOST_CLAUSES = 64
+_SOLUTIONS_UP_TO = 3
+_FACTORING = 10_000
+"""Units of effort for sympy to factor a polynomial."""
+
+
+@lru_cache(maxsize=8192)
+def canonical(comparison: Comparison) -> Formula:
+    """Return an equivalent comparison in lowest terms, its sides sorted; `TRUE` or `FALSE` where it is decided.
+
+    Coefficients are divided by their common factor, positive terms stand on one side each; what no non-negative
+    sizes can satisfy is false.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> canonical(Comparison("==", 2 * N + 2, 4 * M))
+    Comparison('==', 2*M, N + 1)
+    >>> canonical(Comparison("==", 2 * N, 1)) == FALSE
+    True
+    """
+    operator = comparison.operator
+    difference = term(comparison.left) - term(comparison.right)
+    if operator == "<":
+        operator, difference = "<=", difference + constant(1)
+    if difference.is_constant:
+        value = difference.constant
+        return TRUE if {"==": value == 0, "!=": value != 0, "<=": value <= 0}[operator] else FALSE
+    common = difference.content
+    if operator == "<=":
+        difference = Term({m: -(-c // common) if not m else c // common for m, c in difference.coefficients.items()})
+        difference = Term({m: c for m, c in difference.coefficients.items() if c})
+        if _never_below(difference, 1):
+            return FALSE
+        if _never_below(-difference, 0):
+            return TRUE
+        if _never_below(difference, 0):
+            return canonical(Comparison("==", difference.dim(), 0))
+    else:
+        impossible = difference.constant % common != 0 or _never_below(difference, 1) or _never_below(-difference, 1)
+        if impossible:
+            return FALSE if operator == "==" else TRUE
+        one_sided = _never_below(difference, 0) or _never_below(-difference, 0)
+        if operator == "!=" and one_sided and difference.is_linear:  # a product falls apart into its factors
+            above = difference if _never_below(difference, 0) else -difference
+            return canonical(Comparison("<=", 1, above.dim()))
+        difference = Term({m: c // common for m, c in difference.coefficients.items()})
+        if _leading(difference) < 0:
+            difference = -difference
+    left = Term({m: c for m, c in difference.coefficients.items() if c > 0})
+    right = Term({m: -c for m, c in difference.coefficients.items() if c < 0})
+    if operator in ("==", "!=") and left.is_constant:
+        left, right = right, left
+    found = Comparison(operator, left.dim(), right.dim())
+    # sympy may see more in a side than its terms show, that a min is one of its members: then there is less to say.
+    return found if term(found.left) - term(found.right) == difference else canonical(found)
+
+
+def _never_below(value: Term, bound: int) -> bool:
+    lowest = value.lower_bound
+    return lowest is not None and lowest >= bound
+
+
+def _leading(value: Term) -> int:
+    monomials = [m for m in value.coefficients if m]
+    first = min(monomials, key=lambda m: Term({m: 1}).key)
+    return value.coefficients[first]
+
+
+def simplified(formula: Formula) -> Formula:
+    """Return the formula with its comparisons canonical and short joins spelled out."""
+    match formula:
+        case Comparison():
+            return _in_lowest_terms(canonical(formula))
+        case Compatible(dims) | Clashing(dims):
+            distinct = type(formula)(tuple(dict.fromkeys(dims)))
+            return simplified(expand(distinct)) if len(distinct.dims) <= PAIRWISE_UP_TO else distinct
+        case AllOf(parts):
+            return all_of(map(simplified, parts))
+        case AnyOf(parts):
+            return any_of(map(simplified, parts))
+
+
+@remembered(8192)
+def _in_lowest_terms(literal: Formula) -> Formula:
+    """Return a comparison over one symbol solved where that is short, an equation factored where it factors."""
+    if not isinstance(literal, Comparison):
+        return literal
+    difference = term(literal.left) - term(literal.right)
+    symbols = difference.symbols()
+    if len(symbols) == 1 and not _is_plain(literal):
+        return _solved(literal, *symbols)
+    if literal.operator in ("==", "!=") and not difference.is_linear:
+        return _factored(literal, difference)
+    return literal
+
+
+def _is_plain(literal: Comparison) -> bool:
+    sides = (literal.left, literal.right)
+    return any(isinstance(d, int) for d in sides) and any(not isinstance(d, int) and d.is_Symbol for d in sides)
+
+
+def _solved(literal: Comparison, symbol: Symbol) -> Formula:
+    try:
+        solution = describe(symbol, solve(literal))
+    except NotPeriodicError:
+        return literal
+    flat = all(isinstance(part, Comparison) for part in literals(solution))
+    return solution if flat and len(literals(solution)) <= _SOLUTIONS_UP_TO else literal
+
+
+def _factored(literal: Comparison, difference: Term) -> Formula:
+    """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
+    if any(True for _ in difference.operations()) or not _is_small(difference) or _is_irreducible(difference):
+        return literal
+    import sympy
+
+    from symbcast.core.algebra.door import from_sympy, to_sympy
+
+    charge(_FACTORING)
+    _, factors = sympy.factor_list(to_sympy(difference))
+    if len(factors) == 1 and factors[0][1] == 1:
+        return literal
+    parts = (_in_lowest_terms(canonical(Comparison(literal.operator, from_sympy(factor), 0))) for factor, _ in factors)
+    return any_of(parts) if literal.operator == "==" else all_of(parts)
+
+
+def _is_irreducible(value: Term) -> bool:
+    """Return whether a polynomial is seen to have no factors, as nearly all that come up are: sympy takes long to load.
+
+    Of one symbol to the power of 1, in one monomial alone, any factorisation has one factor without it, which divides
+    that symbol's coefficient and all other monomials: a product of symbols that all monomials have.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> K, M, N = map(symbol, "KMN")
+    >>> _is_irreducible(term(M * N - 2 * K)), _is_irreducible(term(M * N - M * K))
+    (True, False)
+    """
+    monomials = list(value.coefficients)
+    common = set(monomials[0]).intersection(*monomials[1:])
+    atoms = [atom for monomial in monomials for atom in monomial]
+    return not common and len(monomials) > 1 and any(atoms.count(atom) == 1 for atom in atoms)
+
+
+def _is_small(value: Term) -> bool:
+    """Return whether factoring is quick: sympy's grows fast with the symbols and the degree."""
+    return len(value.symbols()) <= 6 and len(value.coefficients) <= 24 and all(len(m) <= 6 for m in value.coefficients)
+
+
+def in_clauses(formula: Formula) -> list[Formula]:
+    """Return conjuncts equivalent to the formula, each without a conjunction directly under its disjunction.
+
+    Where distributing would make too many, the conjunct is left as it is.
+    """
+    result: dict[Formula, None] = {}
+    for clause in clauses(simplified(formula)):
+        for distributed in _distributed(clause):
+            if distributed != TRUE:
+                result[distributed] = None
+    return list(result)
+
+
+def _distributed(clause: Formula) -> list[Formula]:
+    if not isinstance(clause, AnyOf):
+        return [clause]
+    choices = [_conjuncts(part) for part in clause.parts]
+    count = 1
+    for choice in choices:
+        count *= len(choice)
+    if count > MOST_CLAUSES:
+        return [clause]
+    products: list[tuple[Formula, ...]] = [()]
+    for choice in choices:
+        products = [(*product, literal) for product in products for literal in choice]
+    return [any_of(product) for product in products]
+
+
+def _conjuncts(formula: Formula) -> list[Formula]:
+    if isinstance(formula, AllOf):
+        return [c for part in formula.parts for c in _distributed(part)]
+    return [formula]

@@ -1,0 +1,259 @@
+"""Sets of sizes worded as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.logic.formulas import (
+    AllOf,
+    AnyOf,
+    Clashing,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    different,
+    equal,
+)
+from symbcast.core.solver.sets.congruences import MAX_PERIOD, PeriodTooLongError, moduli, nodes, of_residue, without
+from symbcast.core.solver.sets.residue_formulas import Context, by_cases, literal_count, residues_formula
+from symbcast.core.solver.sets.size_sets import ALL, Segment, SizeSet, normal
+from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+
+def describe(symbol: Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula:
+    """Return a short formula that, for sizes in ``within``, holds exactly for those in ``members``.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> describe(symbol("N"), SizeSet.of([0, 1, 2, 3]))
+    Comparison('<=', N, 3)
+    """
+    try:
+        return _described(symbol, members, within)
+    except PeriodTooLongError:
+        return _written_out(symbol, members)
+
+
+def _written_out(symbol: Symbol, members: SizeSet) -> Formula:
+    """Return the set in words without a look at what shorter ones would do."""
+    everywhere = Context(symbol, ALL, ALL)
+    return any_of(
+        all_of((_bounds(symbol, segment), by_cases(segment.pattern, everywhere))) for segment in members.segments
+    )
+
+
+def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
+    members = members & within
+    missing = within - members
+    if not missing:
+        return AllOf(())
+    pieces = _pieces(members, within)
+    shares = _shares(pieces, within)
+    positive = any_of(
+        _piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share
+    )
+    excluded = missing.first(3)
+    if len(excluded) < 3 and len(excluded) < literal_count(positive):
+        return all_of(different(symbol, value) for value in excluded)
+    return positive
+
+
+def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
+    """Return `describe`, or what was asked of the symbol itself where that is put in fewer words.
+
+    The formulas of ``asked`` together hold, for sizes in ``within``, exactly for the members.
+    """
+    described = _described_shortly(symbol, members, within)
+    if described is not None and literal_count(described) <= _READABLE:
+        return described
+    given = [clause for formula in asked for clause in clauses(formula)]
+    if sum(map(_words, given)) <= _REDUCED_UP_TO:
+        with suppress(PeriodTooLongError, NotPeriodicError):
+            given = _irredundant(given, within)
+    short = sum(map(_words, given))
+    return all_of(given) if described is None or short < literal_count(described) else described
+
+
+def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
+    """Return the description of a set, None where its patterns are too large to be put in words of their own."""
+    if sum(len(n.branches) for s in members.segments for n in nodes(s.pattern)) > _BRANCHES:
+        return None
+    try:
+        return _described(symbol, members, within)
+    except PeriodTooLongError:
+        return None
+
+
+_BRANCHES = 512
+"""Patterns of more branches are not put in words of their own."""
+_READABLE = 6
+"""Descriptions of so many comparisons are not compared with what was asked."""
+_REDUCED_UP_TO = 128
+
+
+def _words(formula: Formula) -> int:
+    """Return how long a formula is: its comparisons, and of a join twice its members."""
+    if isinstance(formula, (Compatible, Clashing)):
+        return 2 * len(formula.dims)
+    return sum(map(_words, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
+
+
+def _irredundant(given: Sequence[Formula], within: SizeSet) -> list[Formula]:
+    """Return the clauses without those that the others imply, and without parts that make no difference to them."""
+    sets = {clause: solve(clause) for clause in given}
+    kept = dict.fromkeys(given)
+    for clause in reversed(given):
+        others = within
+        for other in kept:
+            if other != clause:
+                others = others & sets[other]
+        if others <= sets[clause]:
+            kept.pop(clause, None)
+    for clause in list(kept):
+        others = within
+        for other in kept:
+            if other != clause:
+                others = others & sets[other]
+        shorter = _shortened(clause, others)
+        if shorter != clause:
+            kept = {shorter if c == clause else c: None for c in kept}
+            sets[shorter] = solve(shorter)
+    return list(kept)
+
+
+def _shortened(clause: Formula, present: SizeSet) -> Formula:
+    """Return the clause without the members or alternatives that it does not need among the sizes present."""
+    if isinstance(clause, (Compatible, Clashing)):
+        parts: tuple[Any, ...] = clause.dims
+        make: Callable[[Iterable[Any]], Formula] = lambda dims: type(clause)(tuple(dims))  # noqa: E731
+    elif isinstance(clause, AnyOf):
+        parts, make = clause.parts, any_of
+    else:
+        return clause
+    wanted = solve(clause) & present
+    for part in reversed(parts):
+        fewer = tuple(p for p in parts if p is not part)
+        if len(fewer) > 1 and wanted.same(solve(make(fewer)) & present):
+            parts = fewer
+    return make(parts)
+
+
+def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
+    """Return segments, ends and residues loosened where ``within`` allows, that cover the members and no others."""
+    pieces: list[Segment] = []
+    remaining = SizeSet(_progressions(members.segments))
+    while remaining:
+        last = remaining.segments[-1]
+        piece = _loosened(last, members, within)
+        pieces.append(piece)
+        # A piece that is no larger than its segment covers nothing of the others.
+        remaining = SizeSet(remaining.segments[:-1]) if piece is last else remaining - normal([piece])
+    return pieces[::-1]
+
+
+_FEW_IN_A_ROW = 5
+"""So many single sizes, each as far from the next, are said as one residue class and its ends."""
+
+
+def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """Return the segments with single sizes that follow each other at one distance put together."""
+    found: list[Segment] = []
+    start = 0
+    while start < len(segments):
+        stop = _end_of_progression(segments, start)
+        low = segments[start].low
+        if stop - start >= _FEW_IN_A_ROW:
+            step = segments[start + 1].low - low
+            found.append(Segment(low, segments[stop - 1].high, of_residue(step, low)))
+            start = stop
+        else:
+            found.append(segments[start])
+            start += 1
+    return tuple(found)
+
+
+def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:
+    if start + 1 == len(segments) or segments[start].low != segments[start].high:
+        return start + 1
+    step = segments[start + 1].low - segments[start].low
+    stop = start + 1
+    while (
+        stop < len(segments)
+        and segments[stop].low == segments[stop].high == segments[stop - 1].low + step
+        and step <= MAX_PERIOD
+    ):
+        stop += 1
+    return stop
+
+
+def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
+    """Return what each piece has to say: nothing that others say is said again for a single size or a residue."""
+    shares = [normal([piece]) & within for piece in pieces]
+    if _are_disjoint(pieces):
+        return shares
+    for n, share in enumerate(shares):
+        others = SizeSet.union(other for m, other in enumerate(shares) if m != n)
+        own = share - others
+        if len(share.first(_FEW)) < _FEW or not own:
+            shares[n] = own
+        elif pieces[n].period <= MAX_PERIOD:
+            period = pieces[n].period
+            mask = own.residues_of(period)
+            shares[n] = share & SizeSet.residues(period, (r for r in range(period) if mask >> r & 1))
+    return shares
+
+
+def _are_disjoint(pieces: list[Segment]) -> bool:
+    """Return whether each piece ends before the next one begins."""
+    return all(a.high is not None and a.high < b.low for a, b in pairwise(pieces))
+
+
+_FEW = 3
+_LOOSER: tuple[Callable[[Segment], Segment], ...] = (
+    lambda s: Segment(0, s.high, s.pattern),
+    lambda s: Segment(s.low, None, s.pattern),
+    lambda s: Segment(s.low, s.high),
+)
+
+
+def _loosened(piece: Segment, members: SizeSet, within: SizeSet) -> Segment:
+    if piece.low == piece.high:
+        return piece
+    loosest = piece
+    for loosen in _LOOSER:
+        loosest = _looser(loosest, loosen(loosest), members, within)
+    for prime in moduli(loosest.pattern):
+        looser = Segment(loosest.low, loosest.high, without(loosest.pattern, [prime]))
+        loosest = _looser(loosest, looser, members, within)
+    return loosest
+
+
+def _looser(piece: Segment, looser: Segment, members: SizeSet, within: SizeSet) -> Segment:
+    return looser if looser != piece and normal([looser]) & within <= members else piece
+
+
+def _piece_formula(symbol: Symbol, piece: Segment, share: SizeSet, within: SizeSet) -> Formula:
+    few = share.first(_FEW)
+    if len(few) < _FEW:
+        return any_of(equal(symbol, value) for value in few)
+    if piece.pattern is True:
+        return _bounds(symbol, piece)
+    present = SizeSet.interval(piece.low, piece.high) & within
+    return all_of((_bounds(symbol, piece), residues_formula(piece.pattern, Context(symbol, share, present))))
+
+
+def _bounds(symbol: Symbol, piece: Segment) -> Formula:
+    parts: list[Formula] = []
+    if piece.low > 0:
+        parts.append(at_most(piece.low, symbol))
+    if piece.high is not None:
+        parts.append(at_most(symbol, piece.high))
+    return all_of(parts)

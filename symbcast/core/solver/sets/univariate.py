@@ -1,0 +1,331 @@
+"""Tier F2: formulas over one symbol, solved exactly.
+
+On each residue class of a suitable period every term built with ``+ - *`` and ``// c``, ``% c`` is a polynomial, whose
+sign changes finitely often. So the sizes that satisfy a formula are finite exceptions plus residue classes: a
+`SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved by itself
+(`symbcast.core.solver.sets.remainder_sums`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import comb, lcm
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.operations import operate, substitute
+from symbcast.core.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.core.effort import charge, remembered
+from symbcast.core.logic.formulas import (
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    Operator,
+    expand,
+)
+from symbcast.core.solver.sets.congruences import Pattern, PeriodTooLongError, inverse, of_mask
+from symbcast.core.solver.sets.monotone import by_thresholds
+from symbcast.core.solver.sets.remainder_sums import congruence, linear, summed
+from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, Segment, SizeSet, normal
+
+if TYPE_CHECKING:
+    pass
+
+
+class NotPeriodicError(Exception):
+    """A formula that this tier does not solve: a symbolic divisor, or too long a period."""
+
+
+_SATISFIES: dict[Operator, Callable[[int], bool]] = {
+    "==": lambda sign: sign == 0,
+    "!=": lambda sign: sign != 0,
+    "<=": lambda sign: sign <= 0,
+    "<": lambda sign: sign < 0,
+}
+
+
+def solve(formula: Formula) -> SizeSet:
+    """Return the sizes of the one symbol of ``formula`` that satisfy it; a formula of no symbol gives all or none.
+
+    Raises `NotPeriodicError` where the answer would not be finite exceptions plus residue classes of a short period.
+    """
+    try:
+        return _solve(formula)
+    except PeriodTooLongError as error:
+        raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
+
+
+_CLASS = 10
+"""Units of effort for a residue class."""
+
+
+def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
+    """Return the members that satisfy a formula about their one symbol; None where this tier cannot tell which."""
+    try:
+        return members & solve(formula)
+    except (NotPeriodicError, PeriodTooLongError):
+        return None
+
+
+def _solve(formula: Formula) -> SizeSet:
+    match formula:
+        case Comparison(operator, left, right):
+            return _solve_difference(operator, term(left) - term(right))
+        case Compatible() | Clashing():
+            return _solve(expand(formula))
+        case AllOf(parts):
+            found = ALL
+            for part in parts:
+                found = found & _solve(part)
+            return found
+        case AnyOf(parts):
+            return SizeSet.union(map(_solve, parts))
+
+
+@remembered(4096)
+def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
+    """Return the sizes at which ``difference operator 0``."""
+    if difference.is_constant:
+        return ALL if _SATISFIES[operator](_sign(difference.constant)) else EMPTY
+    found = by_thresholds(operator, difference)
+    if found is not None:
+        return found
+    cases = _case_operation(difference)
+    if cases is not None:
+        return _solve_cases(operator, difference, cases)
+    if slope_and_offset := linear(difference):
+        return _solve_linear(operator, *slope_and_offset)
+    repeating = _solve_remainders(operator, difference)
+    if repeating is not None:
+        return repeating
+    period = _period(difference)
+    charge(_CLASS * period)
+    events: list[tuple[int, int]] = []
+    for residue in range(period):
+        for low, high in _true_runs(operator, _on_class(difference, residue, period)):
+            events.append((residue + period * low, residue))
+            if high is not None:
+                events.append((residue + period * high + 1, residue))
+    return _swept(events, period)
+
+
+def _solve_linear(operator: Operator, slope: int, offset: int) -> SizeSet:
+    """Return the sizes ``n`` at which ``slope*n + offset operator 0``."""
+    match operator:
+        case "==":
+            return EMPTY if offset % slope else SizeSet.of([-offset // slope])
+        case "!=":
+            return ~_solve_linear("==", slope, offset)
+        case "<":
+            return _solve_linear("<=", slope, offset + 1)
+        case "<=":
+            return SizeSet.interval(0, -offset // slope) if slope > 0 else SizeSet.interval(-(offset // slope), None)
+
+
+def _solve_remainders(operator: Operator, difference: Term) -> SizeSet | None:
+    """Return the solution where only remainders by numbers are summed: then nothing grows, and all repeats."""
+    remainders: list[tuple[Operation, int]] = []
+    for monomial, coefficient in difference.coefficients.items():
+        if monomial and not (len(monomial) == 1 and _is_remainder(monomial[0])):
+            return None
+        remainders.extend((atom, coefficient) for atom in monomial if isinstance(atom, Operation))
+    if len(remainders) == 1 and operator in ("==", "!="):
+        ((operation, factor),) = remainders
+        wanted, rest = divmod(-difference.constant, factor)
+        found = congruence(operation, wanted) if not rest else False
+        if found is not None:
+            return normal([Segment(0, None, found if operator == "==" else inverse(found))])
+    tables = [[factor * value for value in _values(operation)] for operation, factor in remainders]
+    return normal([Segment(0, None, summed(tables, operator, difference.constant))])
+
+
+def _is_remainder(atom: Atom) -> bool:
+    return isinstance(atom, Operation) and atom.kind == "%" and bool(atom.args[1].constant) and atom.args[1].is_constant
+
+
+@remembered(256)
+def _values(remainder: Operation) -> list[int]:
+    """Return the remainders at the residues of its period."""
+    value = remainder
+    period = _period(value)
+    return [_on_class(value, residue, period)[0] for residue in range(period)]
+
+
+def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
+    """Return the set whose residue bits flip at the given sizes."""
+    segments: list[Segment] = []
+    mask, start = 0, 0
+    for at, residue in sorted(events):
+        if at > start:
+            if mask:
+                segments.append(Segment(start, at - 1, _within(mask, period, start, at)))
+            start = at
+        mask ^= 1 << residue
+    if mask:
+        segments.append(Segment(start, None, of_mask(period, mask)))
+    return normal(segments)
+
+
+def _within(mask: int, period: int, start: int, stop: int) -> Pattern:
+    """Return the pattern of a mask for a stretch of sizes; where all or none have a bit in it, no more is looked at."""
+    if stop - start < period:
+        first, last = start % period, stop % period
+        window = (1 << last) - (1 << first) if first < last else ((1 << period) - (1 << first)) | ((1 << last) - 1)
+        if not mask & window:
+            return False
+        if not window & ~mask:
+            return True
+    return of_mask(period, mask)
+
+
+def _case_operation(value: Term) -> Operation | None:
+    """Return a ``min``, ``max`` or join with no other one inside, if there is one."""
+    for operation in value.operations():
+        for arg in operation.args:
+            inner = _case_operation(arg)
+            if inner is not None:
+                return inner
+        if operation.kind in ("min", "max", "join"):
+            return operation
+    return None
+
+
+def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> SizeSet:
+    """Split on which argument the operation takes its value from."""
+    first, *rest = operation.args
+    other = operate(operation.kind, tuple(rest))
+    if operation.kind == "join":
+        takes_other = _solve_difference("==", first - constant(1))
+    else:
+        takes_other = _solve_difference("<" if operation.kind == "max" else "<=", first - other)
+        if operation.kind == "min":
+            takes_other = ~takes_other
+    from_first = _solve_difference(operator, substitute(difference, {operation: first}))
+    from_other = _solve_difference(operator, substitute(difference, {operation: other}))
+    return (takes_other & from_other) | (from_first - takes_other)
+
+
+@lru_cache(maxsize=4096)
+def _period(value: Term) -> int:
+    """Return a period on whose residue classes the term is a polynomial with integer coefficients."""
+    period = 1
+    for operation in value.operations():
+        dividend, divisor = operation.args
+        if not divisor.is_constant or not divisor.constant:
+            raise NotPeriodicError(f"the divisor {divisor.dim()}")
+        period = lcm(period, _period(dividend) * abs(divisor.constant))
+        if period > MAX_PERIOD:
+            raise PeriodTooLongError(period)
+    return period
+
+
+def _on_class(value: Term, residue: int, period: int) -> list[int]:
+    """Return the coefficients, in ``k`` from the constant up, of the term at the size ``residue + period * k``."""
+    total = [0]
+    for monomial, coefficient in value.coefficients.items():
+        product = [coefficient]
+        for atom in monomial:
+            product = _times(product, _atom_on_class(atom, residue, period))
+        total = _plus(total, product)
+    while len(total) > 1 and not total[-1]:
+        total.pop()
+    return total
+
+
+def _atom_on_class(atom: Atom, residue: int, period: int) -> list[int]:
+    if not isinstance(atom, Operation):
+        return [residue, period]
+    dividend = _on_class(atom.args[0], residue, period)
+    by = atom.args[1].constant
+    # The period is a multiple of the dividend's own times |by|, so every coefficient but the first is one of by's.
+    quotient = [c // by for c in dividend]
+    return quotient if atom.kind == "//" else [dividend[0] - by * quotient[0]]
+
+
+def _plus(left: list[int], right: list[int]) -> list[int]:
+    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
+    return [c + (shorter[n] if n < len(shorter) else 0) for n, c in enumerate(longer)]
+
+
+def _times(left: list[int], right: list[int]) -> list[int]:
+    product = [0] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            product[i + j] += a * b
+    return product
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _value(polynomial: Sequence[int], k: int) -> int:
+    total = 0
+    for coefficient in reversed(polynomial):
+        total = total * k + coefficient
+    return total
+
+
+def _true_runs(operator: Operator, polynomial: list[int]) -> Iterator[tuple[int, int | None]]:
+    """Yield the maximal ranges of ``k`` on which ``polynomial operator 0``, with their last ``k`` (None: no end)."""
+    runs = sign_runs(polynomial)
+    ends = [start - 1 for start, _ in runs[1:]]
+    for (start, sign), end in zip(runs, [*ends, None], strict=True):
+        if _SATISFIES[operator](sign):
+            yield start, end
+
+
+def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
+
+    Between sign changes of its difference p(k+1) - p(k), a polynomial of one degree less, p is monotone, so each of
+    its own sign changes there is found by bisection.
+
+    >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
+    [(0, 1), (2, 0), (4, 1)]
+    """
+    degree = len(polynomial) - 1
+    if degree <= 0:
+        return [(0, _sign(polynomial[0]))]
+    difference = [sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)]
+    runs: list[tuple[int, int]] = []
+    spans = sign_runs(difference)
+    for (start, slope), following in zip(spans, [*spans[1:], None], strict=True):
+        runs.extend(_monotone_runs(polynomial, start, following[0] if following else None, slope))
+    return runs[:1] + [later for earlier, later in pairwise(runs) if later[1] != earlier[1]]
+
+
+def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -> Iterator[tuple[int, int]]:
+    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it rises or falls throughout (or is constant)."""
+    sign = _sign(_value(p, start))
+    yield start, sign
+    while slope and sign != slope:
+        found = _first_above(p, start, stop, slope, sign)
+        if found is None:
+            return
+        start, sign = found, _sign(_value(p, found))
+        yield start, sign
+
+
+def _first_above(p: Sequence[int], start: int, stop: int | None, slope: int, sign: int) -> int | None:
+    """Return the first ``k`` after ``start`` whose sign has moved on from ``sign`` in the direction of the slope."""
+
+    def moved(k: int) -> bool:
+        return (_sign(_value(p, k)) - sign) * slope > 0
+
+    low, step = start, 1
+    while True:
+        high = low + step if stop is None else min(low + step, stop - 1)
+        if moved(high):
+            break
+        if stop is not None and high == stop - 1:
+            return None
+        low, step = high, step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if moved(middle) else (middle, high)
+    return high

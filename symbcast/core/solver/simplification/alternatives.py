@@ -1,0 +1,159 @@
+"""Sizes at which all of some formulas hold, and at least one of some alternatives: decided without a disjunction.
+
+An alternative is decided with what is said of the sizes that are tied to its own: all other formulas are about other
+sizes, and hold there or do not whichever alternative does. Groups of sizes that differ in names alone, as the axes of
+shapes often do, are one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from symbcast.core.effort import Stage
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, any_of
+from symbcast.core.solver.budget import DECIDED, stage
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.groups.connectivity import Group, groups
+from symbcast.core.solver.groups.normal_form import flattened, normal, put_in, standard_names
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.solver.sets.size_sets import SizeSet
+
+
+class OneOf:
+    """The sizes at which ``common`` holds, which ``base`` has decided, and at least one of the alternatives.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.logic.formulas import different, equal
+    >>> a, b, c = map(symbol, "abc")
+    >>> common, known = [equal(a, b)], Knowledge([a, b, c], {}, ())
+    >>> found = OneOf(Decision(known, common), common, [different(a, b), different(c, 1)])
+    >>> found.verdict, found.witness()
+    (<Verdict.SOMETIMES: 'sometimes'>, {a: 1, b: 1, c: 2})
+    """
+
+    def __init__(self, base: Decision, common: Iterable[Formula], alternatives: Iterable[Formula]) -> None:
+        known = base.knowledge
+        told = [normal(put_in(a, known.values)) for a in alternatives]
+        self._base = base
+        self._is_free = TRUE in told
+        left = [] if self._is_free or base.impossible else [a for a in told if a != FALSE]
+        formulas = flattened(put_in(c, known.values) for c in common) if left else []
+        self._groups = [
+            [_Question(known.domains, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
+            for group in groups(known.domains, formulas, known.others, left)
+            if group.alternatives
+        ]
+
+    @cached_property
+    def is_empty(self) -> bool | None:
+        """Whether there are no such sizes; None where that was not decided."""
+        base = self._base.satisfiable
+        found = base if self._is_free else _any(a.satisfiable for a in self._alternatives())
+        if base is False or found is False:
+            return True
+        return False if base and found else None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether all sizes are such, some, or none; unknown where that was not decided."""
+        if self.is_empty is not False:
+            return Verdict.NEVER if self.is_empty else Verdict.UNKNOWN
+        base = self._base.verdict
+        if self._is_free or base is Verdict.SOMETIMES:
+            return base
+        # Of alternatives about sizes that nothing ties together one holds everywhere if that is so within a group.
+        found = {group[-1].verdict for group in self._groups}
+        if Verdict.ALWAYS in found:
+            return base
+        return Verdict.UNKNOWN if Verdict.UNKNOWN in found else Verdict.SOMETIMES
+
+    @property
+    def reason(self) -> str:
+        """Why something was not decided."""
+        found = (self._base.reason, *(a.reason for a in self._alternatives()))
+        return next(filter(None, found), "")
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest such sizes as `Decision.witness` orders them; None where none were found."""
+        least = self._base.witness()
+        if least is None or self._is_free:
+            return least
+        found = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
+        return min((sizes for sizes in found if sizes is not None), key=_smallness, default=None)
+
+    def _alternatives(self) -> Iterator[_Question]:
+        return (a for group in self._groups for a in group[:-1])
+
+
+def _any(found: Iterable[bool | None]) -> bool | None:
+    """Return whether something holds somewhere; None where that was not decided."""
+    is_open = False
+    for one in found:
+        if one:
+            return True
+        is_open = is_open or one is None
+    return None if is_open else False
+
+
+def _smallness(sizes: Mapping[Symbol, int]) -> tuple[int, int, list[int]]:
+    values = list(sizes.values())
+    return values.count(0), sum(values), values
+
+
+class _Question:
+    """A formula, with what else is said of the sizes of its group."""
+
+    def __init__(self, domains: Mapping[Symbol, SizeSet], group: Group, formula: Formula) -> None:
+        self._sets = tuple(domains[s] for s in group.symbols)
+        self._group = group
+        self._asked = (*group.formulas, formula)
+
+    @property
+    def satisfiable(self) -> bool | None:
+        """Whether it can hold; None if undecided."""
+        return self._standard[0].satisfiable
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it holds always, sometimes or never."""
+        return self._standard[0].verdict
+
+    @property
+    def reason(self) -> str:
+        """Why something was not decided, in the names that were asked about."""
+        return _decided(self._group.symbols, self._sets, self._group.others, self._asked).reason
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes of the group."""
+        decision, names = self._standard
+        found = decision.witness()
+        return None if found is None else {s: found[standard] for s, standard in names.items()}
+
+    @cached_property
+    def _standard(self) -> tuple[Decision, dict[Symbol, Symbol]]:
+        """What is decided of the same question about standard names, and these names."""
+        names = standard_names(self._group.symbols)
+        others, asked = (tuple(put_in(f, names) for f in given) for given in (self._group.others, self._asked))
+        return _stage(tuple(names.values()), self._sets, others, asked)(), names
+
+
+def _decided(
+    symbols: Sequence[Symbol], sets: Sequence[SizeSet], others: Sequence[Formula], asked: Sequence[Formula]
+) -> Decision:
+    return Decision(Knowledge(symbols, dict(zip(symbols, sets, strict=True)), others), asked)
+
+
+@lru_cache(maxsize=1024)
+def _stage(
+    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], asked: tuple[Formula, ...]
+) -> Stage[Decision]:
+    def decided() -> Decision:
+        return _decided(symbols, sets, others, asked)
+
+    return stage(2 * DECIDED, decided, decided)

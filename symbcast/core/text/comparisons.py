@@ -1,0 +1,77 @@
+"""What the parser makes of the rules of formula.lark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.algebra.sequences import mentions_rest
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, dims_of, negate
+from symbcast.core.text.dimensions import DimBuilder, PlacedDim
+from symbcast.core.text.faults import Fault
+
+if TYPE_CHECKING:
+    from lark import Token
+
+FormulaPart: TypeAlias = "Formula | Token"
+
+
+class FormulaBuilder(DimBuilder):
+    """The callbacks of dims.lark and formula.lark, each called with the children of its rule."""
+
+    def true(self, parts: list[Token]) -> Formula:
+        return TRUE
+
+    def false(self, parts: list[Token]) -> Formula:
+        return FALSE
+
+    def chain(self, parts: list[PlacedDim | Token]) -> Formula:
+        dims = [p.meant for p in parts if isinstance(p, PlacedDim)]
+        operators = [str(p) for p in parts if not isinstance(p, PlacedDim)]
+        return all_of(compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
+
+    def compatible(self, parts: list[PlacedDim | Token]) -> Formula:
+        return Compatible(tuple(p.meant for p in parts if isinstance(p, PlacedDim)))
+
+    def formula_group(self, parts: list[FormulaPart]) -> FormulaPart:
+        return parts[1]
+
+    def each_axis(self, parts: list[FormulaPart]) -> FormulaPart:
+        word, _, inner, bracket = parts
+        assert isinstance(word, str) and isinstance(bracket, str) and not isinstance(inner, str)
+        if not any(map(mentions_rest, dims_of(inner))):
+            span = (word.start_pos or 0, bracket.end_pos or 0)
+            raise Fault(
+                span, "nothing here is about the axes of a sequence", "a sequence such as '*batch' in each(...)"
+            )
+        return inner  # what is about sequences is about each axis, also where nobody says so
+
+    def negated(self, parts: list[FormulaPart]) -> Formula:
+        inner = _formulas(parts)[0]
+        if any(map(mentions_rest, dims_of(inner))):
+            words = [p for p in parts if isinstance(p, str)]
+            wanted = "what is to hold on each axis, such as '*a != *b', or a relation of one axis, such as 'a[-1] != 2'"
+            problem = "that a relation of all axes fails on some of them is no condition"
+            raise Fault((words[0].start_pos or 0, words[-1].end_pos or 0), problem, wanted)
+        return negate(inner) if len(parts) % 2 == 0 else inner
+
+    def conjunction(self, parts: list[FormulaPart]) -> Formula:
+        return all_of(_formulas(parts))
+
+    def disjunction(self, parts: list[FormulaPart]) -> Formula:
+        return any_of(_formulas(parts))
+
+
+def _formulas(parts: list[FormulaPart]) -> list[Formula]:
+    return [p for p in parts if not isinstance(p, str)]
+
+
+def compare(operator: str, left: Dim, right: Dim) -> Formula:
+    """Return the comparison that an operator of the text means."""
+    match operator:
+        case "==" | "!=" | "<=" | "<":
+            return Comparison(operator, left, right)
+        case ">=":
+            return Comparison("<=", right, left)
+        case _:
+            return Comparison("<", right, left)

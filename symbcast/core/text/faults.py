@@ -1,0 +1,127 @@
+"""What is wrong with a text, in words: nothing here names a rule or a terminal of the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from symbcast.core.text.slips import LOOKALIKES, relation_within
+
+if TYPE_CHECKING:
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+RELATION = "a relation such as 'N >= 2'"
+_MOST = 400
+_TYPE = re.compile(r"\s*(!?[^\W\d][\w.]*)\s*<.*>\s*", re.DOTALL)
+
+_WORDS = {
+    "INT": "a number",
+    "LPAR": "'('",
+    "COLON": "':'",
+    "COMMA": "','",
+    "AND": "'and'",
+    "OR": "'or'",
+    "RPAR": "')'",
+    "RSQB": "']'",
+    "$END": "the end",
+}
+_CHARACTERS = {
+    "=": ("a single '='", "'==' for equality"),
+    "/": ("a size is not divided exactly", "'//' for floor division"),
+    ".": ("a size is a whole number, and a name holds dots only between its words", ""),
+    "'": ("a quote that is not closed", ""),
+    '"': ("a quote that is not closed", ""),
+    "&": ("unexpected '&'", "'and'"),
+    "|": ("unexpected '|'", "'or'"),
+    "!": ("unexpected '!'", "'!=' or 'not'"),
+    "~": ("unexpected '~'", "'not'"),
+    "^": ("there is no operator '^'", "'**' for a power"),
+}
+_LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
+
+
+class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
+    """What is wrong at ``span``, and what could stand there."""
+
+    def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
+        super().__init__(span, problem, expected)
+        self.span = span
+        self.problem = problem
+        self.expected = expected
+
+
+def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fault:
+    """Return the fault of a character that begins nothing; relations are at home in a formula alone."""
+    position = error.pos_in_stream or 0
+    character = source[position]
+    if character in "=<>!&|~" and not formula:
+        return _relation(source, position)
+    if character in LOOKALIKES:
+        return Fault((position, position + 1), f"unexpected {character!r}", f"'{LOOKALIKES[character]}'")
+    if source[position : position + 2] in ("=>", "=<"):
+        written = source[position : position + 2]
+        return Fault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
+    problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
+    return Fault((position, position + 1), problem, expected)
+
+
+def _relation(source: str, position: int) -> Fault:
+    """Return the fault of a relation among the sizes of a shape, or of a type of MLIR that is not read."""
+    other = _TYPE.fullmatch(source)
+    if other and source[position] in "<!":
+        return Fault(
+            other.span(1), f"types of MLIR such as {_brief(other[1])} are not read", "tensor<...> or memref<...>"
+        )
+    relation = relation_within(source[:_MOST], position) or "N >= 2"
+    wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
+    return Fault((position, position + 1), "a relation is not a dimension", wanted)
+
+
+def at_token(source: str, error: UnexpectedToken) -> Fault:
+    """Return the fault of a word that cannot stand where it does."""
+    token = error.token
+    accepted = error.accepts or error.expected
+    expected = wanted(accepted)
+    if token.type == "$END":
+        end = len(source.rstrip())
+        return Fault((end, end), "the text ends too early" if end else "the text is empty", expected)
+    start, stop = token.start_pos or 0, token.end_pos or 0
+    before = source[max(0, start - 200) : start].rstrip()
+    called = _LAST_NAME.search(before) if token.type == "LPAR" else None
+    if called:
+        end = len(source[:start].rstrip())
+        span = (end - len(called[0]), end)
+        if called[0] == "rank":
+            return Fault(span, "'rank' takes the name of a sequence of axes", "'rank(batch)' for the rank of '*batch'")
+        return Fault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
+    if token.type == "NAME" and before[-1:].isdigit() and "STAR" in accepted:
+        return Fault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
+    return Fault((start, stop), f"unexpected {_brief(token)}", expected)
+
+
+def wanted(accepted: Collection[str]) -> str:
+    """Return in words what could stand where these terminals are accepted.
+
+    >>> wanted({"COMMA", "PLUS", "$END"}), wanted({"NAME", "INT", "NONE"})
+    ("',' or the end", 'a dimension')
+    """
+    if "NOT" in accepted:
+        return RELATION
+    if "NAME" in accepted:
+        return "a dimension"
+    words = [word for terminal, word in _WORDS.items() if terminal in accepted]
+    if "COMPARE" in accepted and not {"AND", "$END"} & set(accepted):
+        words.insert(0, RELATION)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _functions(accepted: Collection[str]) -> str:
+    relations = ", compatible" if "COMPARE" in accepted else ""
+    return f"one of min, max, mod, floordiv, broadcast{relations}"
+
+
+def _brief(text: str) -> str:
+    return f"'{text}'" if len(text) <= 30 else f"'{text[:27]}...'"

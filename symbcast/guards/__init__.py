@@ -1,8 +1,0 @@
-"""Conditions as guards in other languages: each a pure function of a condition and the names of its sizes."""
-
-from symbcast.guards.cpp import cpp_source
-from symbcast.guards.mlir import mlir_source
-from symbcast.guards.python import Guard, python_guard, python_source
-from symbcast.guards.smtlib import smtlib_source
-
-__all__ = ["Guard", "cpp_source", "mlir_source", "python_guard", "python_source", "smtlib_source"]

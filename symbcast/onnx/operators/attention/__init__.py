@@ -1,0 +1,1 @@
+"""Attention, in the variants of ONNX and ONNX Runtime."""

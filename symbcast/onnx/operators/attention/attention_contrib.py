@@ -1,0 +1,300 @@
+"""Attention as ONNX Runtime has it: in its own domain, over queries, keys and values in one tensor or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import UNKNOWN, Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+_DEVICES = "that the device has this layout, which the processor has not, was not looked at"
+
+
+@operator("Attention", domain=MICROSOFT)
+def attention(call: NodeCall) -> Sequence[Value]:
+    """What each place finds among all places; queries, keys and values are one product with the weights."""
+    found, scores = _self_attention(call, mask=3, past=4)
+    _check_added(call, 5, scores)
+    return found
+
+
+@operator("QAttention", domain=MICROSOFT)
+def quantized_attention(call: NodeCall) -> Sequence[Value]:
+    """Attention with quantized input and weights."""
+    expect_numbers(call, 3, 6)
+    call.note("that scale and zero point of the weights fit was not looked at")
+    return _self_attention(call, mask=5, past=8)[0]
+
+
+def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value], Dims]:
+    """Return the outputs, and the shape of the scores."""
+    batch, length, features = call.rank(0, (3,), "the input")
+    heads = call.integer("num_heads")
+    if heads <= 0:
+        call.refuse("the attribute num_heads must be positive")
+    columns = call.rank(1, (2,), "the weights")[1]
+    expect(call, 1, "the weights", (features, None))
+    expect(call, 2, "the bias", (columns,))
+    hidden, out = hidden_sizes(call, columns, heads)
+    width = floor_divide(out, heads)
+    before: Dim = 0
+    held = known_shape(call, past, "past")
+    if held is not None:
+        expect(call, past, "past", (2, batch, heads, None, floor_divide(hidden, heads)))
+        before = held[3]
+    elif call.has(past):
+        before = call.fresh("past", "how many places there were before")
+    total = add(before, length)
+    if call.integer("past_present_share_buffer"):
+        call.note("how far its cache is filled was not looked at")
+        total = before
+    _check_mask(call, mask, batch, length, total)
+    dtype = call.dtype(2) or call.dtype()
+    found = [Value((batch, length, out), dtype), Value((2, batch, heads, total, width), dtype)]
+    return found, (batch, heads, length, total)
+
+
+def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
+    """Return how wide keys and values are, of all heads together."""
+    given = call.integers("qkv_hidden_sizes")
+    if given:
+        if len(given) != 3 or given[0] != given[1] or any(n % heads for n in given):
+            call.refuse("qkv_hidden_sizes must be three multiples of num_heads, the first two equal")
+        call.equal(columns, sum(given), "the columns of the weights must be those of Q, K and V")
+        return given[1], given[2]
+    call.require(equal(modulo(columns, 3 * heads), 0), "the columns of the weights must be for Q, K and V in all heads")
+    hidden = floor_divide(columns, 3)
+    return hidden, hidden
+
+
+def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: Dim) -> None:
+    """Ask that a mask have one of the shapes that it may have."""
+    found = known_shape(call, position, "the mask")
+    if found is None:
+        return
+    allowed: dict[int, list[Dims]] = {
+        1: [(batch,), (multiply(2, batch),), (add(multiply(3, batch), 2),)],
+        2: [(batch, total), (batch, 1), (1, 1)],
+        3: [(batch, length, total)],
+    }
+    if len(found) == 4:
+        if call.integer("unidirectional"):
+            call.refuse("a mask of four axes cannot be used where attention goes one way")
+        call.note(_DEVICES)
+        square = all_of(
+            [equal(found[0], batch), equal(found[1], 1), equal(found[2], found[3]), at_most(total, found[2])]
+        )
+        call.require(square, "a mask of four axes must have one square for each of the batch, of the whole length")
+    elif len(found) not in allowed:
+        call.refuse("the mask must have from one to four axes")
+    else:
+        call.require(_is_one_of(found, allowed[len(found)]), "the mask must fit the batch and the length")
+
+
+def _is_one_of(found: Dims, allowed: Sequence[Dims]) -> Formula:
+    return any_of(all_of(equal(a, b) for a, b in zip(found, shape, strict=True)) for shape in allowed)
+
+
+def _check_added(call: NodeCall, position: int, scores: Dims) -> None:
+    """Ask that what is added to the scores fit them; batch and heads may be one for all."""
+    found = known_shape(call, position, "attention_bias")
+    if found is None:
+        return
+    expect(call, position, "attention_bias", (None, None, *scores[2:]))
+    for size, target in zip(found[:2], scores[:2], strict=True):
+        call.require(any_of([equal(size, 1), equal(size, target)]), "attention_bias must fit the batch and the heads")
+
+
+@operator("MultiHeadAttention", domain=MICROSOFT)
+def multi_head_attention(call: NodeCall) -> Sequence[Value]:
+    """What each query finds among keys and values, which come packed in one tensor, or side by side."""
+    query = call.rank(0, (3, 5), "the query")
+    heads = call.integer("num_heads")
+    if heads <= 0:
+        call.refuse("the attribute num_heads must be positive")
+    batch, length = query[:2]
+    width = query[4] if len(query) == 5 else _width(call, query[2], heads)
+    if len(query) == 5:
+        expect(call, 0, "the query", (None, None, heads, 3, None))
+    key_length, value_width = _keys_and_values(call, query, heads, width)
+    before = _past(call, 6, (batch, heads, width))
+    total = add(before, key_length)
+    hidden = multiply(heads, width)
+    out = multiply(heads, value_width)
+    expect(call, 3, "the bias", (add(hidden, hidden, out),))
+    _check_padding(call, batch, length, total)
+    _check_added(call, 5, (batch, heads, length, total))
+    if call.has(8) or call.has(9):
+        call.note("how far its cache is filled was not looked at")
+        return Value((batch, length, out), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
+    return [
+        Value((batch, length, out), call.dtype()),
+        Value((batch, heads, total, width), call.dtype()),
+        Value((batch, heads, total, value_width), call.dtype()),
+        Value((batch, heads, length, total), call.dtype()),
+    ]
+
+
+def _width(call: NodeCall, size: Dim, heads: int) -> Dim:
+    call.require(equal(modulo(size, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
+    return floor_divide(size, heads)
+
+
+def _keys_and_values(call: NodeCall, query: Dims, heads: int, width: Dim) -> tuple[Dim, Dim]:
+    """Return how many keys there are, and how wide a value is in one head; ask that keys and values fit."""
+    batch = query[0]
+    if not call.has(1):
+        if len(query) != 5:
+            call.refuse("without keys, the query must hold queries, keys and values, in five axes")
+        call.note(_DEVICES)
+        return query[1], width
+    if len(query) != 3:
+        call.refuse("with keys, the query must have three axes")
+    key = call.rank(1, (3, 4, 5), "the key")
+    if len(key) == 5:
+        call.note(_DEVICES)
+        expect(call, 1, "the key", (batch, None, heads, 2, width))
+        return key[1], width
+    value = call.rank(2, (len(key),), "the value")
+    if len(key) == 3:
+        expect(call, 1, "the key", (batch, None, query[2]))
+        expect(call, 2, "the value", (batch, key[1], None))
+        return key[1], _width(call, value[2], heads)
+    expect(call, 1, "the key", (batch, heads, None, width))
+    expect(call, 2, "the value", key)
+    if call.has(3) or call.has(6):
+        call.refuse("beside keys in four axes there must be neither a bias nor earlier keys")
+    return key[2], width
+
+
+def _past(call: NodeCall, position: int, sizes: tuple[Dim, Dim, Dim]) -> Dim:
+    """Return how many keys there were before; ask that they fit, and the values with them."""
+    batch, heads, width = sizes
+    if call.has(position) != call.has(position + 1):
+        call.refuse("there must be both past_key and past_value, or neither")
+    if not call.has(position):
+        return 0
+    found = known_shape(call, position, "past_key")
+    before: Dim | None = found[2] if found is not None and len(found) == 4 else None
+    expect(call, position, "past_key", (batch, heads, None, width))
+    expect(call, position + 1, "past_value", (batch, heads, before, width))
+    return call.fresh("past", "how many keys there were before") if before is None else before
+
+
+def _check_padding(call: NodeCall, batch: Dim, length: Dim, total: Dim) -> None:
+    found = known_shape(call, 4, "key_padding_mask")
+    if found is None:
+        return
+    allowed: dict[int, list[Dims]] = {
+        1: [(batch,), (add(multiply(3, batch), 2),)],
+        2: [(batch, total)],
+        3: [(batch, length, total)],
+    }
+    if len(found) not in allowed:
+        call.refuse("key_padding_mask must have from one to three axes")
+    call.require(_is_one_of(found, allowed[len(found)]), "key_padding_mask must fit the batch and the length")
+
+
+@operator("GroupQueryAttention", domain=MICROSOFT)
+def group_query_attention(call: NodeCall) -> Sequence[Value]:
+    """What each query finds among keys and values, in fewer heads; they join those of a cache."""
+    batch, length, hidden = call.rank(0, (3,), "the query")
+    heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
+    if heads <= 0 or key_heads <= 0 or heads % key_heads:
+        call.refuse("num_heads must be a multiple of kv_num_heads")
+    width = _width(call, hidden, heads if call.has(1) else heads + 2 * key_heads)
+    call.require(equal(modulo(width, 8), 0), "a head must be a multiple of 8 wide")
+    added = _grouped_keys(call, key_heads, width)
+    out = Value((batch, length, multiply(heads, width)), call.dtype())
+    expect(call, 5, "seqlens_k", (batch,))
+    expect_numbers(call, 6)
+    call.note("what it asks of the numbers in seqlens_k was not looked at")
+    if any(call.has(n) for n in range(9, 16)) or any(call.attribute(n) is not None for n in _CACHE_KINDS):
+        call.note("what it asks of positions, biases and quantized caches was not looked at")
+    if any(call.attribute(n) is not None for n in _CACHE_KINDS):
+        return out, UNKNOWN, UNKNOWN, UNKNOWN
+    before = _past(call, 3, (batch, key_heads, width))
+    total = (call.elements(6) or (None,))[0]
+    if is_size(total):
+        _check_total(call, total, before, added, width)
+    else:
+        call.note("that total_sequence_length fits was not looked at: it is not known")
+        total = call.fresh("total", "what total_sequence_length holds")
+    present = Value((batch, key_heads, call.bounds.larger(total, before), width), call.dtype(3) or call.dtype())
+    return out, present, present, UNKNOWN
+
+
+_CACHE_KINDS = ("kv_cache_bit_width", "k_quant_type", "v_quant_type", "sliding_window_cache")
+
+
+def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
+    """Return how many keys are added to the cache; ask that they fit."""
+    batch, length = call.shape(0)[:2]
+    if not call.has(1):
+        return length
+    key = call.rank(1, (3,), "the key")
+    call.require(any_of([equal(key[1], length), equal(key[1], 0)]), "there must be as many keys as queries")
+    expect(call, 1, "the key", (batch, None, None))
+    expect(call, 2, "the value", (batch, key[1], key[2]))
+    call.equal(floor_divide(key[2], heads), width, "the heads of queries and keys must be as wide")
+    return key[1]
+
+
+def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim) -> None:
+    batch, length, _ = call.shape(0)
+    call.at_most(added, total, "total_sequence_length must not be less than the keys that are added")
+    fits = any_of([at_most(total, before), equal(total, add(before, added))])
+    call.require(fits, "total_sequence_length must fit the cache, or count all keys")
+    alone = any_of([at_most(length, 1), equal(length, total), equal(batch, 1)])
+    call.require(alone, "a batch must be one where several queries join those of a cache")
+    cosines = known_shape(call, 7, "cos_cache")
+    if cosines is not None and len(cosines) == 2:
+        expect(call, 8, "sin_cache", cosines)
+        call.at_most(total, cosines[0], "cos_cache must be as long as the keys")
+        call.require(equal(modulo(width, 16), 0), "a head that is turned must be a multiple of 16 wide")
+        call.require(equal(modulo(cosines[1], 8), 0), "the width of cos_cache must be a multiple of 8")
+        call.at_most(multiply(2, cosines[1]), width, "the width of cos_cache must be at most half that of a head")
+
+
+@operator("RotaryEmbedding", domain=MICROSOFT)
+def rotary_embedding(call: NodeCall) -> Value:
+    """The vectors turned by angles, which lie in caches for each position."""
+    dims = call.rank(0, (3, 4), "the input")
+    batch, length = dims[0], dims[1] if len(dims) == 3 else dims[2]
+    cosines = call.rank(2, (2,), "cos_cache")
+    expect(call, 3, "sin_cache", cosines)
+    positions = known_shape(call, 1, "position_ids")
+    if positions is not None and len(positions) == 2:
+        expect(call, 1, "position_ids", (batch, length))
+    else:
+        expect_numbers(call, 1)
+    call.at_most(length, cosines[0], "the caches must be as long as the sequence")
+    check_angles(call, dims, cosines[1])
+    return Value(dims, call.dtype())
+
+
+def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
+    """Ask that there be an angle for each pair of numbers that is turned."""
+    heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
+    reason = "the width of cos_cache must be half of what is turned"
+    if heads < 0 or turned < 0:
+        call.refuse("num_heads and rotary_embedding_dim must not be below 0")
+    if turned and not heads:
+        call.refuse("with rotary_embedding_dim, num_heads must be given")
+    if len(dims) == 3 and not heads:
+        call.require(equal(modulo(dims[2], multiply(2, angles)), 0), reason)
+        return
+    width = dims[3] if len(dims) == 4 else _width(call, dims[2], heads)
+    half = equal(angles, floor_divide(width, 2))
+    if turned:
+        call.at_most(turned, width, "rotary_embedding_dim must be at most the width of a head")
+    call.require(any_of([half, equal(angles, turned // 2)]) if turned else half, reason)

@@ -1,0 +1,175 @@
+"""Attention of ONNX Runtime's for one place at a time, without padding, or where few places see each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import equal
+from symbcast.onnx.differences import DECODER_BUFFER
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.attention.attention_contrib import hidden_sizes
+from symbcast.onnx.operators.constants import asked_shape
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+_FILLED = "how far its cache is filled was not looked at"
+
+
+@operator("PackedAttention", domain=MICROSOFT)
+def packed_attention(call: NodeCall) -> Value:
+    """What each token finds among those of its line; the lines lie behind one another, without padding."""
+    tokens, features = call.rank(0, (2,), "the input")
+    columns = call.rank(1, (2,), "the weights")[1]
+    expect(call, 1, "the weights", (features, None))
+    expect(call, 2, "the bias", (columns,))
+    _check_lines(call, 3)
+    return Value((tokens, hidden_sizes(call, columns, _heads(call))[1]), call.dtype())
+
+
+@operator("PackedMultiHeadAttention", domain=MICROSOFT)
+def packed_multi_head_attention(call: NodeCall) -> Value:
+    """What each token finds among those of its line; queries, keys and values come in one tensor or in three."""
+    query, heads = call.rank(0, (2, 4), "the query"), _heads(call)
+    tokens = query[0]
+    _check_lines(call, 4)
+    if len(query) == 4:
+        expect(call, 0, "the query", (tokens, heads, 3, None))
+        hidden = multiply(heads, query[3])
+        expect(call, 3, "the bias", (multiply(3, hidden),))
+        return Value((tokens, hidden), call.dtype())
+    expect(call, 1, "the key", query)
+    expect(call, 2, "the value", (tokens, None))
+    wide = call.rank(2, (2,), "the value")[1]
+    for size in (query[1], wide):
+        call.require(equal(modulo(size, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
+    expect(call, 3, "the bias", (add(query[1], query[1], wide),))
+    return Value((tokens, wide), call.dtype())
+
+
+def _check_lines(call: NodeCall, position: int) -> None:
+    """Ask for the places of the tokens in lines, and for how many there are up to each line."""
+    lines = known_shape(call, position, "token_offset")
+    batch = lines[0] if lines else None
+    expect(call, position, "token_offset", (None, None))
+    expect(call, position + 1, "cumulative_sequence_length", (None if batch is None else add(batch, 1),))
+
+
+def _heads(call: NodeCall) -> int:
+    heads = call.integer("num_heads")
+    if heads < 1:
+        call.refuse("the attribute num_heads must be positive")
+    return heads
+
+
+@operator("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)
+def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
+    """What one more place finds among those before it, whose keys and values are in caches."""
+    batch, length, hidden = call.rank(0, (3,), "the query")
+    heads = _heads(call)
+    call.equal(length, 1, "there must be one place")
+    if not call.has(1):
+        call.require(equal(modulo(hidden, 3 * heads), 0), "the query must hold queries, keys and values in all heads")
+        wide: Dim = floor_divide(hidden, 3)
+    else:
+        call.require(equal(modulo(hidden, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
+        wide = hidden
+    width = floor_divide(wide, heads)
+    key = known_shape(call, 1, "the key")
+    if key is not None and len(key) == 4:
+        expect(call, 1, "the key", (batch, heads, None, width))
+        expect(call, 2, "the value", (batch, heads, key[2], width))
+        return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, Value((batch, heads, 1, key[2]), call.dtype())
+    expect(call, 1, "the key", (batch, 1, wide))
+    expect(call, 2, "the value", (batch, 1, wide))
+    expect(call, 5, "past_key", (batch, heads, None, width))
+    past = known_shape(call, 5, "past_key")
+    expect(call, 6, "past_value", (batch, heads, past[2] if past else None, width))
+    expect(call, 10, "the bias", (multiply(3, wide),))
+    is_shared = bool(call.integer("past_present_share_buffer"))
+    if not is_shared and call.does(DECODER_BUFFER):
+        call.refuse("the processor needs past_present_share_buffer")
+    if any(call.has(n) for n in (3, 4, 8, 9)):
+        call.note("that the mask, what is added and the beams fit was not looked at")
+    if past is None or len(past) != 4:
+        return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
+    total = past[2] if is_shared else add(past[2], 1)
+    present = Value((batch, heads, total, width), call.dtype(5))
+    return Value((batch, 1, wide), call.dtype()), present, present, Value((batch, heads, 1, total), call.dtype())
+
+
+@operator("DecoderMaskedSelfAttention", domain=MICROSOFT)
+def one_place_of_its_own(call: NodeCall) -> Sequence[Value]:
+    """What one more place finds among those before it; queries, keys and values are one product with the weights."""
+    batch, length, features = call.rank(0, (3,), "the input")
+    call.equal(length, 1, "there must be one place")
+    columns = call.rank(1, (2,), "the weights")[1]
+    expect(call, 1, "the weights", (features, None))
+    expect(call, 2, "the bias", (columns,))
+    heads = _heads(call)
+    call.require(equal(modulo(columns, 3 * heads), 0), "the columns of the weights must be for Q, K and V in all heads")
+    wide = floor_divide(columns, 3)
+    expect(call, 4, "past", (2, batch, heads, None, floor_divide(wide, heads)))
+    call.note(_FILLED)
+    past = known_shape(call, 4, "past")
+    if past is None:
+        return Value((batch, 1, wide), call.dtype()), UNKNOWN
+    total = past[3] if call.integer("past_present_share_buffer") else add(past[3], 1)
+    return Value((batch, 1, wide), call.dtype()), Value((*past[:3], total, past[4]), call.dtype())
+
+
+@operator("SparseAttention", domain=MICROSOFT)
+def sparse_attention(call: NodeCall) -> Sequence[Value]:
+    """What each query finds among the blocks of keys that a pattern lets it see; keys and values are in caches."""
+    batch, length, hidden = call.rank(0, (3,), "the query")
+    heads, key_heads = _heads(call), call.integer("kv_num_heads")
+    if key_heads < 1 or heads % key_heads:
+        call.refuse("num_heads must be a multiple of kv_num_heads")
+    parts = heads if call.has(1) else heads + 2 * key_heads
+    call.require(equal(modulo(hidden, parts), 0), "the query must be as wide as all its heads")
+    width = floor_divide(hidden, parts)
+    for n, what in ((1, "the key"), (2, "the value")):
+        expect(call, n, what, (batch, length, multiply(key_heads, width)))
+    past = call.rank(3, (4,), "past_key")
+    expect(call, 3, "past_key", (batch, key_heads, None, width))
+    expect(call, 4, "past_value", past)
+    expect(call, 8, "key_total_sequence_lengths", (batch,))
+    expect_numbers(call, 7)
+    call.note("that the blocks and the lengths fit was not looked at")
+    present = Value(past, call.dtype(3))
+    return Value((batch, length, multiply(heads, width)), call.dtype()), present, present
+
+
+@operator("RelativePositionBias", domain=MICROSOFT)
+def relative_positions(call: NodeCall) -> Value:
+    """A number for each query and key in each head, by how far they are apart."""
+    heads = call.rank(0, (2,), "bias_table")[1]
+    expect_numbers(call, 1, 2)
+    lengths = (*asked_shape(call, 1), *asked_shape(call, 2)) if call.shape(1) and call.shape(2) else None
+    if lengths is None or len(lengths) != 2:
+        call.give_up("how long queries and keys are is not known")
+    return Value((1, heads, *lengths), call.dtype())
+
+
+@operator("GatedRelativePositionBias", domain=MICROSOFT)
+def gated_relative_positions(call: NodeCall) -> Value:
+    """A number for each query and key in each head, by how far they are apart and what the query holds."""
+    query, heads = call.rank(0, (2, 3), "the query"), _heads(call)
+    call.require(equal(modulo(query[-1], heads), 0), f"the hidden size must be a multiple of the {heads} heads")
+    width = floor_divide(query[-1], heads)
+    if len(query) == 3:
+        batch, length = query[:2]
+    else:
+        batch, length = call.rank(6, (2,), "token_offset")
+    expect(call, 1, "query_bias", (query[-1],))
+    expect(call, 2, "rel_pos", (1, heads, length, length))
+    weights = known_shape(call, 3, "the weights")
+    expect(call, 3, "the weights", (width, None))
+    expect(call, 4, "the bias", (weights[1] if weights else None,))
+    expect(call, 5, "eco_a", (1, heads, 1, 1))
+    return Value((batch, heads, length, length), call.dtype())

@@ -1,0 +1,95 @@
+"""Operators with a state that goes from one call to the next: caches of keys and values, linear attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import any_of, equal
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_rank, known_shape
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+@operator("TensorScatter")
+def tensor_scatter(call: NodeCall) -> Value:
+    """A cache with some places of its sequence exchanged, for each of the batch from an index on."""
+    cache, update = call.shape(0), known_shape(call, 1, "the update")
+    place = call.axis(call.integer("axis", -2), len(cache))
+    if place == 0:
+        call.refuse("the sequence must not lie on axis 0, which is the batch")
+    if call.text("mode", "linear") not in ("linear", "circular"):
+        call.refuse("mode must be linear or circular")
+    if update is not None:
+        expect(call, 1, "the update", [None if n == place else d for n, d in enumerate(cache)])
+        call.at_most(update[place], cache[place], "the update must not be longer than the cache")
+    expect(call, 2, "write_indices", (cache[0],))
+    if call.has(2):
+        reason = "that the places in write_indices, which are data, are in the cache was not looked at"
+        call.note(reason, is_about_data=True, by=[2])
+    return Value(cache, call.dtype())
+
+
+_RULES = {"linear": (), "gated": (4,), "delta": (5,), "gated_delta": (4, 5)}
+_BY_INPUT = {4: "decay", 5: "beta"}
+
+
+@operator("LinearAttention")
+@operator("LinearAttention", domain=MICROSOFT)
+def linear_attention(call: NodeCall) -> Sequence[Value]:
+    """What each query finds in a state that keys and values go into; the state after the last of them."""
+    heads, key_heads = call.integer("q_num_heads"), call.integer("kv_num_heads")
+    is_contrib, slots = bool(call.node.domain), call.integer("state_window")
+    if min(heads, key_heads) < 1 or not (heads % key_heads == 0 or (is_contrib and key_heads % heads == 0)):
+        call.refuse("q_num_heads must be a multiple of kv_num_heads")
+    rule = call.text("update_rule", "gated_delta")
+    if rule not in _RULES:
+        call.refuse(f"update_rule must not be {rule!r}")
+    for n in _RULES[rule]:
+        if not call.has(n):
+            call.refuse(f"the update rule {rule} needs the input {_BY_INPUT[n]}")
+    batch, length, _ = call.rank(0, (3,), "the query")
+    width = _width(call, 0, "the query", heads)
+    expect(call, 1, "the key", (batch, length, multiply(key_heads, width)))
+    expect(call, 2, "the value", (batch, length, None))
+    state = (*([slots] if slots else []), batch, key_heads, width, _width(call, 2, "the value", key_heads))
+    expect(call, 3, "past_state", state)
+    _check_gate(call, 4, (batch, length), (multiply(key_heads, width), key_heads))
+    _check_gate(call, 5, (batch, length), (key_heads, 1))
+    found = (batch, length, multiply(max(heads, key_heads), state[-1]))
+    return Value(found, call.dtype()), Value(state, call.dtype(3) or call.dtype())
+
+
+def _width(call: NodeCall, position: int, what: str, heads: int) -> Dim:
+    size = call.rank(position, (3,), what)[2]
+    call.require(equal(modulo(size, heads), 0), f"the last size of {what} must be a multiple of the {heads} heads")
+    return floor_divide(size, heads)
+
+
+def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: Sequence[Dim]) -> None:
+    name = _BY_INPUT[position]
+    found = known_rank(call, position, (3,), name)
+    if found is not None:
+        expect(call, position, name, (*leading, None))
+        call.require(any_of(equal(found[2], d) for d in allowed), f"the last size of {name} must fit the heads")
+
+
+@operator("CausalConvWithState")
+@operator("CausalConvWithState", domain=MICROSOFT)
+def causal_convolution(call: NodeCall) -> Sequence[Value]:
+    """A convolution of each channel with what came before; and the last elements, for the next call."""
+    if call.integer("ndim", 1) != 1 or call.integer("channels_last") or call.integer("state_window"):
+        call.give_up("of causal convolutions only those of one axis, with channels first and one state, are followed")
+    batch, channels, _ = call.rank(0, (3,), "the input")
+    kernel = call.rank(1, (3,), "the weights")[2]
+    expect(call, 1, "the weights", (channels, 1, None))
+    call.at_most(1, kernel, "the window must not be empty")
+    expect(call, 2, "the bias", (channels,))
+    state = (batch, channels, multiply(add(kernel, -1), call.integer("dilation", 1)))
+    expect(call, 3, "past_state", state)
+    return Value(call.shape(0), call.dtype()), Value(state, call.dtype())

@@ -1,0 +1,186 @@
+"""Operators of ONNX Runtime whose channels lie elsewhere: last of all axes, or in blocks of a fixed number.
+
+Its optimiser writes them. What they require is what the operators of ONNX do that they stand for, whose channels are on
+axis 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import modulo, multiply
+from symbcast.core.logic.formulas import equal
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.elementwise.reductions import (
+    batch_normalization,
+    instance_normalization,
+    local_response_normalization,
+)
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers
+from symbcast.onnx.operators.layout.layout import depth_to_space_, space_to_depth_
+from symbcast.onnx.operators.windows.convolutions import convolution, quantized_convolution, transposed_convolution
+from symbcast.onnx.operators.windows.pools import global_pool, max_unpool, pool_
+from symbcast.onnx.operators.windows.resize import grid_sample, resize
+from symbcast.onnx.registry import Operator, operator
+from symbcast.onnx.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
+BLOCK = 16
+"""How many channels are in a block at most; which number it is, up to that, is the machine's to say."""
+
+
+def channels_first(dims: Dims) -> Dims:
+    """Return a shape whose channels are last with them on axis 1.
+
+    >>> channels_first((1, 224, 112, 3)), channels_last((1, 3, 224, 112))
+    ((1, 3, 224, 112), (1, 224, 112, 3))
+    """
+    return (*dims[:1], *dims[-1:], *dims[1:-1]) if len(dims) > 1 else dims
+
+
+def channels_last(dims: Dims) -> Dims:
+    """Return a shape whose channels are on axis 1 with them last."""
+    return (*dims[:1], *dims[2:], *dims[1:2])
+
+
+def with_channels_last(call: NodeCall, plain: Operator, *images: int) -> Sequence[Value]:
+    """Return the outputs of an operator that has the channels of inputs and outputs last."""
+    inputs = [_moved(v, channels_first) if v and n in images else v for n, v in enumerate(call.inputs)]
+    found = plain(call.of(inputs, call.scope.versions.get("", 1)))
+    return [_moved(v, channels_last) for v in ([found] if isinstance(found, Value) else found)]
+
+
+def _moved(value: Value, move: Callable[[Dims], Dims]) -> Value:
+    return Value(None if value.shape is None else move(value.shape), value.dtype)
+
+
+def _all_last(plain: Operator) -> Operator:
+    return lambda call: with_channels_last(call, plain, 0)
+
+
+_PLAIN: dict[str, Operator] = {
+    "Conv": convolution,
+    "ConvTranspose": transposed_convolution,
+    "QLinearConv": quantized_convolution,
+    "MaxPool AveragePool LpPool": pool_,
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool": global_pool,
+    "InstanceNormalization": instance_normalization,
+    "LRN": local_response_normalization,
+    "DepthToSpace": depth_to_space_,
+    "SpaceToDepth": space_to_depth_,
+    "GridSample": grid_sample,
+}
+for _names, _plain in _PLAIN.items():
+    operator(*_names.split(), domain=NHWC)(_all_last(_plain))
+operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, max_unpool, 0, 1))
+operator("Resize", domain=NHWC)(lambda call: resize(call.of(call.inputs, call.scope.versions.get("", 1))))
+operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(pool_))
+
+
+@operator("BatchNormalization", domain=NHWC)
+def batch_normalization_(call: NodeCall) -> Sequence[Value]:
+    """Scale, bias, mean and variance have one number for each channel, and stay as they are."""
+    image, *statistics = batch_normalization(call.of([_first(call), *call.inputs[1:]], 15))
+    return [_moved(image, channels_last), *statistics]
+
+
+def _first(call: NodeCall) -> Value:
+    return _moved(call.value(0), channels_first)
+
+
+@operator("QLinearConv", domain=MICROSOFT)
+def quantized_convolution_(call: NodeCall) -> Value | Sequence[Value]:
+    """A convolution of quantized numbers; an attribute says where the channels are."""
+    if call.integer("channels_last"):
+        return with_channels_last(call, quantized_convolution, 0)
+    return quantized_convolution(call)
+
+
+@operator("NhwcConv", "NhwcFusedConv", domain=MICROSOFT)
+def convolution_with_channels_last(call: NodeCall) -> Sequence[Value]:
+    """A convolution, what is added to it, and an activation."""
+    (found,) = with_channels_last(call, convolution, 0)
+    if found.shape is not None:
+        expect(call, 3, "Z", found.shape)
+    return [found]
+
+
+@operator("QLinearAveragePool", domain=MICROSOFT)
+def quantized_average(call: NodeCall) -> Sequence[Value]:
+    """The average of each window of quantized numbers; an attribute says where the channels are."""
+    expect_numbers(call, 1, 2, 3, 4)
+    if not call.integer("channels_last"):
+        return pool_(call.of(call.inputs, 1))[:1]
+    found = with_channels_last(call, pool_, 0)[:1]
+    for size in found[0].shape or ():
+        if size != call.shape(0)[0]:
+            call.at_most(1, size, "the output must not be empty")
+    return found
+
+
+# Channels in blocks.
+
+
+@operator("ReorderInput", domain=BLOCKED)
+def into_blocks(call: NodeCall) -> Value:
+    """The channels in blocks, filled up to whole ones."""
+    dims = call.rank(0, (4,), "the input")
+    if call.integer("channels_last"):
+        dims = channels_first(dims)
+    channels = dims[1]
+    call.require(equal(modulo(channels, 4), 0), "the channels must be a multiple of 4")
+    filled: Dim = channels
+    if not isinstance(channels, int) or channels % BLOCK:
+        filled = call.fresh("channels", "the channels in whole blocks, of which the machine says the size")
+        call.at_most(channels, filled, "no channel is lost")
+    return Value((dims[0], filled, *dims[2:]), call.dtype())
+
+
+@operator("ReorderOutput", domain=BLOCKED)
+def out_of_blocks(call: NodeCall) -> Value:
+    """So many of the channels as an attribute says, out of their blocks."""
+    dims = call.rank(0, (4,), "the input")
+    channels = call.integer("channels")
+    if channels < 1:
+        call.refuse("channels must be positive")
+    call.at_most(channels, dims[1], f"there must be {channels} channels in the blocks")
+    found = (dims[0], channels, *dims[2:])
+    return Value(channels_last(found) if call.integer("channels_last") else found, call.dtype())
+
+
+@operator("Conv", domain=BLOCKED)
+def convolution_of_blocks(call: NodeCall) -> Value:
+    """A convolution, what is added to it, and an activation."""
+    call.rank(0, (4,), "the input")
+    found = convolution(call)
+    expect(call, 3, "Sum", found.shape or ())
+    return found
+
+
+@operator("MaxPool", "AveragePool", domain=BLOCKED)
+def pool_of_blocks(call: NodeCall) -> Value:
+    """One element for each position of a window."""
+    for size in call.rank(0, (4,), "the input")[2:]:
+        call.at_most(1, size, "height and width must not be 0")
+    return pool_(call)[0]
+
+
+@operator("GlobalMaxPool", "GlobalAveragePool", domain=BLOCKED)
+def global_pool_of_blocks(call: NodeCall) -> Value:
+    """Every axis after the channels becomes 1."""
+    call.rank(0, (4,), "the input")
+    return global_pool(call)
+
+
+@operator("Upsample", domain=BLOCKED)
+def enlarged_blocks(call: NodeCall) -> Value:
+    """Height and width times whole numbers."""
+    dims = call.rank(0, (4,), "the input")
+    scales = call.integers("scales") or []
+    if len(scales) != 4 or scales[:2] != [1, 1] or min(scales) < 1:
+        call.refuse("scales must be 1, 1 and two positive numbers")
+    return Value(tuple(multiply(d, s) for d, s in zip(dims, scales, strict=True)), call.dtype())

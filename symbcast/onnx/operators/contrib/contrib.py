@@ -1,0 +1,173 @@
+"""Operators of ONNX Runtime's own that its optimiser fuses out of others: products, activations, embeddings, norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.elementwise.matrices import gemm_product
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
+from symbcast.onnx.registry import OPERATORS, operator
+from symbcast.onnx.values.intervals import interval_of
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.matmul import matmul
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+INT32 = 6
+
+
+@operator("BiasSplitGelu", domain=MICROSOFT)
+def split_activation(call: NodeCall) -> Value:
+    """One half of the last axis, times what is made of the other."""
+    dims = call.rank(0, (3,), "the input")
+    expect(call, 1, "the bias", (dims[-1],))
+    call.require(equal(modulo(dims[-1], 2), 0), "the last size must be even")
+    return Value((*dims[:-1], floor_divide(dims[-1], 2)), call.dtype())
+
+
+@operator("BiasAdd", domain=MICROSOFT)
+def bias_add(call: NodeCall) -> Value:
+    """The input, a bias for its channels, and what is skipped, added up."""
+    dims = call.rank(0, (3,), "the input")
+    expect(call, 1, "the bias", (dims[-1],))
+    expect(call, 2, "skip", dims)
+    return Value(dims, call.dtype())
+
+
+@operator("GroupNorm", "SkipGroupNorm", domain=MICROSOFT)
+def group_norm(call: NodeCall) -> Sequence[Value]:
+    """Groups of channels normalised; scale and bias have one number for each channel."""
+    dims = call.rank(0, (4,), "the input")
+    channels = dims[-1] if call.integer("channels_last", 1) else dims[1]
+    groups = call.integer("groups", 1)
+    call.require(equal(modulo(channels, groups), 0), f"the channels must be a multiple of the {groups} groups")
+    expect(call, 1, "gamma", (channels,))
+    expect(call, 2, "beta", (channels,))
+    if call.has(3):
+        call.note("that skip and bias fit was not looked at")
+    return [Value(dims, call.dtype())] * 2
+
+
+@operator("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
+def fused_matmul(call: NodeCall) -> Value:
+    """A product of matrices, each transposed first where an attribute says so."""
+    left, right = call.shape(0), call.shape(1)
+    is_batch_moved = call.integer("transBatchA") or call.integer("transBatchB")
+    if is_batch_moved and not 3 <= len(left) == len(right):
+        call.refuse("to be transposed with their batch, A and B must have one rank, of 3 or more")
+    shape = matmul(call, _transposed(call, left, "A"), _transposed(call, right, "B"))
+    return Value(shape, call.dtype())
+
+
+def _transposed(call: NodeCall, dims: Dims, name: str) -> Dims:
+    """Return the shape of an operand as it is multiplied; the batch may lie between its rows and its columns."""
+    if len(dims) < 2:
+        return dims
+    if call.integer(f"transBatch{name}"):
+        dims = (*dims[1:-1], dims[0], dims[-1])
+    return (*dims[:-2], dims[-1], dims[-2]) if call.integer(f"trans{name}") else dims
+
+
+@operator("FusedGemm", domain=MICROSOFT)
+def fused_gemm(call: NodeCall) -> Value:
+    """A product of two matrices, a third one broadcast onto it, and an activation."""
+    return Value(gemm_product(call, 0, 1, 2), call.dtype())
+
+
+@operator("FusedConv", domain=MICROSOFT)
+def fused_conv(call: NodeCall) -> Value:
+    """A convolution, what is added to it, and an activation."""
+    convolution = OPERATORS.get(("", "Conv"))
+    found = None if convolution is None else convolution(call)
+    if not isinstance(found, Value) or found.shape is None:
+        call.give_up("the shape of a convolution is not known")
+    expect(call, 3, "Z", found.shape)
+    return found
+
+
+@operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
+def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
+    """The input and what is skipped, added up and normalised along the last axis."""
+    dims = call.rank(0, (2, 3), "the input")
+    _check_skip(call, dims)
+    if call.does(SKIP_NORM_EMPTY):
+        call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
+    is_simple = call.node.op_type == "SkipSimplifiedLayerNormalization"
+    names = ("gamma", "the bias") if is_simple else ("gamma", "beta", "the bias")
+    for n, name in enumerate(names, start=2):
+        expect(call, n, name, (dims[-1],))
+    kept = Value((*dims[:-1], 1), 1)
+    return Value(dims, call.dtype()), kept, kept, Value(dims, call.dtype())
+
+
+def _check_skip(call: NodeCall, dims: Dims) -> None:
+    """Ask that skip have the input's shape; it may be one for the batch, which ONNX Runtime does not ask."""
+    skip = call.rank(1, (2, 3), "skip")
+    if len(skip) > len(dims):
+        call.refuse("skip must not have more axes than the input")
+    for left, right in zip(skip[-2:], dims[-2:], strict=True):
+        call.equal(left, right, "the last two sizes of skip must be those of the input")
+    if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
+        call.require(
+            any_of([equal(skip[0], dims[0]), equal(skip[0], 1)]), "the batch of skip must be the input's, or 1"
+        )
+
+
+@operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
+def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
+    """The embeddings of words, positions and segments, added up and normalised; and how long each line is."""
+    ids = call.rank(0, (2,), "input_ids")
+    hidden = call.rank(2, (2,), "word_embedding")[1]
+    expect(call, 1, "segment_ids", ids)
+    expect(call, 3, "position_embedding", (None, hidden))
+    expect(call, 4, "segment_embedding", (None, hidden))
+    expect(call, 5, "gamma", (hidden,))
+    expect(call, 6, "beta", (hidden,))
+    expect(call, 7, "mask", ids)
+    if call.node.op_type == "EmbedLayerNormalization":
+        _check_positions(call, ids)
+    else:
+        call.note("that scales and zero points fit was not looked at")
+    for position, table in ((0, 2), (1, 4), (8, 3)):
+        if call.has(position) and call.has(table):
+            _check_rows(call, position, call.shape(table)[0])
+    shape = (*ids, hidden)
+    return Value(shape, call.dtype(2)), Value((ids[0],), INT32), Value(shape, call.dtype(2))
+
+
+def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
+    """Ask that ids be rows of a table, none counted from its end, as far as is known of them; say so of data."""
+    ids = call.value(position)
+    found = interval_of(ids, call.bounds)
+    name, empty = call.input_name(position), call.empty(ids.shape or ())
+    needs = []
+    if found.low is not None and found.high is not None:
+        pairs = ((0, found.low), (add(found.high, 1), size))
+        needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
+        if not needs:
+            return
+    if not found.is_attained:
+        call.note(
+            f"that {name}, which is data, are rows of the table was not looked at", is_about_data=True, by=[position]
+        )
+    elif needs:
+        call.require(any_of([empty, all_of(needs)]), f"{name} must be rows of the table")
+
+
+def _check_positions(call: NodeCall, ids: Dims) -> None:
+    """Ask that there be a position for each id, or without position_ids, an embedding for each place."""
+    given = known_shape(call, 8, "position_ids")
+    if given is not None:
+        expect(call, 8, "position_ids", (None, ids[1]))
+        call.require(any_of([equal(given[0], ids[0]), equal(given[0], 1)]), "the batch of position_ids must fit")
+        return
+    held = known_shape(call, 3, "position_embedding")
+    if held is not None and not call.has(8):
+        places: Dim = held[0]
+        call.at_most(ids[1], places, "there must be an embedding for each position")

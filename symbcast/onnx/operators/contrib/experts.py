@@ -1,0 +1,60 @@
+"""Mixtures of experts of ONNX Runtime's: each token goes through some of many feed-forward layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.onnx.differences import EXPERTS_LAYERS
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_rank
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+_ACTIVATION = "activation_type"
+_ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
+
+
+@operator("MoE", domain=MICROSOFT)
+def experts(call: NodeCall) -> Value:
+    """The shape of the tokens, which lie in one axis or in two; a layer of an expert is a matrix of its own."""
+    found, hidden, count = _routed(call)
+    if call.does(EXPERTS_LAYERS) and (call.has(6) or (_fused(call) == 1 and call.text(_ACTIVATION) == "swiglu")):
+        call.refuse("the processor has no third layer, and a gate only in the first weights")
+    second = known_rank(call, 4, (3,), "the second weights")
+    inner = None if second is None else second[2]
+    expect(call, 4, "the second weights", (count, hidden, None))
+    wide = None if inner is None else multiply(_fused(call), inner)
+    expect(call, 2, "the first weights", (count, wide, hidden))
+    expect(call, 3, "the first bias", (count, wide))
+    expect(call, 5, "the second bias", (count, hidden))
+    expect(call, 6, "the third weights", (count, inner, hidden))
+    expect(call, 7, "the third bias", (count, inner))
+    return found
+
+
+@operator("QMoE", domain=MICROSOFT)
+def quantized_experts(call: NodeCall) -> Value:
+    """The shape of the tokens; the weights of the experts are quantized, several to a byte."""
+    call.note("that the packed weights of the experts and their scales fit was not looked at")
+    return _routed(call)[0]
+
+
+def _routed(call: NodeCall) -> tuple[Value, Dim, Dim]:
+    """Return the output, how wide a token is, and how many experts there are."""
+    dims = call.rank(0, (2, 3), "the input")
+    router = call.rank(1, (2,), "router_probs")
+    call.equal(router[0], multiply(*dims[:-1]), "router_probs must have a line for each token")
+    if call.integer("k", 1) < 1 or call.text(_ACTIVATION, "relu") not in _ACTIVATIONS:
+        call.refuse(f"k must be positive, and the activation one of {', '.join(_ACTIVATIONS)}")
+    call.at_most(call.integer("k", 1), router[1], "there must be as many experts as each token goes through")
+    return Value(dims, call.dtype()), dims[-1], router[1]
+
+
+def _fused(call: NodeCall) -> int:
+    """Return how many layers lie in the first weights: an activation with a gate may have both there."""
+    return 2 if call.text(_ACTIVATION) == "swiglu" and call.integer("swiglu_fusion") else 1

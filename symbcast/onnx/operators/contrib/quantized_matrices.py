@@ -1,0 +1,169 @@
+"""Products of quantized matrices: each operand comes with a scale and a zero point, or with some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import Formula, all_of, any_of, equal
+from symbcast.onnx.differences import COLUMN_POINTS, ROW_POINTS
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.elementwise.matrices import gemm_product
+from symbcast.onnx.operators.expected_shapes import (
+    MICROSOFT,
+    expect,
+    expect_number_or_line,
+    expect_numbers,
+    known_shape,
+)
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.matmul import matmul
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+FLOAT, UINT8, INT32 = 1, 2, 6
+
+
+@operator("MatMulInteger")
+def matmul_integer(call: NodeCall) -> Value:
+    """A product of matrices of small integers."""
+    left, right = call.shape(0), call.shape(1)
+    _check_rows(call, left, 2)
+    _check_columns(call, right, 3)
+    return Value(matmul(call, left, right), INT32)
+
+
+@operator("MatMulInteger16", domain=MICROSOFT)
+def matmul_integer16(call: NodeCall) -> Value:
+    """A product of matrices of integers."""
+    return Value(matmul(call, call.shape(0), call.shape(1)), INT32)
+
+
+@operator("QLinearMatMul")
+def quantized_matmul(call: NodeCall) -> Value:
+    """A product of quantized matrices, quantized again."""
+    left, right = call.shape(0), call.shape(3)
+    _check_rows(call, left, 1, 2)
+    _check_columns(call, right, 4, 5)
+    shape = matmul(call, left, right)
+    _check_rows(call, shape, 6, 7)
+    return Value(shape, call.dtype(7))
+
+
+@operator("MatMulIntegerToFloat", domain=MICROSOFT)
+def matmul_integer_to_float(call: NodeCall) -> Value:
+    """A product of quantized matrices, as real numbers, and a bias for each column."""
+    expect_numbers(call, 4)
+    return _as_reals(call, (2, 3), 5, 6)
+
+
+@operator("DynamicQuantizeMatMul", domain=MICROSOFT)
+def quantize_and_multiply(call: NodeCall) -> Value:
+    """A product of a matrix that is quantized first and a quantized one, as real numbers; and a bias."""
+    return _as_reals(call, (2,), 3, 4)
+
+
+def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Value:
+    """Return a product that is multiplied by scales, which are broadcast onto it, one way."""
+    left, right = call.shape(0), call.shape(1)
+    _check_columns(call, right, zero)
+    shape = matmul(call, left, right)
+    lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
+    if any(len(line) > 1 for line in lines):
+        call.note("that the scales, of more than one axis, fit was not looked at")
+    elif lines:
+        scale = call.broadcast(*lines) if len(lines) > 1 else lines[0]
+        call.broadcast(scale, shape, rule="unidirectional") if scale != (1,) else None
+    found = known_shape(call, bias, "the bias")
+    if found is not None:
+        call.equal(
+            multiply(*found), right[-1] if len(right) > 1 else 1, "the bias must have one number for each column"
+        )
+    return Value(shape, FLOAT)
+
+
+def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
+    """Ask that scale and zero point be one number, or as the document has it, one for each row."""
+    if call.does(ROW_POINTS):
+        expect_numbers(call, *positions)
+        return
+    for n in positions:
+        found = known_shape(call, n, call.input_name(n))
+        if found is not None:
+            _check_either(call, n, found, dims, (*dims[:-1], 1), dims[-2] if len(dims) > 1 else None)
+
+
+def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
+    """Ask that scale and zero point be one number, or one for each column."""
+    for n in positions:
+        found = known_shape(call, n, call.input_name(n))
+        if found is not None:
+            is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(COLUMN_POINTS))
+            _check_either(call, n, found, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
+
+
+def _check_either(call: NodeCall, position: int, found: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
+    """Ask that a parameter be one number, a line of so many, or of the operand's rank and a shape."""
+    reason = f"{call.input_name(position)} must be one number, or one for each row or column"
+    if not found:
+        return
+    if len(found) == 1:
+        lengths: list[Formula] = [equal(found[0], 1)]
+        if line is not None:
+            lengths.append(equal(found[0], line))
+        call.require(any_of(lengths), reason)
+    elif len(found) == len(dims):
+        call.require(all_of(equal(a, b) for a, b in zip(found, full, strict=True)), reason)
+    else:
+        call.refuse(reason)
+
+
+@operator("QGemm", domain=MICROSOFT)
+def quantized_gemm(call: NodeCall) -> Value:
+    """A product of two quantized matrices, and a third one broadcast onto it, one way."""
+    shape = gemm_product(call, 0, 3, 6)
+    expect_numbers(call, 1, 2, 7, 8)
+    for n in (4, 5):
+        expect_number_or_line(call, n, call.input_name(n), shape[1])
+    scale, zero = known_shape(call, 4, "b_scale"), known_shape(call, 5, "b_zero_point")
+    if scale is not None and zero is not None:
+        if len(scale) != len(zero):
+            call.refuse("the scale and the zero point of B must have one shape")
+        for left, right in zip(scale, zero, strict=True):
+            call.equal(left, right, "the scale and the zero point of B must have one shape")
+    return Value(shape, call.dtype(8) if call.has(8) else FLOAT)
+
+
+@operator("MatMulNBits", domain=MICROSOFT)
+def matmul_of_few_bits(call: NodeCall) -> Value:
+    """A product with a matrix of K rows and N columns that is held in blocks of a few bits each."""
+    dims = call.shape(0)
+    rows, columns = call.integer("K"), call.integer("N")
+    bits, block = call.integer("bits", 4), call.integer("block_size")
+    if not dims:
+        call.refuse("A must have one axis or more")
+    if block < 16 or block & (block - 1) or bits not in (2, 4, 8):
+        call.refuse("bits must be 2, 4 or 8, and block_size a power of 2 that is at least 16")
+    blocks = -(-rows // block)
+    call.equal(dims[-1], rows, f"the last size of A must be {rows}, the attribute K")
+    expect(call, 1, "B", (columns, blocks, block * bits // 8))
+    _check_packed(call, 2, "the scales", columns, blocks)
+    _check_packed(call, 3, "the zero points", columns, -(-blocks * bits // 8) if call.dtype(3) == UINT8 else blocks)
+    order = known_shape(call, 4, "g_idx")
+    if order is not None:
+        if len(order) != 1:
+            call.refuse("g_idx must have one axis")
+        call.require(any_of([equal(order[0], rows), equal(order[0], blocks * block)]), "g_idx must have K numbers")
+        call.note("that the numbers of g_idx are blocks was not looked at")
+    expect(call, 5, "the bias", (columns,))
+    return Value((*dims[:-1], columns), call.dtype())
+
+
+def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:
+    """Ask for one axis with all of them, or two."""
+    found = known_shape(call, position, what)
+    if found is not None:
+        expect(call, position, what, (columns * each,) if len(found) == 1 else (columns, each))

@@ -1,0 +1,53 @@
+"""Operators on what may be there or not."""
+
+from __future__ import annotations
+
+from symbcast.core.logic.formulas import FALSE, TRUE
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import Element, Elements
+from symbcast.onnx.values.sequences import OptionalValue
+from symbcast.onnx.values.types import value_of
+from symbcast.onnx.values.value import UNKNOWN, Value
+
+BOOL = 9
+
+
+@operator("Optional")
+def optional(call: NodeCall) -> Value:
+    """The input, as what may be there; without one, what is not."""
+    if call.has(0):
+        return OptionalValue(call.value(0), TRUE)
+    kind = call.attribute("type")
+    return OptionalValue(None if kind is None else value_of(kind.tp), FALSE)
+
+
+@operator("OptionalGetElement")
+def element(call: NodeCall) -> Value:
+    """What is there; something must be."""
+    given = call.value(0)
+    if not isinstance(given, OptionalValue):
+        if _is_unknown(given):
+            call.note(f"that {call.input_name(0)} holds something was not looked at", is_about_data=True)
+        return given
+    if given.is_there == FALSE:
+        call.refuse(f"{call.input_name(0)} must hold something")
+    call.require(given.is_there, f"{call.input_name(0)} must hold something")
+    return UNKNOWN if given.held is None else given.held
+
+
+@operator("OptionalHasElement")
+def has_element(call: NodeCall) -> Value:
+    """Whether something is there."""
+    if not call.has(0):
+        return Value((), BOOL, Elements((0,)))
+    given = call.value(0)
+    if _is_unknown(given):
+        return Value((), BOOL)
+    there: Element = given.is_there if isinstance(given, OptionalValue) else 1
+    return Value((), BOOL, Elements((1 if there == TRUE else 0 if there == FALSE else there,)))
+
+
+def _is_unknown(value: Value) -> bool:
+    """Return whether not even the kind of a value is known."""
+    return type(value) is Value and value.shape is None

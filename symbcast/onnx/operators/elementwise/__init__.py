@@ -1,0 +1,1 @@
+"""Elementwise operators, reductions, matrices and recurrent cells."""

@@ -1,0 +1,202 @@
+"""Operators of classic machine learning, of the domain ``ai.onnx.ml``: a line of features for each of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.onnx.differences import FEATURES_FROM_FRONT
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.value import UNKNOWN, Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+FLOAT, INT64, STRING = 1, 7, 8
+ML = "ai.onnx.ml"
+
+
+@operator("Normalizer", domain=ML)
+def normalizer(call: NodeCall) -> Value:
+    """Each line by its length."""
+    return Value(call.rank(0, (1, 2), "the input"), FLOAT)
+
+
+@operator("Scaler", domain=ML)
+def scaler(call: NodeCall) -> Value:
+    """Each feature moved and scaled by numbers of its own, or all by one."""
+    dims = call.shape(0)
+    counts = {len(found.floats) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
+    if len(counts) > 1 or not dims:
+        call.refuse("there must be as many offsets as scales, and features")
+    for count in counts - {1}:
+        call.equal(dims[1] if len(dims) > 1 else dims[0], count, f"there must be {count} features")
+    return Value(dims, FLOAT)
+
+
+@operator("LabelEncoder", "CategoryMapper", domain=ML)
+def mapper(call: NodeCall) -> Value:
+    """Something else for each element."""
+    found = STRING if call.dtype() == INT64 else INT64
+    kinds = {"values_int64s": INT64, "values_floats": FLOAT, "values_strings": STRING}
+    for name, dtype in kinds.items():
+        if call.attribute(name) is not None:
+            found = dtype
+    held = call.attribute("values_tensor")
+    return Value(call.shape(0), found if held is None else held.t.data_type)
+
+
+@operator("OneHotEncoder", domain=ML)
+def one_hot(call: NodeCall) -> Value:
+    """A new last axis for the categories."""
+    categories = call.integers("cats_int64s") or _texts(call, "cats_strings")
+    return Value((*call.shape(0), len(categories)), FLOAT)
+
+
+@operator("ArrayFeatureExtractor", domain=ML)
+def extractor(call: NodeCall) -> Value:
+    """Some of the features."""
+    dims, places = call.shape(0), call.shape(1)
+    if not dims:
+        call.refuse("the input must have an axis of features")
+    count = multiply(*places)
+    _check_features(call, dims[-1], count)
+    leading = dims[:-1] if len(dims) > 1 else (1,)
+    return Value((*leading, count), call.dtype())
+
+
+def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
+    """Ask that the features be there that are taken; ONNX Runtime counts none of them from the end."""
+    is_strict = call.does(FEATURES_FROM_FRONT)
+    if is_strict:
+        call.at_most(1, count, "there must be a feature to take")
+        call.at_most(1, features, "there must be a feature")
+    numbers = call.numbers(1)
+    if numbers is None:
+        call.note(
+            "that the indices, which are data, are those of features was not looked at", is_about_data=True, by=[1]
+        )
+    elif numbers:
+        low, high = min(numbers), max(numbers)
+        if is_strict and low < 0:
+            call.refuse("no feature may be counted from the end")
+        call.at_most(max(high + 1, -low), features, "there must be each feature that is taken")
+
+
+@operator("FeatureVectorizer", domain=ML)
+def vectorizer(call: NodeCall) -> Value:
+    """The features of several tensors side by side, each made as long as ``inputdimensions`` says."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    if any(len(shape) not in (1, 2) for shape in shapes):
+        call.give_up("what it makes of other than lines of features is not known")
+    batch: Dim = shapes[0][0] if len(shapes[0]) == 2 else 1
+    for shape in shapes:
+        call.equal(shape[0] if len(shape) == 2 else 1, batch, "the inputs must have one batch")
+    widths = call.integers("inputdimensions") or []
+    if len(widths) != len(shapes):
+        call.refuse("inputdimensions must have a number for each input")
+    return Value((batch, sum(widths)), FLOAT)
+
+
+@operator("CastMap", "DictVectorizer", domain=ML)
+def of_maps(call: NodeCall) -> Value:
+    """Maps are not followed."""
+    call.note("maps are not followed")
+    return UNKNOWN
+
+
+@operator("LinearRegressor", domain=ML)
+def linear_regressor(call: NodeCall) -> Value:
+    """A number for each target."""
+    targets = call.integer("targets", 1)
+    batch, features = _lines(call)
+    call.at_most(
+        multiply(features, targets), _count(call, "coefficients"), "there must be a coefficient for each feature"
+    )
+    return Value((batch, targets), FLOAT)
+
+
+@operator("SVMRegressor", domain=ML)
+def vector_regressor(call: NodeCall) -> Value:
+    """One number."""
+    batch, features = _lines(call)
+    _check_vectors(call, features, call.integer("n_supports"))
+    return Value((batch, 1), FLOAT)
+
+
+@operator("TreeEnsembleRegressor", "TreeEnsemble", domain=ML)
+def tree_regressor(call: NodeCall) -> Value:
+    """A number for each target."""
+    dtype = call.dtype() if call.node.op_type == "TreeEnsemble" else FLOAT
+    return Value((_of_trees(call), call.integer("n_targets", 1)), dtype)
+
+
+@operator("LinearClassifier", domain=ML)
+def linear_classifier(call: NodeCall) -> Sequence[Value]:
+    """The class of each line, and a score for each class."""
+    batch, features = _lines(call)
+    needed = multiply(features, _count(call, "intercepts") or 1)
+    call.at_most(needed, _count(call, "coefficients"), "there must be a coefficient for each feature")
+    return _classified(call, batch, _classes(call))
+
+
+@operator("TreeEnsembleClassifier", domain=ML)
+def tree_classifier(call: NodeCall) -> Sequence[Value]:
+    """The class of each line, and a score for each class."""
+    return _classified(call, _of_trees(call), _classes(call))
+
+
+@operator("SVMClassifier", domain=ML)
+def vector_classifier(call: NodeCall) -> Sequence[Value]:
+    """The class of each line, and a score for each class, or for each pair of them, on which the vectors vote."""
+    batch, features = _lines(call)
+    held = call.integers("vectors_per_class")
+    _check_vectors(call, features, sum(held or ()))
+    classes = _classes(call)
+    is_vote = bool(held) and call.attribute("prob_a") is None and classes > 2
+    return _classified(call, batch, classes * (classes - 1) // 2 if is_vote else classes)
+
+
+def _classified(call: NodeCall, batch: Dim, scores: int) -> Sequence[Value]:
+    kind = STRING if call.attribute("classlabels_strings") is not None else INT64
+    return Value((batch,), kind), Value((batch, scores), FLOAT)
+
+
+def _classes(call: NodeCall) -> int:
+    numbers = call.integers("classlabels_int64s") or call.integers("classlabels_ints") or ()
+    return len(_texts(call, "classlabels_strings") or numbers)
+
+
+def _lines(call: NodeCall) -> tuple[Dim, Dim]:
+    """Return how many lines there are, and of how many features; one axis is one line."""
+    dims: Dims = call.rank(0, (1, 2), "the input")
+    return (dims[0], dims[1]) if len(dims) == 2 else (1, dims[0])
+
+
+def _of_trees(call: NodeCall) -> Dim:
+    batch, features = call.rank(0, (2,), "the input")
+    places = call.integers("nodes_featureids")
+    if places:
+        call.at_most(max(places) + 1, features, "there must be each feature that the trees look at")
+    return batch
+
+
+def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:
+    """Ask that the features be as many as a support vector has."""
+    held = _count(call, "support_vectors")
+    if count and held:
+        call.equal(features, held // count, f"there must be {held // count} features, as in a support vector")
+    else:
+        call.note("that there are as many features as it knows was not looked at")
+
+
+def _count(call: NodeCall, name: str) -> int:
+    found = call.attribute(name)
+    return 0 if found is None else len(found.floats)
+
+
+def _texts(call: NodeCall, name: str) -> list[bytes]:
+    found = call.attribute(name)
+    return [] if found is None else list(found.strings)

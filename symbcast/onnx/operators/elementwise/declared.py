@@ -1,0 +1,247 @@
+"""The operators that are declared as data (`symbcast.onnx.declarations` and others), each followed by its signature."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
+from symbcast.core.logic.formulas import any_of, equal
+from symbcast.core.text.printing import dim_text
+from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
+from symbcast.onnx.declarations import DECLARATIONS, Declaration
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.elementwise.elementwise import pair_broadcast
+from symbcast.onnx.operators.elementwise.reductions import reduced, reduced_content
+from symbcast.onnx.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.onnx.registry import Operator, operator
+from symbcast.onnx.values.contents import Content
+from symbcast.onnx.values.elements import BINARY, UNARY
+from symbcast.onnx.values.tensors import cast, combined, mapped
+from symbcast.onnx.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Pattern(NamedTuple):
+    """One input or output of a signature: a shape by name, or sizes with any number of axes at ``rest``."""
+
+    name: str
+    sizes: tuple[str, ...]
+    rest: int | None
+    is_optional: bool
+
+
+class Signature(NamedTuple):
+    """What goes in and what comes out."""
+
+    inputs: tuple[Pattern, ...]
+    outputs: tuple[Pattern, ...]
+
+
+def read(text: str) -> Signature:
+    """Return the signature that a text is.
+
+    >>> read("(N, C, ...), (C)? -> X").inputs[1]
+    Pattern(name='', sizes=('C',), rest=None, is_optional=True)
+    """
+    before, _, after = text.partition("->")
+    inputs, outputs = (tuple(map(_pattern, re.findall(r"\([^)]*\)\??|[^,\s]+", part))) for part in (before, after))
+    return Signature(inputs, outputs)
+
+
+def _pattern(text: str) -> Pattern:
+    is_optional, text = text.endswith("?"), text.rstrip("?")
+    if not text.startswith("("):
+        return Pattern(text, (), None, is_optional)
+    sizes = [s.strip() for s in text[1:-1].split(",") if s.strip()]
+    rest = sizes.index("...") if "..." in sizes else None
+    return Pattern("", tuple(s for s in sizes if s != "..."), rest, is_optional)
+
+
+class _Sizes:
+    """The sizes that a call has by the names of a signature."""
+
+    def __init__(self, call: NodeCall) -> None:
+        self.call = call
+        self.named: dict[str, Dim] = {}
+        self.shapes: dict[str, Dims | None] = {}
+        self.rest: Dims | None = None
+
+    def meet(self, position: int, pattern: Pattern) -> None:
+        """Take in an input: name its sizes, and require those to be equal that have a name already."""
+        call = self.call
+        if pattern.name == "number":
+            expect_numbers(call, position)
+        elif pattern.name == "*":
+            self.shapes["*"] = call.value(position).shape
+        elif pattern.name:
+            known = self.shapes.get(pattern.name)
+            if known is None:
+                self.shapes[pattern.name] = call.shape(position)
+            else:
+                expect(call, position, call.input_name(position), known)
+        else:
+            dims = known_shape(call, position, call.input_name(position)) if position else call.shape(position)
+            if dims is not None:
+                self._name(position, pattern, dims)
+
+    def _name(self, position: int, pattern: Pattern, dims: Dims) -> None:
+        call, count = self.call, len(pattern.sizes)
+        name = call.input_name(position)
+        free = len(dims) - count
+        if free < 0 or (free and pattern.rest is None):
+            more = " or more" if pattern.rest is not None else ""
+            call.refuse(f"{name} must have {count} axes{more}, and has {len(dims)}")
+        if pattern.rest is not None:
+            self._meet_rest(name, dims[pattern.rest : pattern.rest + free])
+            dims = dims[: pattern.rest] + dims[pattern.rest + free :]
+        for axis, (text, size) in enumerate(zip(pattern.sizes, dims, strict=True)):
+            at = axis + free if pattern.rest is not None and axis >= pattern.rest else axis
+            self._meet_size(f"axis {at} of {name}", text, size)
+
+    def _meet_rest(self, name: str, rest: Dims) -> None:
+        if self.rest is None:
+            self.rest = rest
+        elif len(rest) != len(self.rest):
+            self.call.refuse(f"{name} must have as many axes as the operands before it")
+        else:
+            for size, known in zip(rest, self.rest, strict=True):
+                self.call.equal(size, known, f"the axes of {name} must be those of the operands before it")
+
+    def _meet_size(self, what: str, text: str, size: Dim) -> None:
+        """Require that a size be what a text says of it; one that is new to it gets its value."""
+        call, either = self.call, text.split("|")
+        if len(either) > 1:
+            known = [found for part in either if (found := self._sum(part)) is not None]
+            call.require(any_of(equal(size, k) for k in known), f"{what} must be {' or '.join(map(dim_text, known))}")
+            return
+        factors = text.split("*")
+        unknown = [f for f in factors if f.isidentifier() and f != "rest" and f not in self.named]
+        if "+" in text or not unknown:
+            value = self._sum(text)
+            if value is not None:
+                is_plain = text == dim_text(value)
+                call.equal(
+                    size, value, f"{what} must be {text}" + ("" if is_plain else f", which is {dim_text(value)}")
+                )
+        elif len(unknown) == 1:
+            by = multiply(*(self._factor(f) or 0 for f in factors if f not in unknown))
+            if by != 1:
+                call.require(equal(modulo(size, by), 0), f"{what} must be a multiple of {dim_text(by)}")
+            self.named[unknown[0]] = size if by == 1 else floor_divide(size, by)
+
+    def _sum(self, text: str) -> Dim | None:
+        """Return a sum of products; None where a name in it has no value."""
+        total: Dim = 0
+        for product in text.split("+"):
+            factors = [self._factor(f) for f in product.split("*")]
+            known = [f for f in factors if f is not None]
+            if len(known) < len(factors):
+                return None
+            total = add(total, multiply(*known))
+        return total
+
+    def _factor(self, text: str) -> Dim | None:
+        if text.isdecimal():
+            return int(text)
+        if text == "rest":
+            return multiply(*self.rest or ())
+        if not text.startswith("@"):
+            return self.named.get(text)
+        found = self.call.integer(text[1:])
+        if found < 1:
+            self.call.refuse(f"the attribute {text[1:]} must be positive")
+        return found
+
+    def output(self, pattern: Pattern) -> Dims | None:
+        """Return an output."""
+        if pattern.name == "broadcast":
+            return pair_broadcast(self.call)
+        if pattern.name == "reduced":
+            return reduced(self.call)
+        if pattern.name:
+            return self.shapes[pattern.name]
+        found = [self._made(text) for text in pattern.sizes]
+        if pattern.rest is not None:
+            found[pattern.rest : pattern.rest] = self.rest or ()
+        return tuple(found)
+
+    def _made(self, text: str) -> Dim:
+        found = self._sum(text)
+        if found is None:
+            found = self.named[text] = self.call.fresh(text, f"{text}, which no input tells")
+        return found
+
+
+def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
+    """Return the output of a call that has the shape and the type of its one input: the input as it is, as a rule."""
+    value = call.value(0)
+    if value.shape is not None and type(value) is Value and value.content is None:
+        return value
+    return _follow(declaration, signature, call)
+
+
+def _follow(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
+    """Return the outputs of a call by its operator's declaration."""
+    sizes = _Sizes(call)
+    for position, pattern in enumerate(signature.inputs):
+        if not pattern.is_optional or call.has(position):
+            sizes.meet(position, pattern)
+    if declaration.axis is not None:
+        call.axis(call.integer("axis", declaration.axis), len(call.shape(0)))
+    if declaration.note:
+        call.note(declaration.note)
+    shapes = [sizes.output(p) for p in signature.outputs]
+    dtype = _dtype(call, declaration)
+    if len(shapes) > 1:
+        return [Value(shape, dtype) for shape in shapes]
+    content = _CONTENTS[declaration.content](call, shapes[0], dtype) if declaration.content else None
+    return Value(shapes[0], dtype, content)
+
+
+def _dtype(call: NodeCall, declaration: Declaration) -> int:
+    found = declaration.dtype
+    if isinstance(found, int):
+        return found
+    if found.startswith("#"):
+        return call.dtype(int(found[1:])) or (call.dtype(1) if declaration.content == "pairs" else 0)
+    return call.integer(found, call.dtype() if found == "dtype" else 0)
+
+
+def _each(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
+    step, content = UNARY.get(call.node.op_type), call.value(0).content
+    return mapped(content, partial(step, call.bounds)) if step and content is not None else None
+
+
+def _cast(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
+    return cast(call.value(0), dtype, call.asker)
+
+
+def _pairs(call: NodeCall, shape: Dims | None, dtype: int) -> Content | None:
+    step, values = BINARY.get(call.node.op_type), [call.value(0), call.value(1)]
+    if step is None or shape is None or any(v.content is None for v in values):
+        return None
+    if call.node.op_type == "Mod" and call.integer("fmod"):
+        return None
+    return combined(values, shape, partial(step, call.asker, call.dtype()), call.asker)
+
+
+_CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {
+    "each": _each,
+    "cast": _cast,
+    "pairs": _pairs,
+    "whole": lambda call, shape, dtype: reduced_content(call),
+}
+
+
+def _operator(declaration: Declaration) -> Operator:
+    is_unchanged = (declaration.signature, declaration.dtype, declaration.axis) == ("X -> X", "#0", None)
+    return partial(_unchanged if is_unchanged else _follow, declaration, read(declaration.signature))
+
+
+for _declaration in (*DECLARATIONS, *CONTRIB_DECLARATIONS):
+    operator(*_declaration.operators.split(), domain=_declaration.domain)(_operator(_declaration))

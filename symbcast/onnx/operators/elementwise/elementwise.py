@@ -1,0 +1,196 @@
+"""Operators that work on each element: of one tensor, or of several that are broadcast together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import multiply, subtract
+from symbcast.core.logic.formulas import any_of, different, equal
+from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import expect_numbers
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import Content, Element, Elements, Numbers, Ramp, as_ramp, is_size
+from symbcast.onnx.values.elements import BINARY, Binary, selected
+from symbcast.onnx.values.intervals import extent, interval_of
+from symbcast.onnx.values.numbers import BOOL, INTEGERS, held
+from symbcast.onnx.values.tensors import combined, mapped
+from symbcast.onnx.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+@operator("Identity")
+def identity(call: NodeCall) -> Value:
+    """The same."""
+    return call.value(0)
+
+
+@operator("Hardmax", "LogSoftmax", "Softmax")
+def along_axis(call: NodeCall) -> Value:
+    """Each line along an axis becomes another one."""
+    dims = call.shape(0)
+    axis = call.integer("axis", 1 if call.version < 13 else -1)
+    # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
+    if axis != len(dims) or call.version >= 11 or call.does(SOFTMAX_AXIS):
+        call.axis(axis, len(dims))
+    return Value(dims, call.dtype())
+
+
+@operator("CumProd", "CumSum")
+def cumulated(call: NodeCall) -> Value:
+    """Each line along an axis, which is an input, summed or multiplied up."""
+    dims = call.shape(0)
+    expect_numbers(call, 1)
+    axes = call.numbers(1)
+    if axes is None:
+        call.note(f"that {call.input_name(1)}, which is data, is an axis was not looked at", is_about_data=True, by=[1])
+    for axis in axes or ():
+        call.axis(axis, len(dims))
+    content = None
+    if axes and call.node.op_type == "CumSum":
+        content = _sums(call, axes[0])
+    return Value(dims, call.dtype(), content)
+
+
+def _sums(call: NodeCall, axis: int) -> Content | None:
+    """Return the sums along an axis of elements that are the same all along it: a ramp."""
+    data, dims = call.value(0), call.shape(0)
+    ramp = as_ramp(data.content, dims)
+    if ramp is None or any(ramp.strides):
+        return None
+    each, place = ramp.start, axis % len(dims)
+    is_exclusive, is_reversed = bool(call.integer("exclusive")), bool(call.integer("reverse"))
+    start = 0 if is_exclusive else each
+    strides: list[Dim] = [0] * len(dims)
+    strides[place] = each
+    if is_reversed:
+        start = multiply(each, subtract(dims[place], int(is_exclusive)))
+        strides[place] = multiply(-1, each)
+    found = Ramp(start, tuple(strides))
+    ends = extent(found, dims, call.bounds)
+    if ends.low is None or ends.high is None:
+        return None
+    return None if None in (held(e, call.dtype(), call.bounds) for e in (ends.low, ends.high)) else found
+
+
+@operator("Clip")
+def clip(call: NodeCall) -> Value:
+    """Each element, or a bound where it lies beyond it."""
+    value, dims = call.value(0), call.shape(0)
+    content = None
+    if call.version >= 11:
+        expect_numbers(call, 1, 2)
+        low, high = (call.elements(n) if call.has(n) else () for n in (1, 2))
+        if value.content is not None and low is not None and high is not None:
+            content = mapped(value.content, partial(_clipped, call, low, high))
+    return Value(dims, value.dtype, content)
+
+
+def _clipped(call: NodeCall, low: Sequence[Element], high: Sequence[Element], element: Element) -> Element:
+    for name, bounds in (("Max", low), ("Min", high)):
+        for bound in bounds:
+            element = BINARY[name](call.asker, call.dtype(), element, bound)
+    return element
+
+
+@operator("Dropout")
+def dropout(call: NodeCall) -> Sequence[Value]:
+    """The output and the mask have the shape of the input."""
+    value = call.value(0)
+    return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
+
+
+def pair_broadcast(call: NodeCall) -> Dims:
+    """Return two operands broadcast together; before opset 7 by the attributes ``broadcast`` and ``axis``."""
+    shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
+    if shape is None:
+        shape = call.broadcast(call.shape(0), call.shape(1))
+    if call.node.op_type in ("Div", "Mod") and call.does(DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
+        _ask_for_divisor(call, shape)
+    return shape
+
+
+def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
+    """Ask that no integer be divided by 0, which ONNX Runtime refuses."""
+    divisor = call.value(1).content
+    items = divisor.items if isinstance(divisor, Elements) else None
+    if items is None:
+        found = interval_of(call.value(1), call.bounds)
+        is_number = isinstance(divisor, Numbers) and divisor.array.all()
+        is_positive = found.low is not None and call.bounds.is_at_least(found.low, 1)
+        if not (is_number or is_positive):
+            call.note(
+                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+            )
+        return
+    empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
+    for item in dict.fromkeys(items):
+        if not is_size(item):
+            call.note(
+                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+            )
+        elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
+            call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
+
+
+def _legacy(call: NodeCall) -> Dims:
+    axis = call.attribute("axis")
+    attributes = {} if axis is None else {"axis": int(axis.i)}
+    return call.broadcast(
+        call.shape(0), call.shape(1), rule="onnx-legacy", broadcast=call.integer("broadcast"), **attributes
+    )
+
+
+@operator("Max", "Min", "Sum", "Mean")
+def variadic(call: NodeCall) -> Value:
+    """Any number of operands, broadcast together; before opset 8 their shapes are equal."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shape = shapes[0]
+    if call.version < 8:
+        for other in shapes[1:]:
+            shape = call.broadcast(shape, other, rule="none")
+    elif len(shapes) > 1:
+        shape = call.broadcast(*shapes)
+    step: Binary | None = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))
+    values = [call.value(n) for n in range(len(call.inputs))]
+    if step is None or len(values) == 1 or any(v.content is None for v in values):
+        return values[0] if len(values) == 1 else Value(shape, call.dtype())
+    of_two = partial(step, call.asker, call.dtype())
+    content = combined(values, shape, of_two if len(values) == 2 else partial(_folded, of_two), call.asker)
+    return Value(shape, call.dtype(), content)
+
+
+def _folded(step: Callable[[Element, Element], Element], *elements: Element) -> Element:
+    return reduce(step, elements)
+
+
+@operator("Where")
+def where(call: NodeCall) -> Value:
+    """Elements of one tensor or the other, as a third says; all three are broadcast together."""
+    shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
+    values = [call.value(n) for n in range(3)]
+    content = None
+    if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
+        content = combined(values, shape, partial(_select, call), call.asker)
+    return Value(shape, call.dtype(1) or call.dtype(2), content)
+
+
+def _select(call: NodeCall, *elements: Element) -> Element:
+    return selected(call.asker, call.place.name, *elements)
+
+
+@operator("PRelu")
+def prelu(call: NodeCall) -> Value:
+    """The slope is broadcast onto the data; ONNX Runtime broadcasts both ways."""
+    data, slope = call.shape(0), call.shape(1)
+    if call.version < 7 and len(slope) == 1 and slope != (1,) and len(data) > 1:
+        # Before opset 7 a slope of one axis is one for each channel.
+        slope = (*slope, *([1] * (len(data) - 2)))
+    if call.does(PRELU_BOTH_WAYS):
+        return Value(call.broadcast(data, slope), call.dtype())
+    call.broadcast(slope, data, rule="unidirectional")
+    return Value(data, call.dtype())

@@ -1,0 +1,245 @@
+"""Operators that reduce axes, and those that normalise along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from functools import reduce as fold
+from math import prod
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, modulo, multiply
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.sequences import AxisSequence
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.logic.formulas import equal
+from symbcast.onnx.differences import (
+    ARG_EMPTY,
+    GROUP_NORM_FUNCTION,
+    INSTANCE_NORM_AXES,
+    LAYER_NORM_EMPTY,
+    LRN_IMAGES,
+)
+from symbcast.onnx.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
+from symbcast.onnx.operators.windows.windows import one_for_each
+from symbcast.onnx.registry import operator
+from symbcast.onnx.tail import infer
+from symbcast.onnx.values.contents import Content, Element, Elements, Ramp
+from symbcast.onnx.values.elements import BINARY
+from symbcast.onnx.values.intervals import extent
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.reductions import reduce, search
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+INT64 = 7
+_WIDE = frozenset({1, 6, 7, 11})
+"""Element types that hold sums of sizes."""
+
+_AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
+_STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
+
+
+def reduced(call: NodeCall) -> Dims | None:
+    """Return the first input with the axes to reduce 1, or gone."""
+    dims, axes = call.shape(0), _axes(call)
+    if axes is None:
+        return dims
+    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+
+
+def _axes(call: NodeCall) -> list[int] | None:
+    """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
+    since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
+    if call.version >= since:
+        expect_line(call, 1)
+    axes = call.axes("axes", 1, since)
+    if not axes and call.integer("noop_with_empty_axes"):
+        return None
+    return axes or []
+
+
+def reduced_content(call: NodeCall) -> Content | None:
+    """Return what a tensor is reduced to: one whose elements are all known, or a ramp."""
+    data, dims, axes = call.value(0), call.shape(0), _axes(call)
+    if axes is None or data.content is None:
+        return data.content
+    places = sorted({a % len(dims) for a in axes}) if axes else list(range(len(dims)))
+    if isinstance(data.content, Ramp):
+        return _reduced_ramp(call, data.content, places)
+    return folded(call, _STEPS.get(call.node.op_type)) if len(places) == len(dims) else _folded_along(call, places)
+
+
+def _folded_along(call: NodeCall, places: Sequence[int]) -> Content | None:
+    """Return what listed elements come to along some of the axes."""
+    import numpy as np
+
+    name, items, sizes = _STEPS.get(call.node.op_type), call.elements(0), numbers_of(call.shape(0))
+    if name is None or not items or sizes is None:
+        return None
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    lines = np.moveaxis(array.reshape(sizes), places, range(-len(places), 0))
+    step = partial(BINARY[name], call.asker, call.dtype())
+    found = [fold(step, line) for line in lines.reshape(-1, prod(sizes[n] for n in places)).tolist()]
+    return None if None in found else Elements(tuple(found))
+
+
+def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content | None:
+    """Return what a ramp comes to along axes: a multiple where it is constant along them, or an end of it."""
+    dims, kept = call.shape(0), [0 if n in places else s for n, s in enumerate(ramp.strides)]
+    along = Ramp(0, tuple(ramp.strides[n] for n in places))
+    sizes = tuple(dims[n] for n in places)
+    if call.node.op_type == "ReduceSum" and not any(along.strides) and call.dtype() in _WIDE:
+        count = multiply(*sizes)
+        start, strides = multiply(ramp.start, count), [multiply(s, count) for s in kept]
+    elif call.node.op_type in ("ReduceMax", "ReduceMin") and call.is_positive(sizes):
+        ends = extent(along, sizes, call.bounds)
+        end = ends.high if call.node.op_type == "ReduceMax" else ends.low
+        if end is None:
+            return None
+        start, strides = add(ramp.start, end), kept
+    else:
+        return None
+    if not call.integer("keepdims", 1):
+        strides = [s for n, s in enumerate(strides) if n not in places]
+    return Ramp(start, tuple(strides)) if strides else Elements((start,))
+
+
+def folded(call: NodeCall, step_name: str | None) -> Content | None:
+    """Return the one element that all elements of the first input come to, two by two."""
+    items = call.elements(0) if step_name is not None else None
+    if step_name is None or not items:
+        return None
+    step = BINARY[step_name]
+    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
+    return None if found is None else Elements((found,))
+
+
+@operator("ArgMax", "ArgMin")
+def arg(call: NodeCall) -> Value:
+    """The axis becomes 1, or goes; it must not be empty."""
+    dims = call.shape(0)
+    axis = call.integer("axis")
+    unless = []
+    if call.does(ARG_EMPTY):
+        place = call.axis(axis, len(dims))
+        unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
+    return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
+
+
+def _normalised(call: NodeCall) -> tuple[Dims, int]:
+    """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.does(LAYER_NORM_EMPTY):
+        for n, size in enumerate(dims[axis:], axis):
+            call.at_most(1, size, f"axis {n}, over which it normalises, must not be empty")
+    return dims, axis
+
+
+@operator("LayerNormalization")
+def layer_normalization(call: NodeCall) -> Sequence[Value]:
+    """Scale and bias are broadcast onto the input, one way."""
+    dims, axis = _normalised(call)
+    _broadcast_onto(call, dims, 1, 2)
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    statistics = Value(kept, call.integer("stash_type", 1))
+    return Value(dims, call.dtype()), statistics, statistics
+
+
+def _broadcast_onto(call: NodeCall, dims: Dims, *positions: int) -> None:
+    for n in positions:
+        found = known_shape(call, n, call.input_name(n))
+        if found is not None:
+            call.broadcast(found, dims, rule="unidirectional")
+
+
+@operator("RMSNormalization", "SimplifiedLayerNormalization")
+def rms_normalization(call: NodeCall) -> Sequence[Value]:
+    """Scale is broadcast onto the input, one way."""
+    dims, axis = _normalised(call)
+    _broadcast_onto(call, dims, 1)
+    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
+
+
+@operator("BatchNormalization")
+def batch_normalization(call: NodeCall) -> Sequence[Value]:
+    """Scale, bias, mean and variance have one number for each channel."""
+    dims = known_shape(call, 0, "the input")
+    if dims is None:
+        channels = next((s[0] for n in range(1, 5) if (s := call.value(n).shape)), None)
+        if channels is None:
+            raise UnknownShapeError
+    else:
+        channels = dims[1] if len(dims) > 1 else 1
+    for n in range(1, 5):
+        one_for_each(call, n, channels, "channel")
+    mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
+    output = _normalised_batch(call, channels) if dims is None else Value(dims, call.dtype())
+    return output, mean, variance, mean, variance
+
+
+def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
+    """Return data of unknown rank: what is known of their end, or else that they have so many channels."""
+    ends = call.walk.open.ends(call.value(0))
+    # The data may have one axis, and then one channel.
+    if len(ends) == 1 and call.bounds.is_at_least(channels, 2):
+        ends = (Unknown(), channels, AxisSequence.anonymous().rest())
+    return call.walk.open.opened(ends, call.dtype())
+
+
+@operator("InstanceNormalization")
+def instance_normalization(call: NodeCall) -> Value:
+    """Each channel of each of the batch normalised; scale and bias have one number for each channel."""
+    dims = call.shape(0)
+    if len(dims) < (3 if call.does(INSTANCE_NORM_AXES) else 2):
+        call.refuse("the input must have a batch, channels and, for ONNX Runtime, an axis to normalise over")
+    for n in (1, 2):
+        one_for_each(call, n, dims[1], "channel")
+    return Value(dims, call.dtype())
+
+
+@operator("LpNormalization")
+def lp_normalization(call: NodeCall) -> Value:
+    """Each line along an axis by its length."""
+    dims = call.shape(0)
+    call.axis(call.integer("axis", -1), len(dims))
+    if call.integer("p", 2) not in (1, 2):
+        call.refuse("p must be 1 or 2")
+    return Value(dims, call.dtype())
+
+
+@operator("LRN")
+def local_response_normalization(call: NodeCall) -> Value:
+    """Each element by those of some channels around it."""
+    dims, size = call.shape(0), call.integer("size")
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    if call.does(LRN_IMAGES) and (len(dims) != 4 or size < 1 or size % 2 == 0):
+        call.refuse("ONNX Runtime needs an input of rank 4, and a size that is odd")
+    return Value(dims, call.dtype())
+
+
+@operator("GroupNormalization")
+def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
+    """The channels are in groups of one size; scale and bias have one number for each channel, or group.
+
+    ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
+    """
+    groups = call.integer("num_groups", 1)
+    if groups < 1:
+        call.refuse("there must be one group at least")
+    if call.does(GROUP_NORM_FUNCTION):
+        return infer(call)
+    dims = call.shape(0)
+    if len(dims) < 2:
+        call.refuse("the input must have a batch and channels")
+    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
+    of, what = (dims[1], "channel") if call.version >= 21 else (groups, "group")
+    for n in (1, 2):
+        one_for_each(call, n, of, what)
+    return Value(dims, call.dtype())

@@ -1,0 +1,1 @@
+"""Reshape, concatenation, slices, pads and indices."""

@@ -1,0 +1,119 @@
+"""Operators that put tensors together along an axis, or take one apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.onnx.differences import CONCAT_EMPTY
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import expect_line
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.concat import join_skipping_empty
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, Stack, as_ramp, listed
+from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+@operator("Concat")
+def concat_(call: NodeCall) -> Value:
+    """Tensors one behind the other along ``axis``; their other sizes are equal."""
+    shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
+    values = [call.value(n) for n in range(len(call.inputs))]
+    return Value(shape, call.dtype(), contents_joined(values, axis, shape))
+
+
+def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
+    """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
+    axis = call.integer("axis", 1 if call.version < 4 else 0)
+    skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
+    return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
+
+
+def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
+    """Return the content of tensors put together along an axis."""
+    counts = numbers_of(shape)
+    if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
+        return None
+    if len(shape) == 1:
+        items = [_items(v) for v in values]
+        known = [i for part in items if part is not None for i in part]
+        return Elements(tuple(known)) if all(part is not None for part in items) else None
+    if axis == len(shape) - 1 and all(v.shape is not None and v.shape[-1] == 1 for v in values):
+        ramps = [as_ramp(v.content, v.shape) for v in values]
+        return Stack(tuple(Ramp(r.start, r.strides[:-1]) for r in ramps if r is not None)) if all(ramps) else None
+    return _listed_joined(values, axis)
+
+
+def _items(value: Value) -> tuple[Element, ...] | None:
+    """Return the elements of a tensor of rank 1; unknown ones where at least their number is known."""
+    found = listed(value.content, value.shape)
+    if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
+        return (None,) * value.shape[0]
+    return found
+
+
+_SHORT = 16
+
+
+def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
+    lists = [listed(v.content, v.shape) for v in values]
+    shapes = [numbers_of(v.shape or ()) for v in values]
+    if None in lists or None in shapes:
+        return None
+    outer = prod((shapes[0] or ())[:axis])
+    found: list[Element] = []
+    for n in range(outer):
+        for items in lists:
+            assert items is not None
+            run = len(items) // outer if outer else 0
+            found += items[n * run : (n + 1) * run]
+    return Elements(tuple(found))
+
+
+@operator("Split")
+def split(call: NodeCall) -> Sequence[Value]:
+    """A tensor taken apart along ``axis``: in parts of given sizes, or of one size, the last one the smaller."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis"), len(dims))
+    count = len(call.node.output)
+    size = dims[axis]
+    parts = _part_sizes(call, size, count)
+    values = []
+    items = call.elements(0) if len(dims) == 1 else None
+    start: Dim = 0
+    for part in parts:
+        content: Content | None = None
+        if items is not None and isinstance(part, int) and isinstance(start, int):
+            content = Elements(tuple(items[start : start + part]))
+        values.append(Value((*dims[:axis], part, *dims[axis + 1 :]), call.dtype(), content))
+        start = add(start, part)
+    return values
+
+
+def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
+    if call.version >= 13:
+        expect_line(call, 1)
+    if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
+        call.refuse("either the sizes of the parts or num_outputs may be given, not both")
+    given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
+    if call.version >= 13 and call.has(1) and given is None:
+        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
+        call.equal(add(*parts), size, "the parts must add up to the size")
+        return parts
+    if given is not None:
+        if len(given) != count:
+            call.refuse(f"{len(given)} parts are asked for, and {count} taken")
+        return split_as(call, size, given)
+    if call.version < 18 or call.attribute("num_outputs") is None:
+        return split_evenly(call, size, count)
+    if call.integer("num_outputs") != count:
+        call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
+    return split_rounded_up(call, size, count)

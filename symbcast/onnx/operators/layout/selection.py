@@ -1,0 +1,117 @@
+"""Operators that select by value: how many elements there are is often data's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from symbcast.core.algebra.arithmetic import maximum, multiply
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.onnx.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
+from symbcast.onnx.values.value import Dims, Value
+
+INT64 = 7
+
+
+@operator("NonZero")
+def non_zero(call: NodeCall) -> Value:
+    """The indices of the elements that are not 0: how many is data's to say where they are not known."""
+    dims = call.value(0).shape
+    known = None if not dims else _places_of_known(call, dims)
+    if known is not None:
+        return known
+    rank = call.rank_of(0) if dims is None else len(dims)
+    count = call.fresh(
+        "count",
+        f"how many elements of {call.input_name(0)} are not 0",
+        by=[0],
+        most=None if dims is None else multiply(*dims),
+    )
+    return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
+
+
+def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
+    """Return the indices where the elements are known: all, of a tensor filled with one number, as exporters count."""
+    content = call.value(0).content
+    if isinstance(content, Ramp) and not any(content.strides) and isinstance(content.start, int) and content.start:
+        every = Ramp(0, (0, 1)) if len(dims) == 1 else None
+        return Value((len(dims), multiply(*dims)), INT64, every)
+    items, sizes = listed(content, dims), numbers_of(dims)
+    if items is None or sizes is None or not all(isinstance(i, int) for i in items):
+        return None
+    places = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
+    content = Elements(tuple(n for axis in zip(*places, strict=True) for n in axis))
+    return Value((len(dims), len(places)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
+
+
+@operator("Compress")
+def compress(call: NodeCall) -> Value:
+    """The slices that a condition selects: how many is data's to say."""
+    dims = call.shape(0)
+    axis = call.attribute("axis")
+    whole = multiply(*dims) if axis is None else dims[call.axis(int(axis.i), len(dims))]
+    count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1], most=whole)
+    if axis is None:
+        return Value((count,), call.dtype())
+    place = call.axis(int(axis.i), len(dims))
+    return Value((*dims[:place], count, *dims[place + 1 :]), call.dtype())
+
+
+@operator("Unique")
+def unique(call: NodeCall) -> Sequence[Value]:
+    """The different elements, or slices: how many is data's to say."""
+    dims = call.shape(0)
+    axis = call.attribute("axis")
+    whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
+    most = multiply(*dims) if axis is None else dims[whole]
+    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0], most=most)
+    shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
+    one = Value((count,), INT64)
+    return Value(shape, call.dtype()), one, Value((most,), INT64), one
+
+
+@operator("OneHot")
+def one_hot(call: NodeCall) -> Value:
+    """A new axis for the classes."""
+    dims = call.shape(0)
+    expect_numbers(call, 1)
+    depth = (call.elements(1) or (None,))[0]
+    if not is_size(depth):
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
+    if call.does(ONE_HOT_DEPTH):
+        call.at_most(1, depth, "there must be one class at least")
+    else:
+        call.is_size(depth, "how many classes there are must not be negative")
+    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
+    return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
+
+
+@operator("TopK")
+def top_k(call: NodeCall) -> Sequence[Value]:
+    """The k greatest along an axis, which must have as many."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis", -1), len(dims))
+    if call.version >= 10:
+        expect_line(call, 1)
+        expect_numbers(call, 1)
+    count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
+    if not is_size(count):
+        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
+    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
+    call.is_size(count, "k must not be negative")
+    shape = (*dims[:axis], count, *dims[axis + 1 :])
+    return Value(shape, call.dtype()), Value(shape, INT64)
+
+
+@operator("ReverseSequence")
+def reverse_sequence(call: NodeCall) -> Value:
+    """Each line of a batch turned around for a length of its own."""
+    dims = call.shape(0)
+    lengths = call.rank(1, (1,), "sequence_lens")
+    batch = call.axis(call.integer("batch_axis", 1), len(dims))
+    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
+    return Value(dims, call.dtype())

@@ -1,0 +1,290 @@
+"""Operators that make a tensor of another size out of what lies between its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import floor
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
+from symbcast.onnx.differences import (
+    AFFINE_GRID_EMPTY,
+    FLOAT_RATIO,
+    GRID_SAMPLE_RANKS,
+    RESIZE_CROP,
+    RESIZE_MODES,
+    RESIZE_SIZES,
+)
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.constants import asked_shape
+from symbcast.onnx.operators.windows.scales import Scale, scale, scales
+from symbcast.onnx.registry import operator
+from symbcast.onnx.values.contents import is_size
+from symbcast.onnx.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Resized(NamedTuple):
+    """An axis resized: its new size, and the formulas that its scale is 1, and not below 1; None if not known."""
+
+    size: Dim
+    stays: Formula | None
+    grows: Formula | None
+
+
+@operator("Resize")
+def resize(call: NodeCall) -> Value:
+    """Another size for each axis, asked for itself or by a scale."""
+    dims = call.shape(0)
+    axes = _axes(call, len(dims))
+    scaled_by = 1 if call.version < 11 else 2
+    has_sizes = call.version >= 11 and _is_given(call, 3)
+    if has_sizes == _is_given(call, scaled_by):
+        call.refuse("either scales or sizes must be given")
+    _ask_for_region(call, len(axes))
+    found = _to_sizes(call, dims, axes) if has_sizes else _by_scales(call, dims, axes, scaled_by)
+    return _resized(call, dims, found)
+
+
+@operator("Upsample")
+def upsample(call: NodeCall) -> Value:
+    """Each size times a scale of 1 or more."""
+    dims = call.shape(0)
+    if call.version < 9:
+        given = call.attribute("scales")
+        factors = _counted(call, None if given is None else [scale(call, n) for n in given.floats], len(dims))
+    else:
+        factors = _counted(call, scales(call, 1), len(dims))
+    for factor in factors:
+        if factor is not None:
+            call.require(factor.is_one_or_more, "scales must not be below 1")
+    return _resized(call, dims, {n: _scaled(call, dims[n], f, n) for n, f in enumerate(factors)})
+
+
+def _resized(call: NodeCall, dims: Dims, found: Mapping[int, Resized]) -> Value:
+    every = [found.get(n, Resized(d, TRUE, TRUE)) for n, d in enumerate(dims)]
+    if call.does(RESIZE_MODES):
+        _ask_of_mode(call, every)
+    return Value(tuple(r.size for r in every), call.dtype())
+
+
+def _is_given(call: NodeCall, position: int) -> bool:
+    """Return whether scales or sizes are given; an empty tensor stands for none."""
+    return call.has(position) and call.value(position).shape != (0,)
+
+
+def _axes(call: NodeCall, rank: int) -> list[int]:
+    given = call.integers("axes") if call.version >= 18 else None
+    if given is None:
+        return list(range(rank))
+    axes = [call.axis(a, rank) for a in given]
+    if len(set(axes)) != len(axes):
+        call.refuse("no axis may be resized twice")
+    return axes
+
+
+def _is_crop(call: NodeCall) -> bool:
+    return call.text("coordinate_transformation_mode") == "tf_crop_and_resize"
+
+
+def _ask_for_region(call: NodeCall, count: int) -> None:
+    """Ask that a region have two numbers for each axis."""
+    if _is_crop(call) and _is_given(call, 1) and call.value(1).shape is not None:
+        (length,) = call.rank(1, (1,), "roi")
+        call.equal(length, 2 * count, f"roi must be {2 * count} numbers")
+
+
+# By scales.
+
+
+def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
+    if _keeps_ratio(call):
+        call.refuse("the ratio of the axes is kept with sizes only")
+    factors = _counted(call, scales(call, position), len(axes))
+    for factor in factors:
+        if factor is not None:
+            call.at_most(1, factor.above, "scales must be positive")
+    if _is_crop(call) and not call.does(RESIZE_CROP):
+        return {a: Resized(call.fresh(f"size_{a}", f"axis {a} of a region"), None, None) for a in axes}
+    return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
+
+
+def _counted(call: NodeCall, found: list[Scale | None] | None, count: int) -> list[Scale | None]:
+    if found is None:
+        call.note("that the scales, which are data, are possible was not looked at")
+        return [None] * count
+    if len(found) != count:
+        call.refuse(f"there must be {count} scales")
+    if None in found:
+        call.note("that the scales, which are data, are possible was not looked at")
+    return found
+
+
+def _scaled(call: NodeCall, size: Dim, factor: Scale | None, axis: int) -> Resized:
+    length = None if factor is None else factor.times(size)
+    if length is None:
+        length = call.fresh(f"size_{axis}", f"axis {axis} times its scale")
+    return Resized(length, None, None) if factor is None else Resized(length, factor.is_one, factor.is_one_or_more)
+
+
+# To sizes.
+
+
+def _to_sizes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> dict[int, Resized]:
+    (length,) = call.rank(3, (1,), "sizes")
+    call.equal(length, len(axes), f"there must be {len(axes)} sizes")
+    items = call.elements(3) or (None,) * len(axes)
+    if len(items) != len(axes):
+        call.refuse(f"there must be {len(axes)} sizes")
+    wanted = [
+        i if is_size(i) else call.fresh(f"size_{a}", f"what sizes hold for axis {a}")
+        for a, i in zip(axes, items, strict=True)
+    ]
+    old = [dims[a] for a in axes]
+    if _keeps_ratio(call):
+        found = _keeping_ratio(call, old, wanted)
+    else:
+        found = [_resized_to(call, d, w) for d, w in zip(old, wanted, strict=True)]
+    return dict(zip(axes, found, strict=True))
+
+
+_POLICY = "keep_aspect_ratio_policy"
+
+
+def _keeps_ratio(call: NodeCall) -> bool:
+    policy = call.text(_POLICY, "stretch")
+    if policy not in ("stretch", "not_larger", "not_smaller"):
+        call.refuse(f"{_POLICY} must not be {policy!r}")
+    return policy != "stretch"
+
+
+def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
+    if not call.does(RESIZE_SIZES):
+        call.is_size(wanted, "a size must not be negative")
+    elif call.bounds.is_at_least(size, 1):
+        call.at_most(1, wanted, "a size that is asked for must be positive")
+    else:
+        both = all_of([at_most(1, size), at_most(1, wanted)]), all_of([equal(size, 0), equal(wanted, 0)])
+        call.require(any_of(both), "an empty axis must stay empty, and another must not become so")
+    return Resized(wanted, equal(wanted, size), at_most(size, wanted))
+
+
+def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[Resized]:
+    """Return axes resized by one scale, that of the axis which needs the least, or the most."""
+    for size in old:
+        call.at_most(1, size, _NONE_EMPTY)
+    if not call.does(FLOAT_RATIO):
+        return [Resized(_in_ratio(call, size, old, wanted), None, None) for size in old]
+    for size in wanted:
+        call.at_most(1, size, _NONE_EMPTY)
+    before, after = numbers_of(old), numbers_of(wanted)
+    if before is None or after is None or min((*before, *after), default=1) < 1:
+        return [Resized(call.fresh(f"size_{n}", f"axis {n} with its ratio kept"), None, None) for n in range(len(old))]
+    import numpy as np
+
+    choose = min if call.text(_POLICY) == "not_larger" else max
+    factor = choose(np.float32(w) / np.float32(d) for w, d in zip(after, before, strict=True))
+    sizes = [floor(float(factor * np.float32(d)) + 0.5) for d in before]
+    stays, grows = (TRUE if is_so else FALSE for is_so in (factor == 1, factor >= 1))
+    return [Resized(size, stays, grows) for size in sizes]
+
+
+_NONE_EMPTY = "where the ratio of the axes is kept, none may be empty"
+
+
+def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], wanted: Sequence[Dim]) -> Dim:
+    """Return a size times the least of some ratios, or the greatest, rounded, halves up.
+
+    Rounding keeps the order of numbers, so the least of what each ratio alone gives is that of the least ratio.
+    """
+    choose = call.bounds.smaller if call.text(_POLICY) == "not_larger" else call.bounds.larger
+    found = (
+        asked if before == size else floor_divide(add(multiply(2, asked, size), before), multiply(2, before))
+        for before, asked in zip(old, wanted, strict=True)
+    )
+    return reduce(choose, found)
+
+
+# What the runtime has kernels for.
+
+
+def _ask_of_mode(call: NodeCall, axes: Sequence[Resized]) -> None:
+    """Ask for what the runtime interpolates: two axes, or three, of which none is batch or channels."""
+    mode = call.text("mode", "nearest")
+    if mode not in ("linear", "cubic"):
+        return
+    allowed: list[list[Formula | None]] = {"linear": _linear, "cubic": _cubic}[mode](call, axes)
+    if not allowed:
+        call.refuse(f"mode {mode} does not go with {len(axes)} axes")
+    if any(None in parts and FALSE not in parts for parts in allowed):
+        call.note(f"that the scales, which are data, go with mode {mode} was not looked at")
+        return
+    call.require(any_of(all_of(f for f in parts if f is not None) for parts in allowed), f"mode {mode} {_ONLY}")
+
+
+_ONLY = "resizes the last axes only, or those but the last; batch and channels must stay"
+
+
+def _linear(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]]:
+    stays = [a.stays for a in axes]
+    match len(axes):
+        case 2 | 3:
+            return [[]]
+        case 4:
+            return [[stays[0], stays[1]], [stays[0], stays[3]]]
+        case 5:
+            return [[stays[0], stays[1]]]
+    return []
+
+
+def _cubic(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]]:
+    stays = [a.stays for a in axes]
+    grows = [] if call.integer("antialias") else [a.grows for a in axes[1:3]]
+    match len(axes):
+        case 2:
+            return [[]]
+        case 4:
+            return [[stays[0], stays[1]], [stays[0], stays[3], *grows]]
+    return []
+
+
+# Grids.
+
+
+@operator("GridSample")
+def grid_sample(call: NodeCall) -> Value:
+    """One element for each place of a grid, where that says."""
+    dims, grid = call.shape(0), call.shape(1)
+    rank = len(dims)
+    if len(grid) != rank or rank < 3:
+        call.refuse("input and grid must have the same rank, 3 at least")
+    if call.does(GRID_SAMPLE_RANKS):
+        if rank > (4 if "cubic" in call.text("mode") else 5) or rank < 4:
+            call.refuse(f"an input of rank {rank} is not sampled")
+        for size in dims[2:]:
+            call.at_most(1, size, "there must be elements to sample")
+    call.equal(dims[0], grid[0], "input and grid must have the same batch")
+    call.equal(grid[-1], rank - 2, f"a place must be {rank - 2} numbers")
+    return Value((*dims[:2], *grid[1:-1]), call.dtype())
+
+
+@operator("AffineGrid")
+def affine_grid(call: NodeCall) -> Value:
+    """A grid for a tensor of some size, moved by a matrix."""
+    theta = call.rank(0, (3,), "theta")
+    size = asked_shape(call, 1, ignored={1})  # a grid has no channels
+    rank = len(size) - 2
+    if rank not in (2, 3):
+        call.refuse("the size must be 4 or 5 numbers")
+    if call.does(AFFINE_GRID_EMPTY):
+        for length in size[2:]:
+            call.at_most(1, length, "the grid must not be empty")
+    call.equal(theta[0], size[0], "there must be a matrix for each of the batch")
+    call.equal(theta[1], rank, f"a matrix must have {rank} rows")
+    call.equal(theta[2], rank + 1, f"a matrix must have {rank + 1} columns")
+    return Value((size[0], *size[2:], rank), call.dtype())

@@ -1,0 +1,67 @@
+"""Windows that slide along axes: what a node says of them, and what is asked of the operands beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.onnx.node_call import NodeCall
+from symbcast.onnx.operators.expected_shapes import known_rank
+from symbcast.onnx.values.value import Dims
+from symbcast.operators.windows import Window
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
+
+
+def auto_pad(call: NodeCall) -> str:
+    """Return how the padding is to be found; empty where the node says it itself."""
+    found = call.text("auto_pad", "NOTSET")
+    if found not in (*SAME, "VALID", "NOTSET"):
+        call.refuse(f"auto_pad must not be {found!r}")
+    return "" if found == "NOTSET" else found
+
+
+def windows(call: NodeCall, kernel: Dims) -> list[Window]:
+    """Return the windows of a node along each axis; what it says of them must fit their number, and be positive."""
+    rank = len(kernel)
+    for size in kernel:
+        call.at_most(1, size, "the window must not be empty")
+    strides = numbers(call, "strides", 1, rank, 1)
+    dilations = numbers(call, "dilations", 1, rank, 1)
+    pads = numbers(call, "pads", 0, 2 * rank, 0)
+    if auto_pad(call):
+        pads = [0] * (2 * rank)
+    return [Window(*all_) for all_ in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)]
+
+
+def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> list[int]:
+    """Return an attribute of numbers, of which there must be ``count``, none below ``least``."""
+    found = call.integers(name)
+    if found is None:
+        return [default] * count
+    if len(found) != count:
+        call.refuse(f"{name} must be {count} numbers")
+    if min(found, default=least) < least:
+        call.refuse(f"{name} must not be below {least}")
+    return found
+
+
+def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
+    """Ask that no size be 0, unless that of the batch is."""
+    wanted = [d for d in dims if not call.bounds.is_at_least(d, 1)]
+    if not wanted:
+        return
+    is_empty = [] if call.bounds.is_at_least(dims[0], 1) else [equal(dims[0], 0)]
+    for size in wanted:
+        if size != dims[0] or not is_empty:
+            call.require(any_of([*is_empty, at_most(1, size)]), reason)
+
+
+def one_for_each(call: NodeCall, position: int, size: Dim, what: str) -> None:
+    """Ask that an input, where it is given, have one number for each of something."""
+    shape = known_rank(call, position, (1,), f"{call.input_name(position)}, which has one number for each {what},")
+    if shape is not None:
+        call.equal(shape[0], size, f"there must be one number for each {what}")

@@ -1,0 +1,1 @@
+"""What torch's guards accept, compared with what the graph requires."""

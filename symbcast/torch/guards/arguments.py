@@ -1,0 +1,102 @@
+"""Arguments of other sizes than those that a program was exported with, to run it and its module on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.characters import clipped
+from symbcast.torch.library import load
+
+if TYPE_CHECKING:
+    from symbcast.torch.inputs import Axis, Inputs
+
+LARGEST = 1 << 26
+"""How many elements all arguments may have together for anything to be run."""
+
+
+class Arguments:
+    """Makes arguments for one program: those that it was exported with, where sizes are as they were then.
+
+    Other tensors are random where they have real numbers, from a fixed seed, and ones where they have integers.
+    """
+
+    def __init__(self, program: Any, inputs: Inputs) -> None:
+        self._program = program
+        self._inputs = inputs
+
+    def shapes(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[tuple[int, ...] | None]:
+        """Return the shapes at some sizes by name; ``others`` are sizes of axes that are fixed, by torch's names."""
+        found: list[tuple[int, ...] | None] = []
+        for i in self._inputs.inputs:
+            dims = [_size(axis, sizes, others or {}) for axis in i.axes]
+            found.append(tuple(dims) if hasattr(i.value, "shape") else None)
+        return found
+
+    def at(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> tuple[Any, Any] | None:
+        """Return positional and keyword arguments at some sizes; None where they are too large."""
+        torch, pytree = load(), load("torch.utils._pytree")
+        shapes = self.shapes(sizes, others)
+        if sum(prod(s) for s in shapes if s is not None) > LARGEST:
+            return None
+        generator = torch.Generator().manual_seed(0)
+
+        def made(shape: tuple[int, ...], like: Any, example: Any) -> Any:
+            if isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
+                return example.clone()
+            return _filled(torch, shape, like.dtype, generator)
+
+        leaves = list(self._leaves(sizes, shapes, made))
+        args, kwargs = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)
+        return args, kwargs
+
+    def without_elements(self, sizes: Mapping[str, int]) -> list[Any]:
+        """Return all arguments in one list, tensors with whatever is in them."""
+        torch = load()
+
+        def made(shape: tuple[int, ...], like: Any, _: Any) -> Any:
+            return torch.empty(shape, dtype=like.dtype, device=like.device)
+
+        return list(self._leaves(sizes, self.shapes(sizes), made))
+
+    def _leaves(
+        self,
+        sizes: Mapping[str, int],
+        shapes: Iterable[tuple[int, ...] | None],
+        made: Callable[[tuple[int, ...], Any, Any], Any],
+    ) -> Iterator[Any]:
+        """Yield the arguments; ``made`` makes a tensor of a shape, like one, and of the example where there is one."""
+        leaves = load("torch.utils._pytree").tree_leaves
+        examples = leaves(self._program.example_inputs) if self._program.example_inputs else []
+        for n, (i, shape) in enumerate(zip(self._inputs.inputs, shapes, strict=True)):
+            example = examples[n] if n < len(examples) else None
+            if shape is None:
+                yield _size(i.axes[0], sizes, {}) if i.is_integer else example
+            else:
+                yield made(shape, i.value, example)
+
+
+def _size(axis: Axis, sizes: Mapping[str, int], others: Mapping[str, int]) -> int:
+    if axis.source in others:
+        return others[axis.source]
+    return sizes[axis.size.name] if isinstance(axis.size, Symbol) else int(axis.size)  # type: ignore[arg-type]
+
+
+def _filled(torch: Any, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.randn(shape, generator=generator).to(dtype)
+    return torch.ones(shape, dtype=dtype)
+
+
+def error_of(module: Any, arguments: tuple[Any, Any]) -> str:
+    """Return how a module fails on some arguments; empty where it runs."""
+    torch = load()
+    args, kwargs = arguments
+    try:
+        with torch.no_grad():
+            module(*args, **kwargs)
+    except Exception as error:
+        return clipped(" ".join(f"{type(error).__name__}: {error}".split()), 300)
+    return ""

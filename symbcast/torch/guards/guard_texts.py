@@ -1,0 +1,149 @@
+"""Torch's guards as formulas: text of Python in which ``L['x'].size()[2]`` is the size of an axis.
+
+``a / b`` is read as the quotient rounded down, as in `symbcast.adapters.torch_expressions`: where torch writes it, its
+guards say that nothing is left over.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from functools import reduce
+from itertools import pairwise
+
+from symbcast.adapters.torch_expressions import OPERATIONS
+from symbcast.core.algebra.operations import operate
+from symbcast.core.algebra.terms import Dim, Kind, Term, constant, term
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.errors import DimensionError
+
+_OPERATIONS: dict[type[ast.operator], Kind] = {ast.FloorDiv: "//", ast.Div: "//", ast.Mod: "%"}
+_FUNCTIONS: dict[str, Kind] = {**OPERATIONS, "IntTrueDiv": "//", "max": "max", "min": "min"}
+_RELATIONS: dict[type[ast.cmpop], tuple[Operator, bool]] = {
+    ast.Eq: ("==", False),
+    ast.NotEq: ("!=", False),
+    ast.LtE: ("<=", False),
+    ast.Lt: ("<", False),
+    ast.GtE: ("<=", True),
+    ast.Gt: ("<", True),
+}
+_RELATION_NAMES: dict[str, type[ast.cmpop]] = {
+    "Eq": ast.Eq,
+    "Ne": ast.NotEq,
+    "Le": ast.LtE,
+    "Lt": ast.Lt,
+    "Ge": ast.GtE,
+    "Gt": ast.Gt,
+}
+_MOST_POWER = 64
+_NO_END = ("IntInfinity()", "int_oo", "oo")
+"""What torch writes for the end of a range that has none."""
+
+
+class GuardReader:
+    """Reads guards; ``sizes`` are those of axes, by what guards call them."""
+
+    def __init__(self, sizes: Mapping[str, Dim]) -> None:
+        self._sizes = {_normal(source): size for source, size in sizes.items()}
+
+    def formula(self, text: str) -> Formula:
+        """Return a guard as a formula. Raises `DimensionError` for what is no comparison of sizes.
+
+        >>> from symbcast.core.algebra.symbols import symbol
+        >>> reader = GuardReader({"L['x'].size()[0]": symbol("N")})
+        >>> reader.formula("(1 + (((-1) + L['x'].size()[0]) // 2)) != 1")
+        Comparison('!=', (N + 1)//2, 1)
+        """
+        try:
+            parsed = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise DimensionError(text, f"torch's guard cannot be read: {error}") from error
+        return self._formula(parsed)
+
+    def _formula(self, node: ast.expr) -> Formula:
+        match node:
+            case ast.Constant(value=bool(value)):
+                return TRUE if value else FALSE
+            case ast.BoolOp(op=ast.And(), values=values):
+                return all_of(map(self._formula, values))
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_of(map(self._formula, values))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return negate(self._formula(operand))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                pairs = zip(ops, pairwise((left, *others)), strict=True)
+                return all_of(self._compared(op, *pair) for op, pair in pairs)
+            case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in _RELATION_NAMES:
+                return _compared(_RELATION_NAMES[name](), self._term(left), self._term(right))
+        raise DimensionError(ast.unparse(node), "is not a comparison of sizes")
+
+    def _compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula:
+        if isinstance(op, (ast.Lt, ast.LtE)) and ast.unparse(right) in _NO_END:
+            return TRUE
+        return _compared(op, self._term(left), self._term(right))
+
+    def _term(self, node: ast.expr) -> Term:
+        match node:
+            case ast.Constant(value=int(value)) if not isinstance(value, bool):
+                return constant(value)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._term(operand)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._operated(op, self._term(left), self._term(right))
+            case ast.Call(func=func, args=args):
+                return self._called(ast.unparse(func).rpartition(".")[2], args)
+        size = self._sizes.get(ast.unparse(node))
+        if size is None:
+            raise DimensionError(ast.unparse(node), "is no size of an input")
+        return term(size)
+
+    def _operated(self, op: ast.operator, left: Term, right: Term) -> Term:
+        match op:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.Mult():
+                return left * right
+            case ast.Pow():
+                power = right.dim()
+                if isinstance(power, int) and 0 <= power <= _MOST_POWER:
+                    return reduce(lambda a, b: a * b, [left] * power, constant(1))
+        if type(op) in _OPERATIONS:
+            return operate(_OPERATIONS[type(op)], (left, right))
+        raise DimensionError(type(op).__name__, "is no operation on sizes")
+
+    def _called(self, name: str, args: list[ast.expr]) -> Term:
+        if name in ("ceil", "CeilToInt", "ceiling") and len(args) == 1:
+            return -self._quotient_of_negated(args[0])
+        if name in ("floor", "trunc", "FloorToInt", "TruncToInt", "int", "Identity") and len(args) == 1:
+            return self._term(args[0])
+        if name not in _FUNCTIONS:
+            raise DimensionError(name, "is no function of sizes")
+        return operate(_FUNCTIONS[name], tuple(map(self._term, args)))
+
+    def _quotient_of_negated(self, node: ast.expr) -> Term:
+        match node:
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return operate("//", (-self._term(left), self._term(right)))
+            case ast.Call(func=func, args=[left, right]) if ast.unparse(func).rpartition(".")[2] == "IntTrueDiv":
+                return operate("//", (-self._term(left), self._term(right)))
+        return -self._term(node)
+
+
+def _compared(op: ast.cmpop, left: Term, right: Term) -> Formula:
+    if type(op) not in _RELATIONS:
+        raise DimensionError(type(op).__name__, "is no comparison of sizes")
+    relation, is_turned = _RELATIONS[type(op)]
+    sides = (right.dim(), left.dim()) if is_turned else (left.dim(), right.dim())
+    return Comparison(relation, *sides)
+
+
+def _normal(source: str) -> str:
+    return ast.unparse(ast.parse(source, mode="eval").body)
+
+
+def shown_guard(text: str) -> str:
+    """Return a guard as torch shows it, without what stands for the arguments."""
+    return re.sub(r"L\['(\w+)'\]", r"\1", text)

@@ -1,0 +1,203 @@
+"""What torch's guards come to: one minimal condition, with the guards and source lines that each clause is from.
+
+What `symbcast.torch.guards.recorded_guards` and `symbcast.torch.guards.refusals` read is put together here, and what is
+redundant is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import TRUE, Formula, all_of, at_most, dims_of, negate
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.onnx.report.askers import Askers
+from symbcast.torch.guards.known_sizes import KnownSizes
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.solver.sets.size_sets import SizeSet
+    from symbcast.torch.graph import Node
+
+
+class Guard(NamedTuple):
+    """Something that a program asks of its inputs: as torch writes it, and as a formula; None where it is not read."""
+
+    text: str
+    formula: Formula | None
+    line: str = ""
+    """The line of code at which torch came to it, where it has one."""
+    problem: str = ""
+
+
+class Clause(NamedTuple):
+    """A clause of the digest: what must hold, where it is from, and how torch puts it."""
+
+    text: str
+    guards: tuple[Guard, ...]
+    where: str
+    formula: Formula
+
+    def __str__(self) -> str:
+        return f"{self.text}  ({self.where})" if self.where else self.text
+
+
+class Specialised(NamedTuple):
+    """An axis that a program has a number for.
+
+    ``was_open`` says that torch was asked to leave it open, and fixed it all the same; ``line`` is where it did so.
+    Both are known of a program that torch exported in this process, and not of one that was read from a file.
+    """
+
+    axis: str
+    size: int
+    source: str
+    was_open: bool = False
+    line: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.axis} == {self.size}" + (f"  ({self.line})" if self.line else "")
+
+
+class Guards:
+    """What an exported program accepts, as one condition.
+
+    Attributes:
+        all: everything that the program asks, as torch has it.
+        specialised: the axes that the program has a number for.
+        ranges: from where to where torch lets each size be, None where there is no end.
+
+    ``integers`` are the sizes that are integer inputs: these are 0 or more, whatever ``min_size`` is.
+    """
+
+    def __init__(  # noqa: PLR0913 - all that a digest is made of
+        self,
+        guards: Iterable[Guard],
+        sizes: Iterable[str],
+        min_size: int,
+        *,
+        nodes: Sequence[tuple[Node, Collection[Dim]]] = (),
+        specialised: Iterable[Specialised] = (),
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        integers: Collection[str] = (),
+    ) -> None:
+        self.all = tuple(guards)
+        self.specialised = tuple(specialised)
+        self.ranges = dict(ranges or {})
+        self._sizes = tuple(dict.fromkeys(sizes))
+        self._least = {name: 0 if name in integers else min_size for name in self._sizes}
+        self._nodes = nodes
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def unread(self) -> tuple[Guard, ...]:
+        """The guards that are not comparisons of sizes; the condition does without them."""
+        return tuple(g for g in self.all if g.formula is None)
+
+    @cached_property
+    def env(self) -> ShapeEnv:
+        """The sizes and what is asked of them."""
+        env = ShapeEnv(on_conflict="record")
+        for name, least in self._least.items():
+            env.assume(Assumption(at_most(least, env.named(name))))
+        for n, formula in self._asked:
+            env.require(Assumption(formula), origin=str(n))
+        return env
+
+    @property
+    def needed(self) -> Iterator[tuple[Guard, Formula]]:
+        """The guards that are not seen to follow from others, each as torch has it and plainly put."""
+        return ((self.all[n], formula) for n, formula in self._asked)
+
+    @cached_property
+    def _asked(self) -> list[tuple[int, Formula]]:
+        """The guards that are not seen to follow from others, plainly put, each with its place among all."""
+        return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
+
+    def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
+        """Yield the guards that are not seen to follow from those before, each with its place.
+
+        Those about one size come first: how large it must be makes most of the others plain, or about one size too.
+        """
+        left = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
+        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the plainest first: they make the others plain
+        count = len(left) + 1
+        while len(left) < count:
+            count, others = len(left), []
+            for n, formula in left:
+                plainer = known.divided(formula)
+                if known.implies(plainer):
+                    continue
+                told = known.learn(plainer)
+                if told is None:
+                    others.append((n, plainer))
+                elif told != TRUE:
+                    yield n, told
+            left = others
+        yield from left
+
+    @property
+    def condition(self) -> Boolean:
+        """What the program accepts, as a sympy Boolean over the sizes of its inputs."""
+        return self.env.condition
+
+    @property
+    def formula(self) -> Formula:
+        """What the program accepts."""
+        return all_of(self.env.clauses)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The conjuncts of the condition, none of which follows from the others."""
+        namer, askers = Namer.of(self.env.shown), Askers(self.env)
+        return tuple(self._clause(c, namer, askers) for c in self.env.clauses)
+
+    def _clause(self, formula: Formula, namer: Namer, askers: Askers) -> Clause:
+        places = self._asking_alone(formula) or self._asking(formula, askers)
+        guards = tuple(self.all[n] for n in places)
+        where = next((g.line for g in guards if g.line), "") or next(filter(None, map(self._where, guards)), "")
+        return Clause(namer.formula(formula), guards, where, formula)
+
+    def _asking_alone(self, formula: Formula) -> list[int]:
+        """Return the places of the guards about one size that fail where a clause about it is the only one to fail."""
+        size, *others = symbols_in(formula)
+        if others:
+            return []
+        about = [(n, f) for n, f in self._asked if [*symbols_in(f)] == [size]]
+        alike = [c for c in self.env.clauses if c is not formula and [*symbols_in(c)] == [size]]
+        members: SizeSet | None = own_set(size, self._least[str(size.name)])
+        for clause in (*alike, negate(formula)):
+            members = None if members is None else narrow(members, clause)
+        failing = None if members is None else members.least()
+        return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
+
+    def _asking(self, formula: Formula, askers: Askers) -> list[int]:
+        """Return the places of the guards that say a clause, else of those that fail where it alone does."""
+        said = [n for n, f in self._asked if f == formula]
+        if said:
+            return said
+        failing = self.env.counterexample(formula)
+        names = {name: s for s, name in self.env.shown.items()}
+        sizes = None if failing is None else {names[name]: n for name, n in failing.items()}
+        return [int(op.origin) for op in askers.of(formula, sizes) if op.origin]
+
+    def _where(self, guard: Guard) -> str:
+        """Return the node that first has a size which a guard is about."""
+        wanted = {d for d in dims_of(guard.formula) if not isinstance(d, int)} if guard.formula is not None else set()
+        wanted = {d for d in wanted if not d.is_Symbol} or wanted
+        for node, dims in self._nodes:
+            if not wanted.isdisjoint(dims):
+                return f"{node.name}, {node.where}" if node.where else node.name
+        return ""

@@ -1,0 +1,248 @@
+"""What guards about one size say of it, and which other guards follow from that.
+
+torch asks the same in many ways: that `N` be 8 at least makes `max(1, N) != 1` plain, and that it be a multiple of 8,
+`N // (N // 8) == 8`. Each size is therefore written as the least that it may be and a multiple of the step from one to
+the next, ``8 + 8*k``; most extremes, quotients and remainders are gone then, and what is left is seen to hold, or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice, takewhile
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import subtract
+from symbcast.core.algebra.bounds import exact_quotient
+from symbcast.core.algebra.operations import Substitution, operate
+from symbcast.core.algebra.terms import Operation, Term, constant, term
+from symbcast.core.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.torch.guards.quotients import cancelled, divisors, factors, is_at_least, rebuilt
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+_LOOKED_AT = 64
+"""How many members of a set are looked at for the step between them; the largest period of residues."""
+_SMALL = 16
+"""Up to how many periods sizes are tried one by one, where they are divided by sizes."""
+
+
+class KnownSizes:
+    """The set that each size lies in, as the guards about it alone say; ``least`` is how large each is at least.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> known = KnownSizes({N: 1, M: 1})
+    >>> known.learn(at_most(3, M)), known.learn(at_most(2, M))
+    (Comparison('<=', 3, M), AllOf(()))
+    >>> known.implies(at_most(2, N * M - N)), known.implies(Comparison("!=", N * M, 4))
+    (True, False)
+    >>> known.divided(Comparison("==", N * M, N * 4)), known.divided(at_most(1, N * M - 2 * N))
+    (Comparison('==', M, 4), Comparison('<=', 1, M - 2))
+    >>> known.divided(Comparison("!=", N * M + 1, N + M))
+    Comparison('!=', N, 1)
+    """
+
+    def __init__(self, least: Mapping[Symbol, int]) -> None:
+        self._sets = {s: own_set(s, number) for s, number in least.items()}
+        self._written = {s: _written(s, members) for s, members in self._sets.items()}
+        self._substitution = Substitution(self._written, of_symbols=True)
+        self._known: dict[Term, Term] = {}
+        self._simple: dict[Operation, Term] = {}
+
+    def learn(self, formula: Formula) -> Formula | None:
+        """Take in a formula about one size; return what it says that was not known, in plain words.
+
+        None where it is about several sizes, or cannot be taken in exactly.
+        """
+        symbols = list(symbols_in(formula))
+        if len(symbols) != 1 or symbols[0] not in self._sets:
+            return None
+        (size,) = symbols
+        before = self._sets[size]
+        members = narrow(before, formula)
+        is_plain = members is not None
+        if members is None:
+            members = self._narrowed_by_residues(size, formula)
+        if not members:
+            return None
+        if members.same(before):
+            return TRUE
+        self._sets[size] = members
+        self._written[size] = _written(size, members)
+        self._substitution = Substitution(self._written, of_symbols=True)
+        self._known.clear()  # terms come out otherwise now
+        self._simple.clear()
+        return formula if is_plain else describe(size, members)
+
+    def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
+        """Return the members that satisfy a formula in which a size is divided by one; None where that is not found.
+
+        Small sizes are tried one by one. From some size on, what a residue class makes of such a quotient is a number.
+        """
+        period = lcm(*(n for d in dims_of(formula) for n in divisors(term(d))))
+        if period > _LOOKED_AT:
+            return None
+        start = period * _SMALL
+        residues = set()
+        for n in range(start, start + period):
+            written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
+            members = narrow(ALL, _changed(formula, partial(_put_in, written)))
+            if members is None or (members and not members.same(ALL)):
+                return None
+            residues |= {n % period} if members else set()
+        small = {n: holds_at(formula, {size: n}) for n in takewhile(lambda n: n < start, self._sets[size])}
+        first = max((n + 1 for n, holds in small.items() if holds != (n % period in residues)), default=0)
+        exceptions = SizeSet.of(n for n, holds in small.items() if holds and n < first)
+        return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether a formula is seen to follow from what is known of each size by itself."""
+        match formula:
+            case AllOf(parts):
+                return all(map(self.implies, parts))
+            case AnyOf(parts):
+                return any(map(self.implies, parts))
+            case Comparison(operator, left, right):
+                sides = tuple(self._plain(term(d)) for d in (left, right))
+                if not all(side.is_total for side in sides):  # where one has no value, the guard does not hold
+                    return False
+                return _is_plain(operator, *sides) or _always(Comparison(operator, *(s.dim() for s in sides)))
+            case _:
+                return False
+
+    def divided(self, formula: Formula) -> Formula:
+        """Return a formula whose comparisons have no factor on both sides that is known to be 1 at least."""
+        match formula:
+            case Comparison(operator, left, right):
+                sides = (self._simpler(term(d)).dim() for d in (left, right))
+                found = Comparison(operator, *self._divided(*sides))
+                if not all(self._plain(term(d)).is_total for d in (found.left, found.right)):
+                    return found
+                is_order = operator in ("<=", "<")
+                return self._without_positive_factor(found) if is_order else self._at_the_least(found)
+            case AllOf(parts):
+                return all_of(map(self.divided, parts))
+            case AnyOf(parts):
+                return any_of(map(self.divided, parts))
+            case _:
+                return formula
+
+    def _simpler(self, value: Term) -> Term:
+        """Return a term with numbers in the place of the operations that are known to be such, and shorter extremes."""
+        return rebuilt(value, self._simpler_operation)
+
+    def _simpler_operation(self, atom: Operation) -> Term:
+        if atom not in self._simple:
+            found = self._plain(atom)
+            self._simple[atom] = found if found.is_constant else operate(atom.kind, self._needed_arguments(atom))
+        return self._simple[atom]
+
+    def _needed_arguments(self, atom: Operation) -> tuple[Term, ...]:
+        """Return the arguments of an operation, without those of an extreme that another one is always beyond."""
+        kept = list(map(self._simpler, atom.args))
+        sign = {"max": 1, "min": -1}.get(atom.kind, 0)
+        for arg in list(kept) if sign else ():
+            if any(self._is_at_least((other - arg).scaled(sign), 0) for other in kept if other is not arg):
+                kept.remove(arg)
+        return tuple(kept)
+
+    def _divided(self, left: Dim, right: Dim) -> tuple[Dim, Dim]:
+        for factor in factors(term(left if left != 0 else right)):
+            while self._is_at_least(factor, 1):
+                found = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
+                if found[0] is None or found[1] is None or found == [0, 0]:
+                    break
+                left, right = found[0], found[1]
+        return left, right
+
+    def _without_positive_factor(self, found: Comparison) -> Comparison:
+        """Return ``1 <= q`` for ``n <= p*q``, where ``p`` is known to be ``n`` at least, and so positive."""
+        least = subtract(found.right, found.left)
+        rest = term(least) - constant(term(least).constant)
+        number = (1 if found.operator == "<" else 0) - term(least).constant
+        if number < 1:
+            return found
+        for atom in factors(rest):
+            quotient = exact_quotient((rest.dim(),), (atom,))
+            if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
+                return self._without_positive_factor(at_most(1, quotient))
+        return found
+
+    def _at_the_least(self, found: Comparison) -> Comparison:
+        """Return ``n == low`` for ``(n - low)*p == 0``, where ``p`` is never 0, and so for ``!=``."""
+        difference = self._plain(term(found.left) - term(found.right))
+        for size, written in self._written.items():
+            quotient = exact_quotient((difference.dim(),), (size,))
+            if quotient is not None and any(is_at_least(q, 1) for q in (term(quotient), -term(quotient))):
+                return Comparison(found.operator, size, written.constant)
+        return found
+
+    def _is_at_least(self, value: Term, number: int) -> bool:
+        return is_at_least(self._plain(value), number)
+
+    def _plain(self, value: Term) -> Term:
+        """Return a term with sizes as they are written, and without quotients that come out even."""
+        if value not in self._known:
+            self._known[value] = cancelled(self._substitution.term(value))
+        return self._known[value]
+
+
+def _written(size: Symbol, members: SizeSet) -> Term:
+    """Return a size as the least member of its set plus a multiple of the step between the members."""
+    low, *others = islice(members, _LOOKED_AT)
+    step = gcd(*(n - low for n in others))
+    if step > 1 and not members <= SizeSet.residues(step, [low]):
+        step = 1
+    return term(size).scaled(step) + constant(low)
+
+
+def _put_in(written: Substitution, dim: Dim) -> Dim:
+    return cancelled(written.term(term(dim))).dim()
+
+
+def _changed(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
+    """Return a formula with its dimensions changed."""
+    match formula:
+        case Comparison(operator, left, right):
+            return Comparison(operator, change(left), change(right))
+        case AllOf(parts):
+            return all_of(_changed(p, change) for p in parts)
+        case AnyOf(parts):
+            return any_of(_changed(p, change) for p in parts)
+        case _:
+            return formula
+
+
+def _always(formula: Formula) -> bool:
+    """Return whether a formula about one size holds from 0 on."""
+    if len(list(symbols_in(formula))) > 1:
+        return False
+    found = narrow(ALL, formula)
+    return found is not None and found.same(ALL)
+
+
+def _is_plain(operator: str, left: Term, right: Term) -> bool:
+    """Return whether a comparison is seen to hold at all sizes from 0 on."""
+    match operator:
+        case "==":
+            return left == right
+        case "<=":
+            return is_at_least(right - left, 0)
+        case "<":
+            return is_at_least(right - left, 1)
+    if any(is_at_least(a - b, 1) for a, b in ((left, right), (right, left))):
+        return True
+    match left:
+        case Operation(kind="%", args=(above, below)) if right == constant(0):
+            return is_at_least(above, 1) and is_at_least(below - above, 1)
+    return False

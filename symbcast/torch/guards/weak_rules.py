@@ -1,0 +1,152 @@
+"""Rules that require less of sizes than torch does: found by the guards, which torch's own kernels left behind.
+
+A guard says either that a kernel requires something, or that it took one of two ways that both work. So a guard that
+the graph's condition does not imply does not prove that a rule is too weak. But it has the sizes that tell: the graph
+runs there on fake tensors, which have no elements, so that torch's kernels check sizes and compute nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.characters import clipped, sizes_text
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula, at_most, negate
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError
+from symbcast.onnx.report.sizes import knowing
+from symbcast.onnx.walk import Unanalysed
+from symbcast.torch.graph import type_of
+from symbcast.torch.library import load
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.torch.guards.arguments import Arguments
+    from symbcast.torch.guards.guards import Guards
+
+_UNTOLD = ("DynamicOutputShapeException", "DataDependentOutputException", "GuardOnDataDependentSymNode",
+           "UnsupportedOperatorException")  # fmt: skip
+"""Errors of fake tensors that say nothing of sizes: what comes next depends on data, or has no kernel for them."""
+
+
+class Failure(NamedTuple):
+    """A node that torch's kernels refuse at some sizes, and what they say."""
+
+    node: str
+    op_type: str
+    error: str
+
+
+class WeakRules:
+    """Looks for sizes at which the graph is said to run, and at which torch's kernels refuse it.
+
+    ``graph`` has the graph's condition, ``guards`` what the program lets through.
+    """
+
+    def __init__(self, program: Any, arguments: Arguments, graph: ShapeEnv, guards: Guards) -> None:
+        self._program = program
+        self._arguments = arguments
+        self._graph = graph
+        self._guards = guards
+        self._tried: dict[tuple[int, ...], Failure | None] = {}
+
+    def found(self) -> Iterator[Unanalysed]:
+        """Yield the nodes whose rules are too weak, each with a guard that shows it."""
+        seen: set[str] = set()
+        for guard, formula in self._guards.needed:
+            if not _is_one_sided(formula):
+                continue
+            for sizes in self._violating(formula):
+                failure = self._failure(sizes)
+                if failure is not None and failure.node not in seen:
+                    seen.add(failure.node)
+                    yield Unanalysed(failure.node, failure.op_type, _reason(failure, guard.text, sizes))
+
+    def _violating(self, formula: Formula) -> Iterator[dict[str, int]]:
+        """Yield sizes that the graph's condition allows and a guard does not, if any: also those that are 2 or more.
+
+        Much is broadcast where a size is 1, and fails only beyond that.
+        """
+        beyond = [at_most(2, s) for s in self._graph.shown]
+        for besides in ([], beyond):
+            sizes = self._smallest([*self._graph.clauses, negate(formula), *besides])
+            if sizes is not None:
+                yield sizes
+
+    def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
+        try:
+            found = Decision(knowing(self._graph), formulas).witness()
+        except ContradictionError:
+            return None
+        if found is None:
+            return None
+        return {name: found.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}
+
+    def _failure(self, sizes: dict[str, int]) -> Failure | None:
+        key = tuple(sizes.values())
+        if key not in self._tried:
+            self._tried[key] = failure_at(self._program, self._arguments, sizes)
+        return self._tried[key]
+
+
+def _is_one_sided(formula: Formula) -> bool:
+    """Return whether a guard says more than that sizes differ: torch tells 0 and 1 apart so, and never requires it."""
+    match formula:
+        case Comparison(operator):
+            return operator != "!="
+        case AllOf(parts) | AnyOf(parts):
+            return any(map(_is_one_sided, parts))
+        case _:
+            return True
+
+
+def _reason(failure: Failure, guard: str, sizes: Mapping[str, int]) -> str:
+    said = f"torch guards {clipped(guard, 120)}, which the rule for {failure.op_type} does not require"
+    return f"{said}; at {sizes_text(sizes)} torch says: {failure.error}"
+
+
+def failure_at(program: Any, arguments: Arguments, sizes: Mapping[str, int]) -> Failure | None:
+    """Return which node of a graph torch's kernels refuse at some sizes; None if they refuse none, or cannot tell."""
+    torch, fx, fake = load(), load("torch.fx"), load("torch._subclasses.fake_tensor")
+    symbolic = load("torch.fx.experimental.symbolic_shapes")
+    # What data decide is a symbol of torch's; the sizes of inputs are numbers.
+    shapes = symbolic.ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
+    at: list[Any] = []
+
+    class Run(fx.Interpreter):  # type: ignore[misc, name-defined]
+        def run_node(self, node: Any) -> Any:
+            at.append(node)
+            return super().run_node(node)
+
+    try:
+        mode = fake.FakeTensorMode(allow_non_fake_inputs=True, shape_env=shapes, static_shapes=True)
+        with _quiet(), mode, torch.no_grad():
+            Run(program.graph_module).run(*_flat(program, arguments.without_elements(sizes)))
+    except Exception as error:
+        if type(error).__name__ in _UNTOLD:
+            return None
+        text = " ".join(str(error).partition("\n\nWhile executing")[0].split())
+        return Failure(at[-1].name, type_of(at[-1].target), clipped(text, 200))
+    return None
+
+
+def _flat(program: Any, given: Iterable[Any]) -> list[Any]:
+    """Return all arguments of the graph: what the program holds, and what the user gives."""
+    own = iter(given)
+    held = {**program.state_dict, **program.constants}
+    specs = program.graph_signature.input_specs
+    return [next(own) if s.kind.name == "USER_INPUT" else held[s.target] for s in specs]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep torch from writing down that a kernel refused sizes."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
