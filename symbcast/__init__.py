@@ -46,6 +46,7 @@ from symbcast.errors import (
     UnknownRankError,
     UnknownRuleError,
 )
+from symbcast.graphs.registry import Registered, register
 from symbcast.version import __version__
 
 if TYPE_CHECKING:
@@ -148,6 +149,10 @@ __all__ = [
 def _reader(framework: str) -> Callable[[], Reader]:
     return lambda: cast("Reader", import_module(f"symbcast.adapters.{framework}"))
 
+
+register(Registered("onnx", (".onnx", ".onnx.gz", ".onnxtxt"), "symbcast.onnx.front_end:FRONT_END", ("onnx",)))
+register(Registered("openvino", (".xml",), "symbcast.openvino.front_end:FRONT_END", ("openvino",)))
+register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
 readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 

@@ -13,12 +13,12 @@ from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.onnx.node_call import RefusedError, UnknownShapeError
-from symbcast.onnx.requirements.recorder import Asker, Place
+from symbcast.graphs.node_call import RefusedError, UnknownShapeError
+from symbcast.graphs.requirements.recorder import Asker, Place
+from symbcast.graphs.values.contents import Elements
+from symbcast.graphs.values.value import Value
+from symbcast.graphs.walker import GraphScope
 from symbcast.onnx.validity.models import Examined
-from symbcast.onnx.values.contents import Elements
-from symbcast.onnx.values.value import Value
-from symbcast.onnx.walker import GraphScope
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.families import OPERATORS

@@ -19,7 +19,7 @@ from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import Compatible, all_of, at_most, different
 from symbcast.core.solver.evaluation.compiler import predicate, value_function
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.onnx.requirements.settled import Settled
+from symbcast.graphs.requirements.settled import Settled
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)

@@ -103,7 +103,9 @@ def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
 
 
 def _is_file(argument: str) -> bool:
-    return argument.lower().endswith((".onnx", ".onnx.gz", ".xml")) or is_there(argument)
+    from symbcast.graphs.registry import front_end_of
+
+    return front_end_of(argument) is not None or is_there(argument)
 
 
 def _is_shape(argument: str) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.broadcasting import OutputDim
     from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.report import ModelReport
 
 
 class Blame(NamedTuple):
@@ -258,7 +258,7 @@ def _of_paths(answer: PathsAnswer) -> Subject:
 
 
 def _of_report(report: Any) -> Subject:
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.report import ModelReport
 
     if not isinstance(report, ModelReport):
         wanted = "a result, an environment, a traced function or a model's report"

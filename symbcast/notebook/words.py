@@ -17,7 +17,7 @@ from symbcast.notebook.surveys import Outcome, Survey
 from symbcast.paths.answer import PathsAnswer
 
 if TYPE_CHECKING:
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.report import ModelReport
 
 _WIDEST = 60
 _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}

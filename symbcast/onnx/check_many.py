@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from os import PathLike, fspath
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.batch.execution import run
 from symbcast.batch.results import FileResult, Stamp
 from symbcast.core.program.sizes.assumptions import Assumptions, read_assumptions
 from symbcast.errors import MissingExtraError, SymbcastError
+from symbcast.graphs.check import names_in, of_names
+from symbcast.graphs.inputs.given import ContentsLike, read_given
 from symbcast.onnx.check_model import check
-from symbcast.onnx.inputs.given import ContentsLike, read_given
-from symbcast.onnx.inputs.present import names_in
+from symbcast.onnx.reader import read
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from symbcast.core.program.sizes.assumptions import Assumption
     from symbcast.core.shapes import ShapeLike
-    from symbcast.onnx.requirements.recorder import Runtime
-
-T = TypeVar("T")
+    from symbcast.onnx.validity.opsets import Runtime
 
 
 class _Job(NamedTuple):
@@ -98,11 +97,10 @@ def _checked(job: _Job) -> FileResult:
 def _report(job: _Job) -> dict[str, object]:
     path, assume, min_size, bind, shapes, values, runtime = job
     if bind or shapes or values:
-        names = names_in(path, shapes, values, runtime)
-        bind, shapes, values = _of(bind, names.sizes), _of(shapes, names.inputs), _of(values, names.inputs)
+        names = names_in(read(path, runtime), shapes, values)
+        bind, shapes, values = (
+            of_names(bind, names.sizes),
+            of_names(shapes, names.inputs),
+            of_names(values, names.inputs),
+        )
     return check(path, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime).to_dict()
-
-
-def _of(given: Mapping[str, T], names: Collection[str]) -> dict[str, T]:
-    """Return what is given of those names that a model has."""
-    return {name: told for name, told in given.items() if name in names}

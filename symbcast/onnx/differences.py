@@ -15,6 +15,7 @@ class Difference(NamedTuple):
     operators: str
     does: str
     document: str
+    runtime: str = "onnxruntime"
 
 
 CONV_INTEGER_POINT = Difference(

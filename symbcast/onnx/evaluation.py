@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Element, Elements, from_array, listed
-from symbcast.onnx.values.elements import BINARY, UNARY, truth
-from symbcast.onnx.values.numbers import BOOL, FLOATS, INTEGERS, held
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.contents import MAX_ELEMENTS, Element, Elements, from_array, listed
+from symbcast.graphs.values.elements import BINARY, UNARY, truth
+from symbcast.graphs.values.numbers import BOOL, FLOATS, INTEGERS, held
+from symbcast.graphs.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.known_sizes import KnownSizes
+    from symbcast.graphs.values.known_sizes import KnownSizes
 
 _FOLLOWED = INTEGERS | FLOATS | {BOOL}
 _MOST_SYMBOLIC = 256
 """How many elements of inputs an operator is run over where they are no plain integers."""
-_GRAPH, _GRAPHS = 5, 10
 _OWN = frozenset(
     {
         *BINARY,
@@ -149,12 +148,12 @@ def _read(number: object) -> Element:
 def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
     """Return the outputs of a node, those whose elements are not known with them where all inputs are known."""
     node = call.node
-    if node.domain not in ("", "ai.onnx") or node.op_type in _OWN or node.op_type in _OTHERWISE:
+    if node.domain or node.op_type in _OWN or node.op_type in _OTHERWISE:
         return outputs
     if not any(map(_is_wanted, outputs)):
         return outputs
     arrays = _arrays(call)
-    if arrays is None or any(a.type in (_GRAPH, _GRAPHS) for a in node.attribute):
+    if arrays is None or node.graphs:
         return outputs
     # Runtimes take a line of one number for a number, which the reference implementations do not all do.
     found = _run(call, arrays) or _run(call, [*arrays[:1], *map(_as_number, arrays[1:])])
@@ -211,11 +210,11 @@ def _run(call: NodeCall, arrays: Sequence[Any]) -> list[Any] | None:
     """Return what an operator makes of arrays by its reference implementation; None where that cannot tell."""
     import numpy as np
 
-    names = [name for name, array in zip(call.node.input, arrays, strict=False) if array is not None]
+    names = [name for name, array in zip(call.node.inputs, arrays, strict=False) if array is not None]
     feeds = dict(zip(names, (a for a in arrays if a is not None), strict=True))
     try:
         with np.errstate(all="raise"):
-            return list(_evaluator(call.node.SerializeToString(deterministic=True), call.version).run(None, feeds))
+            return list(_evaluator(call.node.raw.SerializeToString(deterministic=True), call.version).run(None, feeds))
     except Exception:
         return None
 

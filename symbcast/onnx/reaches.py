@@ -1,23 +1,20 @@
 """How far nodes look into inputs of unknown rank: which of their axes, and which rank where they say it.
 
 Only operators are here whose functions pass on the axes that they do not look at, each as it is: these see a sequence
-of axes as one axis (`symbcast.onnx.unknown_ranks`).
+of axes as one axis (`symbcast.graphs.unknown_ranks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.reaches import Reaches, axes_held, padded
+from symbcast.graphs.values.value import Dims
 from symbcast.onnx.declarations import DECLARATIONS
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.values.value import Dims
 from symbcast.operators.operator import find_operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
-
-Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"
-"""Returns how far a node looks into each input, of their shapes; None for one of which the rank must be known."""
 
 _MATRIX = Reach(rank=2)
 _LEGACY = 8
@@ -29,23 +26,10 @@ def reaches_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach 
 
     Raises `UnknownShapeError` for an operator that needs them all, and where it depends on what is not known.
     """
-    found = _REACHES.get(call.node.op_type) if call.node.domain in ("", "ai.onnx") else None
+    found = _REACHES.get(call.node.op_type) if not call.node.domain else None
     if found is None:
         raise UnknownShapeError
     return padded(found(call, shapes), len(shapes))
-
-
-def padded(reaches: Sequence[Reach | None], count: int) -> list[Reach | None]:
-    """Return the reach into each of so many inputs, None for those of which none is told."""
-    return [*reaches, *[None] * (count - len(reaches))][:count]
-
-
-def axes_held(call: NodeCall, position: int) -> list[int]:
-    """Return the numbers that an input holds; raises `UnknownShapeError` where they are not known."""
-    found = call.numbers(position)
-    if found is None:
-        raise UnknownShapeError
-    return found
 
 
 def _any(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -157,7 +141,7 @@ def _normalised_batch(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
 def _taken_sizes(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     """So many of the last axes, which are fewer where there are not so many."""
     start, end = call.integer("start"), call.attribute("end")
-    return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end.i < 0) else []
+    return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end < 0) else []
 
 
 def _transposed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:

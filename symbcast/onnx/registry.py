@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.value import Value
 
 Operator: TypeAlias = Callable[[NodeCall], "Value | Sequence[Value]"]
+
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""
 
 OPERATORS: dict[tuple[str, str], Operator] = {}
 

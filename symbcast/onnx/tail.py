@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.algebra.bounds import numbers_of
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.values.contents import sizes_of
+from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 from symbcast.onnx.functions import definition_of, with_defaults
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.values.contents import sizes_of
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.walker import GraphScope
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""
@@ -33,14 +34,25 @@ _MAX_HANDED = 1024
 _INTEGERS = (6, 7)
 
 
+class FunctionWalk(Protocol):
+    """A walk that can go through the body of a function."""
+
+    def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
+        """Return the outputs of a ``FunctionProto`` that a ``NodeProto`` calls."""
+
+
 def infer(call: NodeCall) -> Sequence[Value]:
     """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
+    if call.node.domain not in DOMAINS:
+        call.give_up(f"the operator is of {call.node.domain}, and not known")
     schema = _schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
-    body = definition_of(schema, call.node, call.version, [_type_of(v, {}) for v in call.inputs])
+    body = definition_of(schema, call.node.raw, call.version, [_type_of(v, {}) for v in call.inputs])
     if body is not None:
-        outputs = call.walk.function(body, with_defaults(call.node, schema), call.inputs, call.scope)
+        outputs = cast("FunctionWalk", call.walk).function(
+            body, with_defaults(call.node.raw, schema), call.inputs, call.scope
+        )
         return _completed(call, schema, outputs)
     if call.node.op_type not in _ASK_NOTHING:
         call.note("the shape is as onnx infers it; what the operator asks was not looked at")
@@ -75,15 +87,15 @@ def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:
     from onnx import helper, shape_inference
 
     tokens: dict[Dim, str] = {}
-    types = {n: _type_of(v, tokens) for n, v in zip(call.node.input, call.inputs, strict=True) if n}
-    held = {n: t for n, v in zip(call.node.input, call.inputs, strict=True) if n and (t := _tensor_of(v)) is not None}
+    types = {n: _type_of(v, tokens) for n, v in zip(call.node.inputs, call.inputs, strict=True) if n}
+    held = {n: t for n, v in zip(call.node.inputs, call.inputs, strict=True) if n and (t := _tensor_of(v)) is not None}
     imports = [helper.make_opsetid(call.node.domain, call.version)]
     try:
-        found = shape_inference.infer_node_outputs(schema, call.node, types, held, opset_imports=imports)
+        found = shape_inference.infer_node_outputs(schema, call.node.raw, types, held, opset_imports=imports)
     except Exception as error:  # what onnx raises is a RuntimeError of its own or whatever its bindings make of it
         raise UnknownShapeError(f"onnx could not infer its shape: {str(error).splitlines()[0]}") from None
     dims = {token: dim for dim, token in tokens.items()}
-    return [_value(call, name, found.get(name), dims) for name in call.node.output]
+    return [_value(call, name, found.get(name), dims) for name in call.node.outputs]
 
 
 def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
@@ -113,7 +125,7 @@ def _tensor_of(value: Value | None) -> Any:
     if value is None or shape is None or prod(shape) > _MAX_HANDED:
         return None
     if isinstance(value, Constant):
-        return value.tensor
+        return value.raw
     items = numbers_of(sizes_of(value.content, shape)) if value.dtype in _INTEGERS else None
     return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 

@@ -1,7 +1,7 @@
 """Whole models of OpenVINO: every shape in them, and the exact condition under which they run."""
 
-from symbcast.onnx.report.findings import Finding
-from symbcast.onnx.walk import Unanalysed
+from symbcast.graphs.findings.findings import Finding
+from symbcast.graphs.walk import Unanalysed
 from symbcast.openvino.check_model import check
 from symbcast.openvino.report import OpenVinoReport
 

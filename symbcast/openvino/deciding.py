@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.onnx.deciding import decider_of_made, joined
-from symbcast.onnx.values.deciders import Decider
+from symbcast.graphs.deciding import decider_of_made, joined
+from symbcast.graphs.values.deciders import Decider
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.value import Value
+    from symbcast.graphs.values.value import Value
 
 _SHAPES_ONLY = frozenset({"ShapeOf"})
 _RANDOM = frozenset({"Multinomial", "RandomUniform"})

@@ -1,86 +1,82 @@
 """An ``ov.Model`` as a graph of named values, in the order in which it is walked.
 
-The walk and the reports of `symbcast.onnx` ask for nodes with ``op_type``, ``input``, ``output`` and ``attribute``, and
-for graphs with ``node``, ``input`` and ``output``; those of OpenVINO have them here. A value is called by the name of
-its tensor, of several the one that its node has too; where it has none, by the friendly name of its node, with ``.0``,
-``.1`` behind it where the node has several outputs, as OpenVINO does itself.
+A value is called by the name of its tensor, of several the one that its node has too; where it has none, by the
+friendly name of its node, with ``.0``, ``.1`` behind it where the node has several outputs, as OpenVINO does itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
-GRAPH, TENSOR = 5, 4
-"""What ``AttributeProto`` has for the type of an attribute that is a graph, or a tensor."""
-
-
-class Declared(NamedTuple):
-    """The name of an input or output of a graph."""
-
-    name: str
+from symbcast.graphs.graph import Graph, Node
 
 
-class Dimensions(NamedTuple):
-    """The sizes of a constant."""
+class OpenVinoNode(Node):
+    """A node; ``raw`` is OpenVINO's own. ``version`` is that of its operator set, ``domain`` that of any other."""
 
-    dims: tuple[int, ...]
-
-
-class Attribute(NamedTuple):
-    """What a node holds: a constant's sizes ``t``, or a graph ``g``."""
-
-    name: str
-    type: int
-    t: Dimensions = Dimensions(())
-    g: Any = None
-    graphs: tuple[Any, ...] = ()
-
-
-class Node:
-    """A node: ``op`` is OpenVINO's own; ``version`` is that of its operator set, ``domain`` that of any other."""
-
-    __slots__ = ("attribute", "domain", "graph", "input", "name", "op", "op_type", "output", "place", "version")
-
-    def __init__(self, op: Any, place: int, graph: Graph, inputs: list[str], outputs: list[str]) -> None:
-        self.op = op
+    def __init__(
+        self, op: Any, place: int, graph: OpenVinoGraph, inputs: Sequence[str], outputs: Sequence[str]
+    ) -> None:
+        info = op.get_type_info()
+        known = str(info.version_id)
+        version = int(known[5:]) if known.startswith("opset") and known[5:].isdecimal() else 0
+        super().__init__(
+            str(info.name),
+            inputs,
+            outputs,
+            name=str(op.get_friendly_name()),
+            domain="" if version else known,
+            version=version,
+            raw=op,
+        )
         self.place = place
         """Which one it is of the nodes of its graph."""
         self.graph = graph
-        info = op.get_type_info()
-        self.op_type = str(info.name)
-        known = str(info.version_id)
-        self.version = int(known[5:]) if known.startswith("opset") and known[5:].isdecimal() else 0
-        self.domain = "" if self.version else known
-        self.name = str(op.get_friendly_name())
-        self.input = inputs
-        self.output = outputs
-        self.attribute: tuple[Attribute, ...] = ()
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Any]:
+        """The attributes as OpenVINO gives them."""
+        found: Mapping[str, Any] = self.raw.get_attributes()
+        return found
+
+    @cached_property
+    def graphs(self) -> Mapping[str, Graph]:
+        """The branches of an If, or the body of a loop."""
+        names = BODIES.get(self.op_type, ())
+        bodies = (self.raw.get_function(n) for n in range(2)) if len(names) > 1 else (self.raw.get_function(),)
+        return {name: OpenVinoGraph(body) for name, body in zip(names, bodies, strict=True)} if names else {}
+
+    @property
+    def held(self) -> tuple[int, ...] | None:
+        """The shape of a constant."""
+        return tuple(self.raw.get_output_shape(0)) if self.op_type == "Constant" else None
 
 
-class Graph:
-    """The nodes of a model, or of the body of one of its nodes, each after those that it takes values from."""
-
-    initializer: tuple[Any, ...] = ()
-    sparse_initializer: tuple[Any, ...] = ()
+class OpenVinoGraph(Graph):
+    """The graph of a model, or of a body of one of its nodes; ``raw`` is the ``ov.Model``."""
 
     def __init__(self, model: Any) -> None:
-        self.model = model
-        self.name = str(model.get_friendly_name())
+        self.raw = model
         self._names: dict[tuple[str, int], str] = {}
         self._copy: Any = None
         self._copies: list[Any] | None = None
         self._taken: set[str] = set()
         self.parameters = list(model.get_parameters())
-        self.node: list[Node] = []
         operations = model.get_ordered_ops()
         for op in operations:
             self._call_outputs(op)
-        for place, op in enumerate(operations):
-            if op.get_type_info().name not in ("Parameter", "Result"):
-                self.node.append(self._node(op, place))
-        self.input = [Declared(self._of(p.output(0))) for p in self.parameters]
-        self.output = [Declared(self._of(r.input_value(0))) for r in model.get_results()]
+        super().__init__(
+            [
+                self._node(op, place)
+                for place, op in enumerate(operations)
+                if op.get_type_info().name not in ("Parameter", "Result")
+            ],
+            [self._of(p.output(0)) for p in self.parameters],
+            [self._of(r.input_value(0)) for r in model.get_results()],
+            name=str(model.get_friendly_name()),
+        )
 
     def _call_outputs(self, op: Any) -> None:
         """Give the outputs of a node their names: each of them one."""
@@ -98,23 +94,15 @@ class Graph:
     def _of(self, output: Any) -> str:
         return self._names[output.get_node().get_name(), output.get_index()]
 
-    def _node(self, op: Any, place: int) -> Node:
+    def _node(self, op: Any, place: int) -> OpenVinoNode:
         own = op.get_name()
         outputs = [self._names[own, n] for n in range(op.get_output_size())]
-        node = Node(op, place, self, [self._of(v) for v in op.input_values()], outputs)
-        if node.op_type == "Constant":
-            node.attribute = (Attribute("value", TENSOR, Dimensions(tuple(op.get_output_shape(0)))),)
-        elif node.op_type in BODIES:
-            bodies = (op.get_function(n) for n in range(2)) if node.op_type == "If" else (op.get_function(),)
-            node.attribute = tuple(
-                Attribute(name, GRAPH, g=Graph(body)) for name, body in zip(BODIES[node.op_type], bodies, strict=True)
-            )
-        return node
+        return OpenVinoNode(op, place, self, [self._of(v) for v in op.input_values()], outputs)
 
-    def copy_of(self, node: Node) -> Any:
+    def copy_of(self, node: OpenVinoNode) -> Any:
         """Return a node of a copy of the model, which may be changed; each time the same one."""
         if self._copies is None:
-            self._copy = self.model.clone()
+            self._copy = self.raw.clone()
             self._copies = self._copy.get_ordered_ops()
         found = self._copies[node.place]
         if found.get_friendly_name() != node.name or found.get_type_info().name != node.op_type:
@@ -124,11 +112,3 @@ class Graph:
 
 BODIES = {"If": ("then_branch", "else_branch"), "Loop": ("body",), "TensorIterator": ("body",)}
 """The operators that hold models, and what these are called here."""
-
-
-class Model(NamedTuple):
-    """A model as it is walked: its graph, and where ONNX would have them, functions and operator sets."""
-
-    graph: Graph
-    functions: Sequence[Any] = ()
-    opset_import: Sequence[Any] = ()

@@ -3,67 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.element_types import number_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.requirements.recorder import Place
-    from symbcast.onnx.values.contents import Content
-    from symbcast.onnx.walker import GraphScope, Walker
+    from symbcast.graphs.values.contents import Content
 
 
 class OpenVinoCall(NodeCall):
-    """A node with its inputs, whose attributes are read as OpenVINO has them.
-
-    ``version`` is the version of the operator set that the node is from.
-    """
-
-    def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
-        super().__init__(place, place.node.version, walk, scope)
-        self._read: dict[str, Any] | None = None
-
-    # Attributes.
-
-    def attribute(self, name: str) -> Any:
-        """Return an attribute as OpenVINO gives it, or None."""
-        if self._read is None:
-            self._read = self.node.op.get_attributes()
-        return self._read.get(name)
-
-    def integer(self, name: str, default: int = 0) -> int:
-        """Return an integer attribute, or a truth value as 0 or 1."""
-        found = self.attribute(name)
-        return default if found is None else int(found)
-
-    def integers(self, name: str) -> list[int] | None:
-        """Return an attribute of integers, or None."""
-        found = self.attribute(name)
-        return None if found is None else [int(n) for n in found]
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return an attribute of text."""
-        found = self.attribute(name)
-        return default if found is None else str(found)
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        """Return a truth value."""
-        found = self.attribute(name)
-        return default if found is None else bool(found)
-
-    def body(self, name: str) -> Any:
-        """Return a graph that the node holds."""
-        return next(a.g for a in self.node.attribute if a.name == name)
+    """A node with its inputs, whose outputs have the element types that OpenVINO gives them."""
 
     # Outputs.
 
     def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
         """Return an output of the element type that OpenVINO gives it."""
-        return Value(shape, number_of(self.node.op.get_output_element_type(output)), content)
+        return Value(shape, number_of(self.node.raw.get_output_element_type(output)), content)
 
     # Inputs that hold numbers.
 

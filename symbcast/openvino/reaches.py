@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.reaches import Reaches, axes_held, padded
-from symbcast.onnx.values.value import Dims
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.reaches import Reaches, axes_held, padded
+from symbcast.graphs.values.value import Dims
 from symbcast.openvino.operators.elementwise import KEEP_SHAPE, TWO_OPERANDS
 from symbcast.operators.operator import find_operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of

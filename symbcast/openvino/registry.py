@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 
 Operator: TypeAlias = Callable[[OpenVinoCall], "Value | Sequence[Value]"]
 
-OPERATORS: dict[str, Operator] = {}
+OPERATORS: dict[tuple[str, str], Operator] = {}
+"""Those of OpenVINO's own operator sets, whatever their versions."""
 
 
 def operator(*names: str) -> Callable[[Operator], Operator]:
@@ -18,7 +19,7 @@ def operator(*names: str) -> Callable[[Operator], Operator]:
 
     def offer(function: Operator) -> Operator:
         for name in names:
-            OPERATORS[name] = function
+            OPERATORS["", name] = function
         return function
 
     return offer

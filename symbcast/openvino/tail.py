@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 
@@ -49,7 +49,7 @@ def _inferred(node: Any, values: Sequence[Value], shapes: Sequence[list[int]]) -
         if isinstance(value, Held):
             given.append(copy.input_value(position))
         else:
-            given.append(opset1.parameter(shape, node.op.get_input_element_type(position)).output(0))
+            given.append(opset1.parameter(shape, node.raw.get_input_element_type(position)).output(0))
     copy.set_arguments(given)
     copy.validate_and_infer_types()
     return [copy.get_output_partial_shape(n) for n in range(copy.get_output_size())]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
-"""Units of effort (see `symbcast.core.effort`) that questions of paths cost together at most before another is begun."""
+"""Units of effort (`symbcast.core.effort`) that questions of paths may cost before no other path is begun."""
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
 

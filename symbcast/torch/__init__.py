@@ -1,7 +1,7 @@
 """Programs of PyTorch: for which sizes their graphs run, what their guards accept, and where the two differ."""
 
-from symbcast.onnx.report.findings import Finding
-from symbcast.onnx.walk import Unanalysed
+from symbcast.graphs.findings.findings import Finding
+from symbcast.graphs.walk import Unanalysed
 from symbcast.torch.check import check
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.errors import ShapeTypeError
-from symbcast.onnx.inputs.given import read_given
-from symbcast.torch.check_program import checked, question_of
+from symbcast.graphs.check import checked, read_asked
 from symbcast.torch.export import by_argument, exported, names_of
+from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.library import load
+from symbcast.torch.reader import read
 from symbcast.torch.report import TorchReport
 
 if TYPE_CHECKING:
     import torch
 
     from symbcast.core.shapes import ShapeLike
-    from symbcast.onnx.inputs.given import ContentsLike
+    from symbcast.graphs.inputs.given import ContentsLike
 
 
 def check(  # noqa: PLR0913 - each is something that is known, or asked
@@ -59,8 +60,9 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
         dynamic_shapes = by_argument(module, *given, dynamic_shapes)
         program, refusal = exported(module, *given, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__
-    question = question_of(program, assume, min_size, names_of(dynamic_shapes), budget=budget, called=called)
-    return TorchReport(checked(question, read_given(bind, shapes, values, min_size)), question, module, refusal)
+    asked = read_asked(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
+    model = read(program, names=names_of(dynamic_shapes), called=called)
+    return TorchReport(checked(FRONT_END, model, asked), module, refusal)
 
 
 def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:

@@ -6,23 +6,22 @@ contents. What that operator asks of sizes is forgotten: torch's own rule has as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import DimensionError
-from symbcast.onnx.deciding import joined
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.operators.elementwise.intervals import with_intervals
-from symbcast.onnx.operators.families import OPERATORS
-from symbcast.onnx.requirements.recorder import Place
-from symbcast.onnx.values.contents import Bands, Content, Elements, Interval, Ramp, Ratio, Stack, is_size
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.intervals import interval_of, is_constant
-from symbcast.onnx.values.numbers import BOOL, INTEGERS
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.deciding import joined
+from symbcast.graphs.graph import Node
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.requirements.recorder import Place
+from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Ratio, Stack, is_size
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.intervals import interval_of, is_constant
+from symbcast.graphs.values.numbers import BOOL, INTEGERS
+from symbcast.graphs.values.value import Value
 from symbcast.operators.indexing import meet, within
 from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.node_call import element_of, size_of
@@ -30,7 +29,7 @@ from symbcast.torch.node_call import element_of, size_of
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
     Translation = Callable[["TorchCall", Value], "Value | None"]
@@ -42,7 +41,7 @@ _TRANSLATIONS: dict[str, Translation] = {}
 
 def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     """Return the outputs of a call with their element types, and with what is known of integers and truth values."""
-    recorded = call.node.fx.meta.get("val")
+    recorded = call.node.raw.meta.get("val")
     values = recorded if isinstance(recorded, (tuple, list)) else [recorded]
     for value, known in zip(outputs, values, strict=False):
         if type(value) is Value and not value.dtype:
@@ -99,33 +98,29 @@ def _translation(*names: str) -> Callable[[Translation], Translation]:
     return offer
 
 
-class _Attribute(NamedTuple):
-    name: str
-    i: int = 0
-    ints: Sequence[int] = ()
-    s: bytes = b""
-
-
-class _Node(NamedTuple):
+class _Node(Node):
     """A node of ONNX, as far as its operators look at one."""
 
-    name: str
-    op_type: str
-    input: Sequence[str]
-    output: Sequence[str]
-    attribute: Sequence[_Attribute] = ()
-    domain: str = ""
+    __slots__ = ("_attributes",)
+
+    def __init__(self, call: TorchCall, op_type: str, count: int, attributes: Mapping[str, Any]) -> None:
+        name = call.place.name
+        inputs = [f"{name}.{n}" for n in range(count)]
+        super().__init__(op_type, inputs, call.node.outputs, name=name, version=_VERSION)
+        self._attributes = attributes
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        return self._attributes
 
 
 def _run(call: TorchCall, op_type: str, inputs: Sequence[Value | None], **attributes: int | Sequence[int]) -> Value:
     """Return the first output of an operator of ONNX."""
-    given = [
-        _Attribute(name, i=value) if isinstance(value, int) else _Attribute(name, ints=value)
-        for name, value in attributes.items()
-    ]
-    names = [f"{call.place.name}.{n}" for n in range(len(inputs))]
-    node = _Node(call.place.name, op_type, names, call.node.output, given)
-    own = NodeCall(Place(call.place.name, op_type, node, inputs), _VERSION, call.walk, call.scope)
+    from symbcast.onnx.operators.elementwise.intervals import with_intervals
+    from symbcast.onnx.operators.families import OPERATORS
+
+    node = _Node(call, op_type, len(inputs), attributes)
+    own = NodeCall(Place(node.name, op_type, node, inputs), call.walk, call.scope)
     found = OPERATORS["", op_type](own)
     outputs = with_intervals(own, (found,) if isinstance(found, Value) else found)
     return outputs[0]

@@ -1,4 +1,4 @@
-"""What decides the elements that an operator of torch makes: see `symbcast.onnx.values.deciders`.
+"""What decides the elements that an operator of torch makes: see `symbcast.graphs.values.deciders`.
 
 Data are proven to decide elements that are made of data alone, or of data that make up for whatever sizes contribute.
 """
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.onnx.deciding import joined
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.numbers import FLOATS
+from symbcast.graphs.deciding import joined
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.numbers import FLOATS
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.value import Value
+    from symbcast.graphs.values.value import Value
 
 
 def _aten(names: str) -> frozenset[str]:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.show.document import Document, Field, Room, code, field, fields, words
 from symbcast.core.characters import clipped
-from symbcast.onnx.report.document import document as document_of_model
+from symbcast.graphs.report.document import document as document_of_model
 
 if TYPE_CHECKING:
-    from symbcast.onnx.report.answer import ModelAnswer
+    from symbcast.graphs.report.answer import GraphAnswer
     from symbcast.torch.guards.guards import Guards
 
 SHOWN = 6
 """How many clauses of the guards are shown on a screen."""
 
 
-def document(report: ModelAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
+def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program; ``refusal`` is what torch said of dimensions that it refused."""
     made = document_of_model(report, room)
     return replace(

@@ -1,4 +1,4 @@
-"""The numbers that ONNX has for torch's element types, as `symbcast.onnx.values` writes them."""
+"""The numbers that ONNX has for torch's element types, as `symbcast.graphs.values` writes them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The graph of an exported program as named values, in the order in which it is walked.
 
-The walk and the reports of `symbcast.onnx` ask for nodes with ``op_type``, ``input``, ``output`` and ``attribute``, and
-for graphs with ``node``, ``input`` and ``output``; those of torch have them here. Of a node with several outputs, the
-one in place ``n`` is called ``<node>.<n>``. Graphs that only change how gradients or element types are kept stand in
-the place of the node that calls them.
+Of a node with several outputs, the one in place ``n`` is called ``<node>.<n>``. Graphs that only change how gradients
+or element types are kept stand in the place of the node that calls them.
 """
 
 from __future__ import annotations
@@ -11,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from symbcast.answers.report.outcomes import Line
+from symbcast.graphs.graph import NOTHING, Graph, Node
+from symbcast.graphs.values.value import Value
+from symbcast.torch.held import Held
 from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
@@ -22,12 +22,6 @@ _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
 
 _OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
-
-
-class Declared(NamedTuple):
-    """The name of an input or output of a graph."""
-
-    name: str
 
 
 class Source(NamedTuple):
@@ -46,37 +40,40 @@ class Source(NamedTuple):
         return f"{self.line} of a cell" if self.is_of_cell else f"{self.file}:{self.line}"
 
 
-class Node:
-    """A node: ``fx`` is torch's own; ``names`` are those of the values in its graph."""
-
-    domain = ""
-    attribute: tuple[Any, ...] = ()
+class TorchNode(Node):
+    """A node; ``raw`` is torch's own of `torch.fx`, ``names`` are those of the values in its graph."""
 
     def __init__(
-        self, fx: Any, name: str, names: Mapping[Any, str], inner: Sequence[Inner] = (), caller: Any = None
+        self, fx: Any, name: str, names: Mapping[Any, str], inner: Mapping[str, Graph] = NOTHING, caller: Any = None
     ) -> None:
-        self.fx = fx
-        self._caller = caller
-        self.inner = tuple(inner)
-        """The graphs that it runs, such as branches."""
-        self.name = name
-        self.names = names
-        self.op_type = type_of(fx.target)
-        self.input = [names[n] for n in fx.all_input_nodes]
         value = fx.meta.get("val")
         count = len(value) if isinstance(value, (tuple, list)) else None
-        self.output = [name] if count is None else [f"{name}.{n}" for n in range(count)]
+        super().__init__(
+            type_of(fx.target),
+            [names[n] for n in fx.all_input_nodes],
+            [name] if count is None else [f"{name}.{n}" for n in range(count)],
+            name=name,
+            raw=fx,
+        )
+        self._caller = caller
+        self._inner = inner
+        self.names = names
+
+    @property
+    def graphs(self) -> Mapping[str, Graph]:
+        """The graphs that it runs, such as branches."""
+        return self._inner
 
     @property
     def module(self) -> str:
         """The path of the module that it belongs to, such as ``layer1.0.conv1``; empty for the outermost."""
-        stack = list((self.fx.meta.get("nn_module_stack") or {}).values())
+        stack = list((self.raw.meta.get("nn_module_stack") or {}).values())
         return str(stack[-1][0]) if stack else ""
 
     @cached_property
     def source(self) -> Source | None:
         """The innermost line that is not of torch's own code; None where torch has none."""
-        own = source_of(self.fx.meta.get("stack_trace") or "")
+        own = source_of(self.raw.meta.get("stack_trace") or "")
         return own if own is not None or self._caller is None else source_of(self._caller.meta.get("stack_trace") or "")
 
     @property
@@ -94,39 +91,29 @@ class Node:
         return ", ".join(p for p in parts if p)
 
 
-class Inner:
-    """A graph that a node runs, such as a branch: its nodes, and the names of what it is given and returns."""
+class TorchGraph(Graph):
+    """The graph of an exported program."""
 
-    initializer: tuple[Any, ...] = ()
-    sparse_initializer: tuple[Any, ...] = ()
-    held: Mapping[str, Any] = MappingProxyType({})
-
-    def __init__(self, nodes: Sequence[Node], inputs: Sequence[str], outputs: Sequence[str]) -> None:
-        self.node = nodes
-        self.input = [Declared(name) for name in inputs]
-        self.output = [Declared(name) for name in outputs]
-
-
-class Graph:
-    """The nodes of an exported program, each after those that it takes values from."""
-
-    initializer: tuple[Any, ...] = ()
-    sparse_initializer: tuple[Any, ...] = ()
+    nodes: Sequence[TorchNode]
 
     def __init__(self, program: Any, inputs: Sequence[str]) -> None:
         self.program = program
-        self.name = type(program).__name__
-        self.held: dict[str, Any] = {}
+        self._held: dict[str, Any] = {}
         """The tensors that the program holds; fake ones, which have no elements, where these may change."""
-        self._constants = _constants(program)
+        self._tensors = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
         names: dict[Any, str] = {}
-        self.node = list(self._nodes(program.graph_module, names))
-        self.input = [Declared(name) for name in inputs]
-        self.output = [Declared(names[n]) for n in _user_outputs(program, self._result) if n in names]
+        nodes = list(self._nodes(program.graph_module, names))
+        outputs = [names[n] for n in _user_outputs(program, self._result) if n in names]
+        super().__init__(nodes, inputs, outputs, name=type(program).__name__)
 
-    def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[Node]:
+    @property
+    def constants(self) -> Mapping[str, Value]:
+        """The tensors that the program holds."""
+        return {name: Held(tensor) for name, tensor in self._held.items() if name not in self.inputs}
+
+    def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[TorchNode]:
         """Yield the nodes of a graph that ``caller`` runs, if any; ``names`` takes in the names of its values."""
         for fx in module.graph.nodes:
             if fx.op == "placeholder" and fx in names:
@@ -134,7 +121,7 @@ class Graph:
             name = self._free(f"{around}{fx.name}")
             if fx.op == "placeholder":
                 names[fx] = name if around else fx.name
-                self._hold(fx.name, self._constants.get(fx.name, fx.meta.get("val")))
+                self._hold(fx.name, self._tensors.get(fx.name, fx.meta.get("val")))
             elif fx.op == "get_attr":
                 names[fx] = name
                 self._hold(name, getattr(module, str(fx.target), None))
@@ -145,14 +132,14 @@ class Graph:
             elif (inner := self._inner(module, fx)) is not None:
                 yield from self._inlined(fx, *inner, names)
             else:
-                made = Node(fx, name, names, self._branches(module, fx, names), caller)
+                made = TorchNode(fx, name, names, self._branches(module, fx, names), caller)
                 names[fx] = name
                 yield made
 
     def _hold(self, name: str, value: Any) -> None:
         shape = getattr(value, "shape", None)
         if shape is not None and all(isinstance(d, int) for d in shape):
-            self.held[name] = value
+            self._held[name] = value
 
     def _item(self, fx: Any, names: Mapping[Any, str]) -> str | None:
         """Return the name of an output of a node that has several."""
@@ -176,20 +163,21 @@ class Graph:
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
 
-    def _branches(self, module: Any, fx: Any, names: Mapping[Any, str]) -> list[Inner]:
+    def _branches(self, module: Any, fx: Any, names: Mapping[Any, str]) -> Mapping[str, Graph]:
         """Return the branches of a ``torch.cond``."""
         if type_of(fx.target) != "higher_order.cond":
-            return []
-        return [self._inner_graph(getattr(module, str(g.target)), f"{names[g]}.", fx) for g in fx.args[1:3]]
+            return NOTHING
+        branches = zip(("true", "false"), fx.args[1:3], strict=True)
+        return {name: self._inner_graph(getattr(module, str(g.target)), f"{names[g]}.", fx) for name, g in branches}
 
-    def _inner_graph(self, module: Any, around: str, caller: Any) -> Inner:
+    def _inner_graph(self, module: Any, around: str, caller: Any) -> Graph:
         names: dict[Any, str] = {}
         kept, self._result = self._result, None
         nodes = list(self._nodes(module, names, around, caller))
         results, self._result = self._result, kept
-        return Inner(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in results])
+        return Graph(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in results])
 
-    def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[Node]:
+    def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[TorchNode]:
         own: dict[Any, str] = {}
         for declared, value in zip(inner.graph.find_nodes(op="placeholder"), given, strict=False):
             own[declared] = names[value]
@@ -216,14 +204,6 @@ def _constants(program: Any) -> dict[str, Any]:
     written = set(getattr(signature, "buffers_to_mutate", {}).values())
     specs = [s for s in signature.input_specs if s.target in held and s.target not in written]
     return {s.arg.name: held[s.target] for s in specs if s.kind.name != "USER_INPUT"}
-
-
-class Model(NamedTuple):
-    """A program as it is walked: its graph, and where ONNX would have them, functions and operator sets."""
-
-    graph: Graph
-    functions: Sequence[Any] = ()
-    opset_import: Sequence[Any] = ()
 
 
 def type_of(target: Any) -> str:

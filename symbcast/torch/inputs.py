@@ -16,7 +16,7 @@ from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, symbols_of, term
 from symbcast.core.logic.formulas import Formula, at_most, equal
-from symbcast.onnx.inputs.knowledge import place_name
+from symbcast.graphs.inputs.knowledge import place_name
 from symbcast.torch.library import load
 
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.logic.formulas import FORMULA_KINDS
-from symbcast.onnx.deciding import joined
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.values.contents import Elements, Ratio, is_size
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.deciding import joined
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.values.contents import Elements, Ratio, is_size
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.torch.element_types import INT64, number_of
 from symbcast.torch.library import load
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
-    from symbcast.onnx.requirements.recorder import Place
-    from symbcast.onnx.values.contents import Element
-    from symbcast.onnx.walker import GraphScope, Walker
+    from symbcast.graphs.requirements.recorder import Place
+    from symbcast.graphs.values.contents import Element
+    from symbcast.graphs.walker import GraphScope, Walker
+    from symbcast.torch.graph import TorchNode
 
     Recorded = Callable[[Any, bool], "Dims | None"]
 
 TO_THE_END = (1 << 63) - 1
 """What torch writes for the end of an axis, wherever that is."""
+
+
+class Recording(Protocol):
+    """A walk that knows shapes as torch recorded them."""
+
+    def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
+        """Return sizes as torch recorded them, None where one is none; ``is_of_data`` where data decide new ones."""
 
 
 class TorchCall(NodeCall):
@@ -34,9 +42,10 @@ class TorchCall(NodeCall):
     element is known.
     """
 
-    def __init__(self, place: Place, walk: Walker, scope: GraphScope, recorded: Recorded) -> None:
-        super().__init__(place, 0, walk, scope)
-        self._recorded = recorded
+    def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
+        super().__init__(place, walk, scope)
+        self._recorded = cast("Recording", walk).recorded
+        self._names = cast("TorchNode", place.node).names
         self._arguments: dict[str, Any] | None = None
 
     # Arguments.
@@ -45,14 +54,14 @@ class TorchCall(NodeCall):
     def arguments(self) -> dict[str, Any]:
         """The arguments by name, with values in the place of nodes; those of functions of Python by their places."""
         if self._arguments is None:
-            self._arguments = {name: self._resolved(v) for name, v in _bound(self.node.fx).items()}
+            self._arguments = {name: self._resolved(v) for name, v in _bound(self.node.raw).items()}
         return self._arguments
 
     def _resolved(self, argument: Any) -> Any:
         if isinstance(argument, (list, tuple)):
             return [self._resolved(a) for a in argument]
-        if argument in self.node.names if isinstance(argument, load("torch.fx").Node) else False:
-            return self.scope.find(self.node.names[argument])
+        if argument in self._names if isinstance(argument, load("torch.fx").Node) else False:
+            return self.scope.find(self._names[argument])
         return argument
 
     def given(self, *names: str) -> Any:
@@ -119,7 +128,7 @@ class TorchCall(NodeCall):
 
     def dtype_of(self, name: str) -> str:
         """Return the element type of a tensor as torch recorded it, such as ``float32``; empty if it is unknown."""
-        found = _bound(self.node.fx).get(name)
+        found = _bound(self.node.raw).get(name)
         return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
@@ -137,7 +146,7 @@ class TorchCall(NodeCall):
 
     def recorded(self) -> Sequence[Value]:
         """Return the outputs as torch recorded their shapes, which hold where its guards do."""
-        value = self.node.fx.meta.get("val")
+        value = self.node.raw.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()
         return [recorded_value(v, self._recorded, is_of_data) for v in values]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import TorchCall
 
 Operator: TypeAlias = Callable[[TorchCall], "Value | Sequence[Value]"]
 
-OPERATORS: dict[str, Operator] = {}
+OPERATORS: dict[tuple[str, str], Operator] = {}
 
 
 def operator(*names: str) -> Callable[[Operator], Operator]:
@@ -18,7 +18,7 @@ def operator(*names: str) -> Callable[[Operator], Operator]:
 
     def offer(function: Operator) -> Operator:
         for name in names:
-            OPERATORS[name if "." in name else f"aten.{name}"] = function
+            OPERATORS["", name if "." in name else f"aten.{name}"] = function
         return function
 
     return offer

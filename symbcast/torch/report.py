@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.answers.public.guard_texts import Guards as Sources
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.onnx.inputs.given import NOTHING
-from symbcast.onnx.report.checked import Checked
-from symbcast.onnx.report.model_report import ShownReport
-from symbcast.torch.check_program import checked
+from symbcast.graphs.checked import Checked
+from symbcast.graphs.inputs.given import NOTHING
+from symbcast.graphs.report.report import GraphReport
 from symbcast.torch.guards.arguments import Arguments
 from symbcast.torch.guards.comparison import Comparer, Comparison
 from symbcast.torch.guards.guards import Guards
@@ -24,38 +23,41 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symbcast.answers.show.document import Document, Room
-    from symbcast.onnx.walk import Unanalysed
-    from symbcast.torch.check_program import Question
+    from symbcast.graphs.walk import Unanalysed
     from symbcast.torch.guards.refusals import Refusal
+    from symbcast.torch.reader import TorchModel
 
 
-class TorchReport(Sources, ShownReport):
+class TorchReport(Sources, GraphReport):
     """For which sizes the graph of a program runs, every shape in it, and what torch's guards make of that.
 
     ``condition``, ``findings`` and the like are about the graph; ``guards`` about what the program lets through.
     ``refusal`` is what torch said where it refused to export a module as it was asked to, and left to itself did.
     """
 
-    def __init__(self, answer: Checked, question: Question, module: Any = None, refusal: Refusal | None = None) -> None:
+    def __init__(self, answer: Checked, module: Any = None, refusal: Refusal | None = None) -> None:
         super().__init__(answer)
-        self._question = question
         self._module = module
         self.refusal = refusal
 
     @property
+    def _model(self) -> TorchModel:
+        return cast("TorchModel", self._checked.model)
+
+    @property
     def program(self) -> Any:
         """The exported program."""
-        return self._question.model.graph.program
+        return self._model.raw
 
     @cached_property
     def guards(self) -> Guards:
         """What the program accepts: torch's guards as one minimal condition."""
         values = self._checked.walk.top.values
         nodes = [
-            (node, {d for o in node.output if o in values for d in values[o].shape or ()})
-            for node in self._question.model.graph.node
+            (node, {d for o in node.outputs if o in values for d in values[o].shape or ()})
+            for node in self._model.graph.nodes
         ]
-        return guards_of(self.program, self._question.inputs, nodes, self.min_size)
+        return guards_of(self.program, self._model.declared, nodes, self.min_size)
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
@@ -69,9 +71,8 @@ class TorchReport(Sources, ShownReport):
     def _weak(self) -> tuple[Unanalysed, ...]:
         """Nodes whose rules require less than torch does, by its guards; whatever is given of the inputs."""
         if self._checked.given != NOTHING:
-            question = self._question._replace(assume=())
-            return TorchReport(checked(question, NOTHING), question)._weak
-        arguments = Arguments(self.program, self._question.inputs)
+            return TorchReport(self._checked.again(NOTHING, ()))._weak
+        arguments = Arguments(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
 
     def suggest(self) -> Suggestion:
@@ -79,12 +80,12 @@ class TorchReport(Sources, ShownReport):
 
         Where the module is known, it is exported with them once, and axes that torch refuses even so are left to it.
         """
-        suggester = Suggester(self._question.inputs, self.guards)
+        suggester = Suggester(self._model.declared, self.guards)
         found = suggester.suggestion()
         if self._module is None or self._accepts(found):
             return found
-        everything = [a.source for a in self._question.inputs.axes]
-        return Suggester(self._question.inputs, self.guards, everything).suggestion()
+        everything = [a.source for a in self._model.declared.axes]
+        return Suggester(self._model.declared, self.guards, everything).suggestion()
 
     def _accepts(self, suggestion: Suggestion) -> bool:
         from symbcast.torch.export import accepts
@@ -98,7 +99,7 @@ class TorchReport(Sources, ShownReport):
         is tried, at the smallest sizes that break a clause. The module is run on the CPU, without gradients.
         """
         module = eager if eager is not None else self._module
-        return Comparer(self.program, self._question.inputs, self.guards, self._env, module).comparison()
+        return Comparer(self.program, self._model.declared, self.guards, self._env, module).comparison()
 
     # What guards of the graph's condition are made of. ``guards.env`` has those of what the program accepts.
 
@@ -121,7 +122,7 @@ class TorchReport(Sources, ShownReport):
         from symbcast.core.solver.evaluation.compiler import formula_source
 
         texts: dict[Symbol, str] = {}
-        for axis in self._question.inputs.axes:
+        for axis in self._model.declared.axes:
             if isinstance(axis.size, Symbol):
                 texts.setdefault(axis.size, axis.text)
         own = {s: texts[s] for s in self.shown if s in texts}

@@ -2,62 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.adapters.torch_expressions import read_term
 from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
-from symbcast.onnx.deciding import decider_of_content
-from symbcast.onnx.requirements.recorder import Asker, Place
-from symbcast.onnx.validity.models import Examined
-from symbcast.onnx.values.value import Dims, Value
-from symbcast.onnx.walk import Walk
-from symbcast.onnx.walker import GraphScope
+from symbcast.graphs.deciding import decider_of_content
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walk import Walk
 from symbcast.torch.contents import with_contents
 from symbcast.torch.deciding import decider_of_output
-from symbcast.torch.graph import Graph
-from symbcast.torch.held import Held
 from symbcast.torch.node_call import TorchCall
-from symbcast.torch.operators.families import OPERATORS, by_tag
+
+if TYPE_CHECKING:
+    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.graph import Node
+    from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.torch.reader import TorchModel
 
 
 class TorchWalk(Walk):
-    """A walk through one program; see `symbcast.onnx.walk` for what it keeps.
+    """A walk through one program; see `symbcast.graphs.walk` for what it keeps."""
 
-    ``symbols`` are what the symbols of torch's own `ShapeEnv` are here.
-    """
+    def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Asker) -> None:
+        super().__init__(front_end, asker, model.inner)
+        self._symbols = dict(model.declared.symbols)
 
-    def __init__(self, model: Examined, asker: Asker, symbols: Mapping[str, Dim]) -> None:
-        super().__init__(model, asker)
-        self._symbols = dict(symbols)
-
-    def constants(self, graph: Graph, scope: GraphScope) -> None:
-        """Put the tensors that a program holds into the scope."""
-        for name, tensor in graph.held.items():
-            scope.values.setdefault(name, Held(tensor))
-
-    def mark(self, node: Any, inputs: Sequence[Value | None], outputs: Sequence[Value], scope: GraphScope) -> None:
+    def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
         """Set what decides the elements of the outputs of a node, where that is not known yet."""
         for value in outputs:
             if value.decided_by is None:
                 found = decider_of_content(value.content, value.shape, self.asker)
                 value.decided_by = decider_of_output(node, inputs, value) if found is None else found
 
-    def _answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
-        call = TorchCall(place, self, scope, self.recorded)
-        operator = OPERATORS.get(place.op_type) or by_tag(place.node.fx.target)
-        if operator is None:
-            call.note(f"{place.op_type} is not known here: its shape is as torch recorded it")
-            return self.asker.written(call.recorded())
-        found = operator(call)
-        outputs = (found,) if isinstance(found, Value) else found
-        return self.asker.written(with_contents(call, outputs))
+    def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return outputs with what follows of their elements."""
+        return with_contents(cast("TorchCall", call), outputs)
 
-    def _unknown(self, place: Place, scope: GraphScope, reason: str) -> Sequence[Value]:
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs of the shapes that torch recorded."""
-        self.leave(place, reason)
-        return TorchCall(place, self, scope, self.recorded).recorded()
+        self.leave(call.place, reason)
+        return cast("TorchCall", call).recorded()
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
         """Return sizes as torch recorded them, in our symbols; one that no shape determines is a size of its own.

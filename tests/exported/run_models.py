@@ -24,7 +24,7 @@ from symbcast.answers.report.failures import dims_at
 from symbcast.core.logic.formulas import all_of, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.onnx.report.sizes import knowing
+from symbcast.graphs.findings.sizes import knowing
 from symbcast.torch.guards.arguments import Arguments, error_of
 
 RUNS = 10

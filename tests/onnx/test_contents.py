@@ -16,7 +16,7 @@ from onnx.external_data_helper import set_external_data
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation.evaluation import size_at
-from symbcast.onnx.values.contents import (
+from symbcast.graphs.values.contents import (
     MAX_ELEMENTS,
     Elements,
     Numbers,

@@ -204,7 +204,7 @@ def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
     from symbcast.onnx.report.confirmation import Confirmation
 
     disagreeing = Confirmation({"N": 1}, "runs", "error", False, "it failed")
-    monkeypatch.setattr("symbcast.onnx.report.model_report.ModelReport.confirm", lambda self: (disagreeing,))
+    monkeypatch.setattr("symbcast.graphs.report.report.ModelReport.confirm", lambda self: (disagreeing,))
     for format in ("text", "json"):
         assert run(["model", "always.onnx", "--confirm", "--format", format]) == Exit.FAILS
     capsys.readouterr()

@@ -19,7 +19,7 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
-from symbcast.onnx.values.contents import Bands, Elements, Interval, Ramp, Ratio, Stack
+from symbcast.graphs.values.contents import Bands, Elements, Interval, Ramp, Ratio, Stack
 
 
 def element_at(element, sizes):

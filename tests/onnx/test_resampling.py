@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from recorded_nodes import checked, disagreement, floats, is_closed, node, recorded, values
 
-from symbcast.onnx.operators.windows.scales import MAX_SCALED, rounded_scale
+from symbcast.operators.scales import MAX_SCALED, rounded_scale
 
 ROWS = recorded("resampling")
 OPERATORS = sorted({row["op"] for row in ROWS})

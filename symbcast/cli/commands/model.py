@@ -38,7 +38,7 @@ def model(  # noqa: PLR0913 - each is an option
     shapes: Annotated[list[str] | None, AGAIN] = None,
     values: Annotated[list[str] | None, AGAIN] = None,
     min_size: int = 1,
-    runtime: Literal["spec", "onnxruntime"] = "spec",
+    runtime: str | None = None,
     format: Format = "text",
     output: str | None = None,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -91,7 +91,7 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
-    from symbcast.cli.models.examination import Job, extra_of
+    from symbcast.cli.models.examination import Job
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
@@ -111,15 +111,12 @@ def model(  # noqa: PLR0913 - each is an option
         # Workers elsewhere have other working directories.
         given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
         found = model_files(given)
-        _require(*dict.fromkeys(map(extra_of, found)))
-        _require(*(["onnxruntime"] if confirm else []))
+        _check_front_ends(found, runtime, confirm)
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
         asked = [
-            Job(
-                path, tuple(assume or ()), bound, *known, min_size, runtime, told_in, confirm, written.get(path), called
-            )
-            for path in found
+            Job(path, tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm, target, called)
+            for path, target in ((path, written.get(path)) for path in found)
         ]
         if results is None:
             return _status(_told(asked, means, wanted, format), fail_on)
@@ -142,12 +139,21 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
 
 
-def _require(*extras: str) -> None:
+def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -> None:
+    """Raise `UsageError` for a runtime that no front end of the files knows; `MissingExtraError` for extras."""
     from importlib.util import find_spec
 
-    for extra in extras:
-        if find_spec(extra) is None:
-            raise MissingExtraError("--confirm" if extra == "onnxruntime" else "symbcast model", extra)
+    from symbcast.cli.models.examination import front_end_for
+
+    registered = dict.fromkeys(map(front_end_for, files))
+    for front_end in registered:
+        front_end.check()
+    if confirm and find_spec("onnxruntime") is None:
+        raise MissingExtraError("--confirm", "onnxruntime")
+    if runtime is not None:
+        known = dict.fromkeys(name for front_end in registered for name in front_end.load().runtimes)
+        if runtime not in known:
+            raise UsageError(f"--runtime {runtime}: write one of {', '.join(known)}")
 
 
 def _processes(jobs: int) -> int:
@@ -172,7 +178,7 @@ def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
 
 def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return what is given of inputs by name; that it can be read is seen to here, before any model is."""
-    from symbcast.onnx.inputs.given import read_given
+    from symbcast.graphs.inputs.given import read_given
 
     found: dict[str, str] = {}
     for text in texts:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from symbcast.answers.report.outcomes import Problem
+from symbcast.answers.report.outcomes import Notice, Problem
 from symbcast.batch.results import Stamp, Status
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
+from symbcast.graphs.registry import front_end_of, front_ends
 from symbcast.interrupts import Undone
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
+    from symbcast.graphs.registry import Registered
+    from symbcast.graphs.report.report import GraphReport
     from symbcast.onnx.report.confirmation import Confirmation
-    from symbcast.onnx.report.model_report import ModelReport, ShownReport
-    from symbcast.onnx.requirements.recorder import Runtime
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class Job(NamedTuple):
     shapes: tuple[tuple[str, str], ...]
     values: tuple[tuple[str, str], ...]
     min_size: int
-    runtime: Runtime
+    runtime: str
     format: str
     confirm: bool
     target: str | None
@@ -94,46 +95,33 @@ def _names_in(assumption: str) -> set[str]:
     return {*ShapeEnv(assumption).names.values()}
 
 
-def is_openvino(path: str) -> bool:
-    """Return whether a file is a model of OpenVINO, by its ending."""
-    return path.lower().endswith(".xml")
+def front_end_for(path: str) -> Registered:
+    """Return the front end for a file; ONNX for one of which the name does not tell it."""
+    return front_end_of(path) or front_ends()["onnx"]
 
 
-def is_torch(path: str) -> bool:
-    """Return whether a file is an exported program of PyTorch, by its ending."""
-    return path.lower().endswith(".pt2")
+def _check(job: Job, **asked: Any) -> GraphReport:
+    """Return the answer about the model in a file, by its front end."""
+    from symbcast.graphs.check import checked, read_asked
 
-
-def extra_of(path: str) -> str:
-    """Return the extra that is needed for a file."""
-    return "openvino" if is_openvino(path) else "torch" if is_torch(path) else "onnx"
-
-
-def _front_end(job: Job) -> Callable[..., ShownReport]:
-    """Return what answers about a model: the check of the format that it has."""
-    if extra_of(job.path) != "onnx" and (job.confirm or job.target is not None):
-        raise ModelError(job.path, "--confirm and --output are for ONNX models", "leave them out for this one")
-    if is_openvino(job.path):
-        from symbcast.openvino import check as check_openvino
-
-        return partial(check_openvino, job.path)
-    if is_torch(job.path):
-        from symbcast.torch import check as check_torch
-
-        return partial(check_torch, job.path)
-    from symbcast.onnx import check
-
-    return partial(check, job.path, runtime=job.runtime)
+    front_end = front_end_for(job.path).load()
+    if (job.confirm and not hasattr(front_end.report, "confirm")) or (
+        job.target is not None and not hasattr(front_end.report, "annotate")
+    ):
+        problem = f"--confirm and --output are not for models of {front_end.name}"
+        raise ModelError(job.path, problem, "leave them out for this one")
+    runtime = job.runtime if job.runtime in front_end.runtimes else None
+    question = read_asked(front_end, runtime=runtime, **asked)
+    return front_end.report(checked(front_end, front_end.read(job.path, question.runtime), question))
 
 
 def _examined(job: Job, names: Names) -> FileOutcome:
-    from symbcast.onnx.report.model_report import ModelReport
-
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
     ask = partial(
-        _front_end(job),
+        _check,
+        job,
         min_size=job.min_size,
         bind=_of(job.bound, names.sizes),
         shapes=_of(job.shapes, names.inputs),
@@ -145,7 +133,7 @@ def _examined(job: Job, names: Names) -> FileOutcome:
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
     if later:  # about sizes that data decide, whose names the check alone tells
         report = ask(assume=[*taken, *later]).called(job.source)
-    confirmed = report.confirm() if job.confirm and isinstance(report, ModelReport) else ()
+    confirmed = cast("Any", report).confirm() if job.confirm else ()
     found = FileOutcome(
         job.source,
         report.verdict.value,
@@ -154,35 +142,36 @@ def _examined(job: Job, names: Names) -> FileOutcome:
         unanalysed=len({left.node for left in report.unanalysed}),
         confirmed=tuple(map(_told, confirmed)),
     )
-    if job.target is not None and isinstance(report, ModelReport):
-        found = _written(found, report, job, Path(job.target))
+    if job.target is not None:
+        found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
     match job.format:
         case "text":
             return replace(found, document=report._document())
         case "json":
             return replace(found, data=report.to_dict())
         case _:
-            from symbcast.onnx.report.notices import disagreements, notices_of
+            from symbcast.graphs.report.notices import notices_of
 
-            return replace(found, notices=(*notices_of(report), *disagreements(confirmed)))
+            return replace(found, notices=(*notices_of(report), *_disagreements(confirmed)))
+
+
+def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
+    if not confirmed:
+        return ()
+    from symbcast.onnx.report.notices import disagreements
+
+    return disagreements(confirmed)
 
 
 def _names(job: Job) -> Names:
     """Return the names in a model that may be spoken of, where something is said of such."""
     if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
         return NO_NAMES
-    if is_openvino(job.path):
-        from symbcast.openvino.inputs.sizes import names_in as names_in_openvino
+    from symbcast.graphs.check import names_in
 
-        found = names_in_openvino(job.path, dict(job.shapes), dict(job.values))
-    elif is_torch(job.path):
-        from symbcast.torch.check_program import names_in as names_in_torch
-
-        found = names_in_torch(job.path, dict(job.shapes), dict(job.values))
-    else:
-        from symbcast.onnx.inputs.present import names_in
-
-        found = names_in(job.path, dict(job.shapes), dict(job.values), job.runtime)
+    front_end = front_end_for(job.path).load()
+    runtime = job.runtime if job.runtime in front_end.runtimes else next(iter(front_end.runtimes), front_end.name)
+    found = names_in(front_end.read(job.path, runtime), dict(job.shapes), dict(job.values))
     return Names(found.sizes, found.inputs)
 
 
@@ -195,9 +184,8 @@ def _told(run: Confirmation) -> Confirmed:
     return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, str(run))
 
 
-def _written(found: FileOutcome, report: ModelReport, job: Job, target: Path) -> FileOutcome:
+def _written(found: FileOutcome, model: Any, job: Job, target: Path) -> FileOutcome:
     """Write the annotated model, whole or not at all."""
-    model = report.annotate()
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with Undone(lambda: draft.unlink(missing_ok=True)):

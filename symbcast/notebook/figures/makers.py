@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.onnx.report.model_report import ModelReport
+    from symbcast.onnx.report.report import ModelReport
     from symbcast.paths.answer import PathsAnswer
 
 MOST_PANELS = 36

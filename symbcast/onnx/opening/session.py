@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
+from symbcast.graphs.values.value import NEVER, Value
 from symbcast.onnx.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.opening.attributes import problem_of
 from symbcast.onnx.opening.bodies import BODIES, stub
@@ -30,7 +31,6 @@ from symbcast.onnx.opening.values import type_of
 from symbcast.onnx.validity.functions import Key, key_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import normal
-from symbcast.onnx.values.value import NEVER, Value
 
 MAX_DEPTH = 32
 """How deep graphs and functions are followed into one another."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.opening.types import sizes_in
-from symbcast.onnx.values.value import Value
 
 
 def value_of(found: Any | None) -> Value | None:

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from fractions import Fraction
-from functools import partial
-from math import ceil, floor, isfinite, prod
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import ceil_divide, multiply
-from symbcast.core.algebra.bounds import numbers_of
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_numbers
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import (
-    MAX_ELEMENTS,
-    Content,
-    Element,
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.making import asked_shape, counted, filled
+from symbcast.graphs.values.contents import (
     Elements,
-    Ramp,
-    as_ratio,
     from_array,
-    is_size,
 )
-from symbcast.onnx.values.elements import BINARY
-from symbcast.onnx.values.numbers import BOOL, is_rounded
-from symbcast.onnx.values.value import Constant, Dims, Value
+from symbcast.graphs.values.numbers import BOOL
+from symbcast.graphs.values.value import Value
+from symbcast.onnx.constant import TensorConstant
+from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    pass
 
 FLOAT, INT64, STRING = 1, 7, 8
 
@@ -41,25 +30,19 @@ def constant(call: NodeCall) -> Value:
         if found is not None:
             import numpy as np
 
-            held = {
-                "value_int": found.i,
-                "value_ints": found.ints,
-                "value_float": found.f,
-                "value_floats": found.floats,
-            }
-            array = np.asarray(held[name], dtype=np.int64 if dtype == INT64 else np.float32)
+            array = np.asarray(found, dtype=np.int64 if dtype == INT64 else np.float32)
             return Value(tuple(array.shape), dtype, from_array(array))
     if call.attribute("value_string") is not None:
         return Value((), STRING)
     if call.attribute("value_strings") is not None:
-        return Value((len(call.attribute("value_strings").strings),), STRING)
+        return Value((len(call.attribute("value_strings")),), STRING)
     if call.attribute("sparse_value") is not None:
-        sparse = call.attribute("sparse_value").sparse_tensor
+        sparse = call.attribute("sparse_value")
         return Value(tuple(sparse.dims), sparse.values.data_type)
     found = call.attribute("value")
     if found is None:
         call.give_up("the node holds no value")
-    return Constant(found.t)
+    return TensorConstant(found)
 
 
 @operator("Shape")
@@ -91,132 +74,16 @@ def constant_of_shape(call: NodeCall) -> Value:
     found = call.attribute("value")
     if found is None:
         return Value(dims, FLOAT, filled(0, dims))
-    held = Constant(found.t)
+    held = TensorConstant(found)
     content = held.content
     number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
     return Value(dims, held.dtype, filled(number, dims) if held.dtype != BOOL or number is not None else None)
 
 
-def filled(element: object, dims: Dims) -> Content | None:
-    """Return the content of a tensor that holds one element everywhere."""
-    if not is_size(element):
-        return None
-    sizes = numbers_of(dims)
-    if sizes is not None and 0 <= prod(sizes) <= _LISTED:
-        return Elements((element,) * prod(sizes))
-    return Ramp(element, (0,) * len(dims))
-
-
-_LISTED = 64
-
-
-def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) -> Dims:
-    """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own.
-
-    Of those at the positions ``ignored`` nothing is asked.
-    """
-    items = call.elements(position)
-    if items is None:
-        lengths = call.shape(position)
-        if len(lengths) != 1 or not isinstance(lengths[0], int):
-            call.give_up(f"the shape is what {call.input_name(position)} holds, which is not known")
-        if lengths[0] > MAX_ELEMENTS:
-            call.give_up(
-                f"the shape has {lengths[0]} axes, and more than {MAX_ELEMENTS} that data decide are not followed"
-            )
-        items = (None,) * int(lengths[0])
-    dims = []
-    for axis, item in enumerate(items):
-        if is_size(item):
-            if axis not in ignored:
-                call.is_size(item, "a size must not be negative")
-            dims.append(item)
-            continue
-        name = call.input_name(position)
-        dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]))
-        if axis not in ignored:
-            call.note(
-                f"that element {axis} of {name}, which is data, is not negative was not looked at",
-                is_about_data=True,
-                by=[position],
-            )
-    return tuple(dims)
-
-
 @operator("Range")
 def range_(call: NodeCall) -> Value:
     """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
-    expect_numbers(call, 0, 1, 2)
-    items = [(call.elements(n) or (None,))[0] for n in range(3)]
-    start, limit, delta = items
-    if delta == 0:
-        call.refuse("the step of a range must not be 0")
-    count = _count(call, start, limit, delta)
-    if count is None:
-        _check_room(call, limit)
-        length = call.fresh("length", "how many numbers the range holds")
-        return Value((length,), call.dtype())
-    content: Content | None = Ramp(start, (delta,)) if is_size(start) and is_size(delta) else None
-    if isinstance(count, int) and count <= _LISTED:
-        step, plus = (partial(BINARY[name], call.asker, call.dtype()) for name in ("Mul", "Add"))
-        content = Elements(tuple(plus(start, step(delta, n)) for n in range(count)))
-    return Value((count,), call.dtype(), content)
-
-
-def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
-    """Return how many numbers a range holds; None where that is not known.
-
-    Floats hold the distance exactly where its denominator is a power of two, and their quotient is rounded to a whole
-    number only where it is one.
-    """
-    step = as_ratio(delta)
-    distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
-    if step is None or distance is None or is_rounded(distance):
-        return None
-    if not (isinstance(step.above, int) and isinstance(step.below, int)):
-        return None
-    sign = 1 if step.above > 0 else -1
-    above, below = multiply(sign, step.below, distance.above), multiply(abs(step.above), distance.below)
-    return call.bounds.larger(ceil_divide(above, below), 0)
-
-
-_ROOM = 1 << 47
-"""More elements than any process can address."""
-_USUAL = 1 << 20
-"""A limit up to which ranges are taken to have room: sizes beyond it are not asked about."""
-
-
-def _check_room(call: NodeCall, limit: Element) -> None:
-    """Require that a range of floats, whose length is not known, has a step, and has no more elements than fit."""
-    start, step = _number(call, 0), _number(call, 2)
-    if step is None:
-        call.note("not checked: the step of a range must not be 0, nor too short", is_about_data=True, by=[2])
-        return
-    if step == 0:
-        call.refuse("the step of a range must not be 0")
-    if abs(step) * _ROOM >= _USUAL:
-        return
-    if start is None or not is_size(limit):
-        call.note("not checked: the range must have room in memory", is_about_data=True)
-        return
-    end, reason = start + _ROOM * step, f"with a step of {float(step)}, a range would not fit into memory"
-    if step > 0:
-        call.at_most(limit, floor(end), reason)
-    else:
-        call.at_most(ceil(end), limit, reason)
-
-
-def _number(call: NodeCall, position: int) -> Fraction | None:
-    """Return the one number in an input; None where it is not known, or is not finite."""
-    value = call.value(position)
-    found = value.array if isinstance(value, Constant) else None
-    if found is not None:
-        number = float(found.ravel()[0])
-        return Fraction(number) if isfinite(number) else None
-    item = as_ratio((call.elements(position) or (None,))[0])
-    if item is None or not isinstance(item.above, int) or not isinstance(item.below, int):
-        return None
-    return Fraction(item.above, item.below)
+    return counted(call)
 
 
 @operator("RandomNormal", "RandomUniform")

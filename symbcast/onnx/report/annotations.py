@@ -13,8 +13,8 @@ from symbcast.onnx.report.graphs import graphs_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.report.checked import Checked
-    from symbcast.onnx.values.value import Value
+    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.values.value import Value
 
 _TENSOR = "tensor_type"
 
@@ -26,8 +26,8 @@ def annotated(checked: Checked) -> Any:
     expression as text. Dimensions of inputs without a name get the one that they have in the report. What the model
     itself says of a size that data decide, or of a value whose shape is not known here, stays.
     """
-    made = type(checked.model)()
-    made.CopyFrom(checked.model)
+    made = type(checked.model.raw)()
+    made.CopyFrom(checked.model.raw)
     _Annotator(checked).annotate(made.graph)
     return made
 
@@ -40,7 +40,7 @@ class _Annotator:
         self._inputs = checked.inputs.values
         self._namer = Namer.of(checked.env.shown)
         self._open = checked.asker.origins.keys()
-        self._types = element_types(checked.model)
+        self._types = element_types(checked.model.raw)
 
     def annotate(self, graph: Any) -> None:
         for declared in graph.input:

@@ -17,16 +17,16 @@ from symbcast.core.characters import clipped, cut, sizes_text
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
+from symbcast.graphs.findings.sizes import completed
+from symbcast.graphs.values.contents import Element, Elements
+from symbcast.graphs.values.value import sizes_known
 from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
-from symbcast.onnx.report.sizes import completed
-from symbcast.onnx.values.contents import Element, Elements
-from symbcast.onnx.values.value import sizes_known
 
 if TYPE_CHECKING:
-    from symbcast.onnx.report.checked import Checked
-    from symbcast.onnx.report.findings import Finding
-    from symbcast.onnx.values.value import Value
-from symbcast.onnx.report.answer import ModelAnswer
+    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.values.value import Value
+from symbcast.graphs.report.answer import GraphAnswer
 
 LARGEST = 1 << 28
 """How many elements a tensor may have for the model to be run."""
@@ -71,7 +71,7 @@ class _Trial(NamedTuple):
     reason: str = ""
 
 
-def confirmations(report: ModelAnswer) -> tuple[Confirmation, ...]:
+def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
     """Run a model at the witness and at the smallest sizes at which each finding says that it fails."""
     if find_spec("onnxruntime") is None:
         raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
@@ -85,7 +85,7 @@ def confirmations(report: ModelAnswer) -> tuple[Confirmation, ...]:
     return tuple(_confirmation(report, t, ran, problem) for t in trials)
 
 
-def _trials(report: ModelAnswer) -> Iterator[_Trial]:
+def _trials(report: GraphAnswer) -> Iterator[_Trial]:
     checked = report._checked
     witness = report.witness()
     if witness is not None and report.verdict is not Verdict.NEVER:
@@ -147,11 +147,11 @@ def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:
 @contextmanager
 def _file(checked: Checked) -> Iterator[tuple[Path | None, str]]:
     """Give a file of the model, beside its weights where it came from one; or else why there is none."""
-    if checked.path is not None and checked.path.suffix == ".onnx":
-        yield checked.path, ""
+    if checked.model.path is not None and checked.model.path.suffix == ".onnx":
+        yield checked.model.path, ""
         return
     try:
-        data = checked.model.SerializeToString()
+        data = checked.model.raw.SerializeToString()
     except ValueError as error:
         yield None, f"the model cannot be written down, so check its file: {error}"
         return
@@ -161,7 +161,7 @@ def _file(checked: Checked) -> Iterator[tuple[Path | None, str]]:
         yield path, ""
 
 
-def _confirmation(report: ModelAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], Ran], problem: str) -> Confirmation:
+def _confirmation(report: GraphAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], Ran], problem: str) -> Confirmation:
     expected = "runs" if trial.finding is None else trial.finding.node
     found = ran.get(trial.feeds) if trial.feeds is not None else None
     if found is None:
@@ -178,7 +178,7 @@ def _confirmation(report: ModelAnswer, trial: _Trial, ran: dict[tuple[Feed, ...]
 _Outcome = tuple[str, bool | None, str]
 
 
-def _where_it_runs(report: ModelAnswer, trial: _Trial, found: Ran, ran: dict[tuple[Feed, ...], Ran]) -> _Outcome:
+def _where_it_runs(report: GraphAnswer, trial: _Trial, found: Ran, ran: dict[tuple[Feed, ...], Ran]) -> _Outcome:
     assert trial.feeds is not None
     if not found.is_loaded and not _node_of(found.error)[1]:
         return _error(found), None, "the runtime could not load the model"
@@ -193,7 +193,7 @@ def _where_it_runs(report: ModelAnswer, trial: _Trial, found: Ran, ran: dict[tup
     return "ran", not wrong, "; ".join(wrong)
 
 
-def _outputs(report: ModelAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
+def _outputs(report: GraphAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
     """Yield the outputs whose shape is not the one that was told."""
     own = without(sizes, report._checked.asker.origins)
     for name, shape in report.outputs.items():
@@ -205,7 +205,7 @@ def _outputs(report: ModelAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[st
             yield name, told, real
 
 
-def _where_it_fails(report: ModelAnswer, trial: _Trial, finding: Finding, found: Ran) -> _Outcome:
+def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found: Ran) -> _Outcome:
     if found.shapes is not None:
         return "ran", False, "it ran"
     name, kind = _node_of(found.error)

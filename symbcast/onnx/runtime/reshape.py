@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, equal, negate
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
 from symbcast.operators.context import Context
 from symbcast.operators.windows import NOT_NEGATIVE, Window, covering
 

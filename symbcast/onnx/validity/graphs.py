@@ -14,7 +14,7 @@ from symbcast.onnx.validity.nodes import FIELDS, check_held, check_node
 from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64
-"""How deep graphs in one another are examined; `symbcast.onnx.walk` follows fewer."""
+"""How deep graphs in one another are examined; `symbcast.graphs.walk` follows fewer."""
 _OVERRIDABLE = 4
 """The version of the IR from which on constants need not be inputs."""
 _TENSOR, _GRAPH, _GRAPHS = 4, 5, 10

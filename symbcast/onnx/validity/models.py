@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
 from symbcast.onnx.validity.functions import Key, functions_of
 from symbcast.onnx.validity.graphs import Graphs, UnsortedError
-from symbcast.onnx.validity.opsets import versions
+from symbcast.onnx.validity.opsets import Runtime, versions
 from symbcast.onnx.validity.order import in_order
-
-if TYPE_CHECKING:
-    from symbcast.onnx.requirements.recorder import Runtime
 
 
 class Examined(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, TypeAlias
 
 from symbcast.onnx.validity.faults import Source, quoted
 
-if TYPE_CHECKING:
-    from symbcast.onnx.requirements.recorder import Runtime
+Runtime: TypeAlias = Literal["spec", "onnxruntime"]
+"""What is asked about: the documents, or what ONNX Runtime does."""
 
 _WITH_OPSETS = 3
 """The version of the IR from which on a model imports operator sets."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
-from symbcast.openvino.graph import Graph, Model
+from symbcast.openvino.graph import OpenVinoGraph
 
 
-def load(model: Any) -> tuple[str, Model]:
+def load(model: Any) -> tuple[str, OpenVinoGraph]:
     """Return what a model is called, and the model as it is walked.
 
     Raises `ModelError` for a file that OpenVINO does not read.
@@ -18,9 +18,9 @@ def load(model: Any) -> tuple[str, Model]:
     openvino = _library()
     if isinstance(model, (str, os.PathLike)):
         source = os.fsdecode(model)
-        return source, Model(Graph(_read(openvino, source)))
+        return source, OpenVinoGraph(_read(openvino, source))
     if isinstance(model, openvino.Model):
-        return str(model.get_friendly_name()), Model(Graph(model))
+        return str(model.get_friendly_name()), OpenVinoGraph(model)
     raise ShapeTypeError(model, "a model", "give the path of one, such as model.xml, or an openvino.Model")
 
 

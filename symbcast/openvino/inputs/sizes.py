@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.symbols import Symbol, symbol
-from symbcast.onnx.inputs.given import NOTHING, ContentsLike, Given, read_given
-from symbcast.onnx.inputs.knowledge import place_name
-from symbcast.onnx.inputs.names import Inputs, inputs_of
-from symbcast.onnx.inputs.present import Present
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.inputs.given import NOTHING, Given
+from symbcast.graphs.inputs.inputs import Inputs, inputs_of
+from symbcast.graphs.inputs.knowledge import place_name
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.element_types import number_of
-from symbcast.openvino.inputs.models import load
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.shapes import ShapeLike
-    from symbcast.openvino.graph import Graph
+    from symbcast.openvino.graph import OpenVinoGraph
 
 
 class Interval(NamedTuple):
@@ -36,31 +33,21 @@ class Parameters(NamedTuple):
     intervals: tuple[Interval, ...]
 
 
-def read_parameters(graph: Graph, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True) -> Parameters:
+def read_parameters(
+    graph: OpenVinoGraph, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True
+) -> Parameters:
     """Read the parameters of a graph, with what the caller knows of them.
 
     A dimension that is not static is called ``<input>_dim_<axis>``, or as the first one is that shares its
     ``ov.Symbol``: dimensions of one symbol are one size. A dimension ``2..5`` is a size between these. Raises
-    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.onnx`.
+    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.graphs.model`.
     """
-    names = [declared.name for declared in graph.input]
+    names = graph.inputs
     reader = _Reader()
     values = {name: reader.value(name, op) for name, op in zip(names, graph.parameters, strict=True)}
     inputs = inputs_of(values, env, given, {}, are_open=are_open)
     found = (i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name]))
     return Parameters(inputs, tuple(dict.fromkeys(found)))
-
-
-def names_in(path: str, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
-    """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
-    graph = load(path)[1].graph
-    inputs = tuple(declared.name for declared in graph.input)
-    given = read_given(
-        shapes={name: shape for name, shape in shapes.items() if name in inputs},
-        values={name: contents for name, contents in values.items() if name in inputs},
-    )
-    found = read_parameters(graph, ShapeEnv(), given).inputs
-    return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)
 
 
 class _Reader:

@@ -1,13 +1,11 @@
-"""If: its branches are walked, and asked under the condition that they are taken."""
+"""If: a node that runs one of two models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.core.logic.formulas import negate
-from symbcast.onnx.operators.control.control import chosen_of, rank_of
-from symbcast.onnx.values.value import NEVER, Value
-from symbcast.onnx.walker import Fork, either
+from symbcast.graphs.operators.branches import branched, chosen_of, rank_of
+from symbcast.graphs.values.value import NEVER, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
@@ -15,19 +13,7 @@ from symbcast.openvino.registry import operator
 @operator("If")
 def if_(call: OpenVinoCall) -> Sequence[Value]:
     """The outputs of one body or the other; what each of them asks holds where it is taken."""
-    chosen = chosen_of(call)
-    known = call.is_known(chosen)
-    if known is not None:
-        return _branch(call, 0 if known else 1)
-    with call.asker.under(chosen):
-        yes = _branch(call, 0)
-    with call.asker.under(negate(chosen)):
-        no = _branch(call, 1)
-    pairs = [_of_one_rank(a, b) for a, b in zip(yes, no, strict=True)]
-    yes, no = [a for a, _ in pairs], [b for _, b in pairs]
-    if NEVER not in (*yes, *no) and any(rank_of(a) != rank_of(b) for a, b in zip(yes, no, strict=True)):
-        call.walk.fork = Fork(chosen, yes, no)
-    return [either(call.asker, name, chosen, a, b) for name, a, b in zip(call.node.output, yes, no, strict=True)]
+    return branched(call, chosen_of(call), lambda: _branch(call, 0), lambda: _branch(call, 1), _of_one_rank)
 
 
 def _of_one_rank(yes: Value, no: Value) -> tuple[Value, Value]:
@@ -40,9 +26,9 @@ def _of_one_rank(yes: Value, no: Value) -> tuple[Value, Value]:
 
 def _branch(call: OpenVinoCall, number: int) -> list[Value]:
     """Return the outputs of a body, in the order of those of the node."""
-    graph = call.node.attribute[number].g
-    op = call.node.op
+    graph = list(call.node.graphs.values())[number]
+    op = call.node.raw
     given = {d.body_parameter_index: call.value(d.input_index) for d in op.get_input_descriptions(number)}
-    found = call.walk.within(graph, call.scope, [given[n] for n in range(len(graph.input))])
+    found = call.walk.within(graph, call.scope, [given[n] for n in range(len(graph.inputs))])
     outputs = {d.output_index: found[d.body_value_index] for d in op.get_output_descriptions(number)}
-    return [outputs[n] for n in range(len(call.node.output))]
+    return [outputs[n] for n in range(len(call.node.outputs))]

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.logic.formulas import negate
-from symbcast.onnx.values.contents import Content, Element, is_size
-from symbcast.onnx.values.elements import BINARY, UNARY, Binary, selected, truth
-from symbcast.onnx.values.numbers import INTEGERS
-from symbcast.onnx.values.tensors import cast, combined, mapped
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.values.contents import Content, Element, is_size
+from symbcast.graphs.values.elements import BINARY, UNARY, Binary, selected, truth
+from symbcast.graphs.values.numbers import INTEGERS
+from symbcast.graphs.values.tensors import cast, combined, mapped
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.element_types import number_of
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.known_sizes import KnownSizes
+    from symbcast.graphs.values.known_sizes import KnownSizes
 
 _KEEPS = """
     Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf
@@ -38,7 +38,7 @@ _EACH = {
     "Sign": "Sign",
     "Sqrt": "Sqrt",
 }
-"""Operators on each element, and what `symbcast.onnx.values.elements` calls them."""
+"""Operators on each element, and what `symbcast.graphs.values.elements` calls them."""
 
 
 @operator(*_KEEPS.split())
@@ -57,7 +57,7 @@ def each(call: OpenVinoCall) -> Value:
 @operator("Convert", "ConvertLike")
 def convert(call: OpenVinoCall) -> Value:
     """The elements as ones of another type."""
-    to = number_of(call.node.op.get_output_element_type(0))
+    to = number_of(call.node.raw.get_output_element_type(0))
     return call.made(call.shape(0), cast(call.value(0), to, call.asker))
 
 

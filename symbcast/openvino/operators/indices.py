@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.onnx.operators.constants import range_ as counted
-from symbcast.onnx.operators.layout.indices import gathered
-from symbcast.onnx.values.contents import Elements, is_size
-from symbcast.onnx.values.value import Dims, Value
-from symbcast.openvino.as_onnx import AsOnnx
+from symbcast.graphs.operators.gathering import gathered
+from symbcast.graphs.operators.making import counted
+from symbcast.graphs.values.contents import Elements, is_size
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
-from symbcast.openvino.operators.reshape import one
 from symbcast.openvino.registry import operator
 from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 
@@ -108,7 +106,7 @@ def shape_of(call: OpenVinoCall) -> Value:
 @operator("Range")
 def range_(call: OpenVinoCall) -> Value:
     """Numbers from ``start`` on, before ``stop``, in steps."""
-    found = one(counted(AsOnnx(call)))
+    found = counted(call)
     return call.made(found.shape, found.content)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, subtract
-from symbcast.onnx.operators.layout.concatenation import contents_joined
-from symbcast.onnx.operators.layout.layout import stretched, transposed, with_axes, without_axes
-from symbcast.onnx.values.contents import Content, Elements
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.operators.axes import stretched, transposed, with_axes, without_axes
+from symbcast.graphs.operators.joining import contents_joined
+from symbcast.graphs.values.contents import Content, Elements
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.joins import concat, split_as, split_evenly
@@ -86,7 +86,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     """A tensor taken apart along an axis, in parts of given sizes; one of them may be -1, what is left over."""
     dims = call.shape(0)
     (axis,) = call.input_axes(1, len(dims))
-    size, count = dims[axis], len(call.node.output)
+    size, count = dims[axis], len(call.node.outputs)
     given = call.sizes(2)
     if given is None:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]

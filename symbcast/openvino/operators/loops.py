@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
-from symbcast.onnx.operators.control.loop_states import States
-from symbcast.onnx.values.contents import Elements, is_size
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.elements import truth
-from symbcast.onnx.values.value import UNKNOWN, Value
+from symbcast.graphs.operators.loop_states import States
+from symbcast.graphs.values.contents import Elements, is_size
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.elements import truth
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.openvino.graph import OpenVinoGraph
 
 
 class _Body:
@@ -24,12 +25,12 @@ class _Body:
 
     def __init__(self, call: OpenVinoCall) -> None:
         self.call = call
-        self.graph = call.body("body")
-        described = list(call.node.op.get_input_descriptions())
+        self.graph = cast("OpenVinoGraph", call.node.graphs["body"])
+        described = list(call.node.raw.get_input_descriptions())
         self.sliced = [d for d in described if type(d).__name__ == "SliceInputDescription"]
         self.merged = [d for d in described if type(d).__name__ == "MergedInputDescription"]
         self.kept = [d for d in described if type(d).__name__ == "InvariantInputDescription"]
-        self.outputs = list(call.node.op.get_output_descriptions())
+        self.outputs = list(call.node.raw.get_output_descriptions())
 
     def turn(self, carried: Sequence[Value]) -> list[Value]:
         """Return what the body gives in a turn."""
@@ -39,7 +40,7 @@ class _Body:
         for n, parameter in enumerate(self.graph.parameters):
             if n not in given:  # the number of the turn
                 given[n] = Value(tuple(parameter.get_output_shape(0)), call.dtype())
-        return call.walk.within(self.graph, call.scope, [given[n] for n in range(len(self.graph.input))])
+        return call.walk.within(self.graph, call.scope, [given[n] for n in range(len(self.graph.inputs))])
 
     def _slice(self, described: Any) -> Value:
         """Return a part of an input along an axis, of one size in each turn."""
@@ -85,7 +86,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
             made = after.get(described.body_value_index, value)
         found[described.output_index] = call.made(made.shape, output=described.output_index)
         found[described.output_index].decided_by = made.decided_by
-    return [found[n] for n in range(len(call.node.output))]
+    return [found[n] for n in range(len(call.node.outputs))]
 
 
 def _put_together(call: OpenVinoCall, described: Any, value: Value, trips: Dim) -> Value:
@@ -104,7 +105,7 @@ def _limit(call: OpenVinoCall, body: _Body) -> Dim | None:
     if call.node.op_type == "TensorIterator":
         for other in lengths[1:]:
             call.equal(other, lengths[0], "what is sliced must be of one length")
-        return lengths[0] if lengths else int(call.node.op.get_num_iterations())
+        return lengths[0] if lengths else int(call.node.raw.get_num_iterations())
     if lengths:
         call.give_up("a Loop that slices its inputs is not followed")
     items = call.elements(0)
@@ -133,7 +134,7 @@ def _runs(call: OpenVinoCall, limit: Dim | None) -> Formula:
 
 def _is_ended_by_data(call: OpenVinoCall, results: Sequence[Value]) -> bool:
     """Return whether data decide when a Loop ends: by its condition, or as its number of turns."""
-    place = call.node.op.get_special_body_ports()[1]
+    place = call.node.raw.get_special_body_ports()[1]
     ends = [call.value(0), call.value(1), *([results[place]] if place >= 0 else [])]
     return any(v.decided_by == Decider.DATA for v in ends)
 
@@ -142,7 +143,7 @@ def _goes_on(call: OpenVinoCall, results: Sequence[Value]) -> bool:
     """Return whether the loop is never ended by its condition."""
     if call.node.op_type == "TensorIterator":
         return True
-    place = call.node.op.get_special_body_ports()[1]
+    place = call.node.raw.get_special_body_ports()[1]
     kept = results[place].content if place >= 0 else None
     return _is_true(call.elements(1)) and isinstance(kept, Elements) and _is_true(kept.items)
 

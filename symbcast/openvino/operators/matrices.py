@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.logic.formulas import equal
-from symbcast.onnx.operators.elementwise.reductions import folded
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.operators.folding import folded
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.einsum import einsum

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add
-from symbcast.onnx.operators.layout.layout import with_axes, without_axes
-from symbcast.onnx.operators.layout.reshape import reshape_ as reshaped
-from symbcast.onnx.operators.layout.slices import slice_ as sliced
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Value
-from symbcast.openvino.as_onnx import AsOnnx, listing
+from symbcast.graphs.operators.axes import with_axes, without_axes
+from symbcast.graphs.operators.cutting import Cuts, cut_out, places_given
+from symbcast.graphs.operators.expected_shapes import expect_line
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.operators.reshaping import Wanted, reshaped
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.contents import Element
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.values.contents import Element
 
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 
@@ -24,22 +26,29 @@ _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 @operator("Reshape")
 def reshape(call: OpenVinoCall) -> Value:
     """The elements in another shape of as many; one -1 is worked out, and with ``special_zero`` a 0 keeps its axis."""
-    found = one(reshaped(AsOnnx(call, allowzero=int(not call.flag("special_zero")))))
+    expect_line(call, 1)
+    wanted, keeps_zero = call.elements(1), call.flag("special_zero")
+    if wanted is None:
+        shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+        if call.value(0).shape is not None:
+            call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
+        return call.made(shape)
+    found = reshaped(call, call.value(0), Wanted(wanted, keeps_zero))
     return call.made(found.shape, found.content)
 
 
 @operator("Slice")
 def slice_(call: OpenVinoCall) -> Value:
     """A part of the data: from a start to an end, in steps, on some axes."""
-    data, start, stop, step = (call.value(n) for n in range(4))
-    inputs = [data, start, stop, call.value(4) if call.has(4) else None, step]
-    found = one(sliced(AsOnnx(call, inputs)))
+    expect_line(call, 1, 2, 3, 4)
+    starts, ends = places_given(call, 1), places_given(call, 2)
+    steps, axes = call.numbers(3), call.numbers(4)
+    if steps is None or (call.has(4) and axes is None):
+        call.give_up("which axes it cuts, or in which steps, is not known")
+    if starts is None or ends is None:
+        call.give_up("where it cuts is not known")
+    found = cut_out(call, call.value(0), Cuts(starts, ends, axes, steps))
     return call.made(found.shape, found.content)
-
-
-def one(found: Value | Sequence[Value]) -> Value:
-    """Return the one output of an operator."""
-    return found if isinstance(found, Value) else found[0]
 
 
 # StridedSlice.
@@ -76,15 +85,18 @@ def strided_slice(call: OpenVinoCall) -> Value:
     cuts, new, gone = _laid_out(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
     found = data
     if cuts:
-        starts, ends, axes, strides = zip(*((c.start, c.end, c.axis, c.step) for c in cuts), strict=True)
-        bounds = [listing(starts, call.value(1)), listing(ends, call.value(2)), listing(axes), listing(strides)]
-        found = one(sliced(AsOnnx(call, [data, *bounds])))
+        starts, ends = [_known(c.start) for c in cuts], [_known(c.end) for c in cuts]
+        found = cut_out(call, data, Cuts(starts, ends, [c.axis for c in cuts], [c.step for c in cuts]))
     content = without_axes(found.content, gone)
     shape = tuple(d for n, d in enumerate(found.shape or ()) if n not in gone)
     content = with_axes(content, new, len(shape))
     for place in new:
         shape = (*shape[:place], 1, *shape[place:])
     return call.made(shape, content)
+
+
+def _known(place: Element) -> Dim | None:
+    return place if is_size(place) else None
 
 
 def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.logic.formulas import all_of, at_most
-from symbcast.onnx.operators.windows.scales import rounded_scale
-from symbcast.onnx.values.contents import Ratio, is_size
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.values.contents import Ratio, is_size
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.padding import Padding, pad
+from symbcast.operators.scales import rounded_scale
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.values.contents import Element
+    from symbcast.graphs.values.contents import Element
 
 
 @operator("Pad")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.context import Context
@@ -111,7 +111,7 @@ def pool_(call: OpenVinoCall) -> Sequence[Value]:
     for size, what in zip(dims, ("batch", "channels"), strict=False):
         call.at_most(1, size, f"the {what} must not be empty")
     shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
-    return [call.made(shape, output=n) for n in range(len(call.node.output))]
+    return [call.made(shape, output=n) for n in range(len(call.node.outputs))]
 
 
 def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> Dim:
@@ -138,7 +138,7 @@ def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
     dims, asked = call.shape(0), call.input_sizes(1)
     if len(asked) != len(spatial_axes(call, dims)):
         call.refuse("the output shape must be one number for each axis after the channels")
-    return [call.made((*dims[:2], *asked), output=n) for n in range(len(call.node.output))]
+    return [call.made((*dims[:2], *asked), output=n) for n in range(len(call.node.outputs))]
 
 
 # Regions.

@@ -17,7 +17,7 @@ from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError
-from symbcast.onnx.report.sizes import knowing
+from symbcast.graphs.findings.sizes import knowing
 from symbcast.torch.guards.arguments import Arguments, error_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.univariate import narrow
-from symbcast.onnx.report.askers import Askers
+from symbcast.graphs.findings.askers import Askers
 from symbcast.torch.guards.known_sizes import KnownSizes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
-    from symbcast.torch.graph import Node
+    from symbcast.torch.graph import TorchNode
 
 
 class Guard(NamedTuple):
@@ -86,7 +86,7 @@ class Guards:
         sizes: Iterable[str],
         min_size: int,
         *,
-        nodes: Sequence[tuple[Node, Collection[Dim]]] = (),
+        nodes: Sequence[tuple[TorchNode, Collection[Dim]]] = (),
         specialised: Iterable[Specialised] = (),
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         integers: Collection[str] = (),

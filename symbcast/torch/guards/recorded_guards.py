@@ -18,12 +18,14 @@ from symbcast.torch.inputs import Axis, Inputs, shape_env_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.torch.graph import Node
+    from symbcast.torch.graph import TorchNode
 
 _NO_END = 1 << 62
 
 
-def guards_of(program: Any, inputs: Inputs, nodes: Sequence[tuple[Node, Collection[Dim]]], min_size: int) -> Guards:
+def guards_of(
+    program: Any, inputs: Inputs, nodes: Sequence[tuple[TorchNode, Collection[Dim]]], min_size: int
+) -> Guards:
     """Return what an exported program asks of its inputs; ``nodes`` have the sizes of what they make."""
     dynamic = [a for a in inputs.axes if a.is_dynamic]
     fixed = fixed_lines(program)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from symbcast.core.algebra.symbols import symbol
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.onnx.inputs.knowledge import identifier
+from symbcast.graphs.inputs.knowledge import identifier
 from symbcast.torch.guards.guard_texts import GuardReader, shown_guard
 from symbcast.torch.guards.guards import Guard, Guards, Specialised
 from symbcast.torch.inputs import shown_source

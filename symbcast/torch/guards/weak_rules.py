@@ -16,8 +16,8 @@ from symbcast.core.characters import clipped, sizes_text
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula, at_most, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError
-from symbcast.onnx.report.sizes import knowing
-from symbcast.onnx.walk import Unanalysed
+from symbcast.graphs.findings.sizes import knowing
+from symbcast.graphs.walk import Unanalysed
 from symbcast.torch.graph import type_of
 from symbcast.torch.library import load
 

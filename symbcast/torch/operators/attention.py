@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 
@@ -36,7 +36,7 @@ def attended(call: TorchCall) -> list[Value]:
             call.note("whether a mask of this rank is taken depends on the kernel that torch chooses")
         call.broadcast(mask, (*stack, query[-2], key[-2]), rule="unidirectional")
     found = Value((*stack, query[-2], value[-1]))
-    return [found, *call.recorded()[1:]] if len(call.node.output) > 1 else [found]
+    return [found, *call.recorded()[1:]] if len(call.node.outputs) > 1 else [found]
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, different, equal
-from symbcast.onnx.values.intervals import interval_of
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.intervals import interval_of
+from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.torch.registry import operator
 
@@ -86,7 +86,7 @@ def kept(call: TorchCall) -> list[Value]:
     dims = call.dims("self", "input", "data", "a")
     for axis in call.numbers_of("dim") or ():
         call.axis_of(axis, len(dims))
-    return [Value(dims)] * len(call.node.output)
+    return [Value(dims)] * len(call.node.outputs)
 
 
 @operator("fill", "fill_")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import any_of, at_most
-from symbcast.onnx.deciding import joined
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.deciding import joined
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.value import Value
 from symbcast.operators.indexing import gather, meet
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import shape_of
@@ -16,7 +16,7 @@ from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 
@@ -83,7 +83,7 @@ def _is_of_data(call: TorchCall) -> bool:
 
 
 def _are_masks(call: TorchCall) -> list[bool]:
-    nodes = call.node.fx.args[1] if len(call.node.fx.args) > 1 else call.node.fx.kwargs.get("indices", ())
+    nodes = call.node.raw.args[1] if len(call.node.raw.args) > 1 else call.node.raw.kwargs.get("indices", ())
     types = [None if n is None else str(getattr(n.meta.get("val"), "dtype", "")) for n in nodes]
     return [t in ("torch.bool", "torch.uint8") for t in types]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, any_of, at_most, equal
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators import joins, layout
 from symbcast.operators.context import TWICE
 from symbcast.operators.reshape import flatten, reshape
@@ -16,7 +16,7 @@ from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 
@@ -131,7 +131,7 @@ def squeezed(call: TorchCall) -> Value:
     axes = set(range(len(dims)))
     if named is not None:
         axes &= set(call.distinct_axes(named, max(len(dims), 1), TWICE))
-    kept = len(call.node.fx.meta["val"].shape) if "val" in call.node.fx.meta else None
+    kept = len(call.node.raw.meta["val"].shape) if "val" in call.node.raw.meta else None
     unsure = [n for n in sorted(axes) if not isinstance(dims[n], int)]
     sure = {n for n in axes if dims[n] == 1}
     gone = len(dims) - kept - len(sure) if kept is not None else 0
@@ -236,7 +236,7 @@ def split(call: TorchCall) -> list[Value]:
     if isinstance(given, list):
         parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
         return _along(dims, place, joins.split_as(call, dims[place], parts))
-    each, count = size_of(given), len(call.node.output)
+    each, count = size_of(given), len(call.node.outputs)
     if each is None:
         return list(call.recorded())
     last = subtract(dims[place], multiply(each, count - 1))
@@ -251,7 +251,7 @@ def chunked(call: TorchCall) -> list[Value]:
     """So many parts of an axis of one size, the last one of what is left; fewer where there are too few elements."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
-    size, wanted, count = dims[place], call.number("chunks"), len(call.node.output)
+    size, wanted, count = dims[place], call.number("chunks"), len(call.node.outputs)
     call.at_most(1, wanted, "there must be a part or more")
     each = ceil_divide(size, wanted)
     last = subtract(size, multiply(each, count - 1))
@@ -271,7 +271,7 @@ def _along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
 @operator("unbind", "unbind_copy")
 def unbound(call: TorchCall) -> list[Value]:
     """Each element of an axis by itself."""
-    dims, count = call.dims("self"), len(call.node.output)
+    dims, count = call.dims("self"), len(call.node.outputs)
     place = call.axis(call.number("dim", 0), len(dims))
     call.equal(dims[place], count, f"the exported graph takes it apart into {count}")
     return [Value((*dims[:place], *dims[place + 1 :]))] * count

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import FALSE, any_of, equal
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 _SAME = "the sizes must be equal: they are not broadcast here"
@@ -109,7 +109,7 @@ def normalised(call: TorchCall) -> list[Value]:
         if given is not None:
             call.same_shape(given, last, f"the {name} must have the shape that is normalised")
     kept = (*dims[:first], *((1,) * len(last)))
-    return [Value(dims), Value(kept), Value(kept)][: len(call.node.output)]
+    return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
 
 
 @operator("group_norm", "native_group_norm")
@@ -125,7 +125,7 @@ def grouped(call: TorchCall) -> list[Value]:
     batch = call.size("N")
     if batch is not None:
         call.equal(batch, dims[0], "the batch must be that of the input")
-    return [Value(dims), *[Value((dims[0], groups))] * 2][: len(call.node.output)]
+    return [Value(dims), *[Value((dims[0], groups))] * 2][: len(call.node.outputs)]
 
 
 @operator("batch_norm")
@@ -158,7 +158,7 @@ def batch_normalised(call: TorchCall) -> Value:
 )
 def normalised_unchecked(call: TorchCall) -> list[Value]:
     """As `batch_normalised`; torch itself reads beyond tensors of other lengths, which is refused here."""
-    dims, count = call.dims("input"), len(call.node.output)
+    dims, count = call.dims("input"), len(call.node.outputs)
     if len(dims) < 2:
         call.refuse("it must have a batch and channels")
     given = [call.given(n) is not None for n in ("running_mean", "running_var")]

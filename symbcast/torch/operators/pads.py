@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, at_most
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.padding import Padding, pad
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, maximum, minimum, multiply
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.slices import cut, from_front
 from symbcast.torch.node_call import TO_THE_END
@@ -13,7 +13,7 @@ from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 

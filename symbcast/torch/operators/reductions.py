@@ -6,13 +6,13 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import TRUE
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce, search
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 
@@ -44,7 +44,7 @@ def reduced(call: TorchCall) -> list[Value]:
         for axis in range(len(dims)) if axes is None else axes:
             call.at_most(1, dims[axis], "the axis must not be empty: this norm of nothing is not defined")
     found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.output)
+    return [Value(found)] * len(call.node.outputs)
 
 
 def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
@@ -68,7 +68,7 @@ def searched(call: TorchCall) -> list[Value]:
     for axis in range(len(dims)) if axes is None else axes:
         search(call, dims, axis, keepdims=True)
     found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.output)
+    return [Value(found)] * len(call.node.outputs)
 
 
 @operator("median")
@@ -79,7 +79,7 @@ def middle(call: TorchCall) -> list[Value]:
     for axis in axes or ():
         search(call, dims, axis, keepdims=True)
     found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.output)
+    return [Value(found)] * len(call.node.outputs)
 
 
 @operator("kthvalue")

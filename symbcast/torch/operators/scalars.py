@@ -17,8 +17,8 @@ from symbcast.core.algebra.arithmetic import (
     subtract,
 )
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
-from symbcast.onnx.values.contents import Elements, Ramp, Ratio
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.contents import Elements, Ramp, Ratio
+from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import formula_of, ratio_of, scalar, size_of
 from symbcast.torch.registry import operator
 

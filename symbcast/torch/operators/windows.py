@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, multiply
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.windows import (
     Window,
     conv,
@@ -26,7 +26,7 @@ from symbcast.torch.registry import operator
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
-    from symbcast.onnx.values.value import Dims
+    from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
 _MKLDNN_ELEMENTS = 20480
@@ -160,7 +160,7 @@ def pooled(call: TorchCall) -> list[Value]:
         for size, window in zip(dims[2:], kernel, strict=True):
             call.at_most(window, size, "the input must not be smaller than the window")
     found = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
-    return [Value(found[1:] if is_single else found)] * len(call.node.output)
+    return [Value(found[1:] if is_single else found)] * len(call.node.outputs)
 
 
 @operator(
@@ -183,7 +183,7 @@ def adapted(call: TorchCall) -> list[Value]:
     for size in dims[len(dims) - count - 1 :] if looks_at_channels else kept:
         if not call.bounds.is_at_least(size, 1):
             call.require(any_of([is_mean, at_most(1, size)]), "the axes to pool must not be empty")
-    return [Value((*dims[: len(dims) - count], *found))] * len(call.node.output)
+    return [Value((*dims[: len(dims) - count], *found))] * len(call.node.outputs)
 
 
 @operator(

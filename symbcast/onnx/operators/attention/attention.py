@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, known_shape
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import (
     ATTENTION_EMPTY,
     ATTENTION_HEADS,
@@ -14,10 +17,7 @@ from symbcast.onnx.differences import (
     ATTENTION_SCALE,
     ROTARY_CACHE,
 )
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect, known_shape
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -76,10 +76,10 @@ def _check_attributes(call: NodeCall) -> None:
     for name in _WINDOWS:
         if call.integer(name, -1) < -1:
             call.refuse(f"{name} must be -1 or more")
-    if len(call.node.output) > _SCORES and call.integer("qk_matmul_output_mode") not in _SCORES_OF:
+    if len(call.node.outputs) > _SCORES and call.integer("qk_matmul_output_mode") not in _SCORES_OF:
         call.refuse("qk_matmul_output_mode must be from 0 to 3")
     scale = call.attribute("scale")
-    if scale is not None and scale.f <= 0 and call.version < 25 and call.does(ATTENTION_SCALE):
+    if scale is not None and scale <= 0 and call.version < 25 and call.does(ATTENTION_SCALE):
         call.refuse("scale must be above 0")
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import UNKNOWN, Dims, Value
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

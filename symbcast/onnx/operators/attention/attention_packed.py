@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.onnx.differences import DECODER_BUFFER
-from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention_contrib import hidden_sizes
-from symbcast.onnx.operators.constants import asked_shape
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_shape
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import UNKNOWN, Value
+from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

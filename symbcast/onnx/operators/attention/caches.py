@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, equal
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_rank, known_shape
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape
+from symbcast.graphs.values.value import Value
+from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

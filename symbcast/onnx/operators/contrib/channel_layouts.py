@@ -7,26 +7,27 @@ axis 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.logic.formulas import equal
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.operators.elementwise.reductions import (
     batch_normalization,
     instance_normalization,
     local_response_normalization,
 )
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers
 from symbcast.onnx.operators.layout.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.windows.convolutions import convolution, quantized_convolution, transposed_convolution
 from symbcast.onnx.operators.windows.pools import global_pool, max_unpool, pool_
 from symbcast.onnx.operators.windows.resize import grid_sample, resize
-from symbcast.onnx.registry import Operator, operator
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.onnx.registry import MICROSOFT, Operator, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.onnx.graph import OnnxNode
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
 BLOCK = 16
@@ -50,8 +51,13 @@ def channels_last(dims: Dims) -> Dims:
 def with_channels_last(call: NodeCall, plain: Operator, *images: int) -> Sequence[Value]:
     """Return the outputs of an operator that has the channels of inputs and outputs last."""
     inputs = [_moved(v, channels_first) if v and n in images else v for n, v in enumerate(call.inputs)]
-    found = plain(call.of(inputs, call.scope.versions.get("", 1)))
+    found = plain(call.of(inputs, _version(call)))
     return [_moved(v, channels_last) for v in ([found] if isinstance(found, Value) else found)]
+
+
+def _version(call: NodeCall) -> int:
+    """Return the version of ONNX's own operator set that the model imports."""
+    return cast("OnnxNode", call.node).versions.get("", 1)
 
 
 def _moved(value: Value, move: Callable[[Dims], Dims]) -> Value:
@@ -77,7 +83,9 @@ _PLAIN: dict[str, Operator] = {
 for _names, _plain in _PLAIN.items():
     operator(*_names.split(), domain=NHWC)(_all_last(_plain))
 operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, max_unpool, 0, 1))
-operator("Resize", domain=NHWC)(lambda call: resize(call.of(call.inputs, call.scope.versions.get("", 1))))
+operator("Resize", domain=NHWC)(
+    lambda call: resize(call.of(call.inputs, cast("OnnxNode", call.node).versions.get("", 1)))
+)
 operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(pool_))
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, known_shape
+from symbcast.graphs.values.intervals import interval_of
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
-from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
-from symbcast.onnx.registry import OPERATORS, operator
-from symbcast.onnx.values.intervals import interval_of
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.onnx.registry import MICROSOFT, OPERATORS, operator
 from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.logic.formulas import equal
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_rank, known_shape
+from symbcast.graphs.operators.making import asked_shape, counted
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.operators.attention.attention_contrib import check_angles
-from symbcast.onnx.operators.constants import asked_shape, range_
 from symbcast.onnx.operators.contrib.contrib import fused_gemm, fused_matmul
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, expect_numbers, known_rank, known_shape
 from symbcast.onnx.operators.layout.indices import gather_nd_
 from symbcast.onnx.operators.layout.pads import pad_
 from symbcast.onnx.operators.windows.convolutions import transposed_convolution
 from symbcast.onnx.operators.windows.pools import pool_
 from symbcast.onnx.operators.windows.resize import grid_sample
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
 
@@ -44,7 +44,7 @@ def range_by_one(call: NodeCall) -> Value:
     """Numbers from ``start`` on, before ``limit``; in steps of 1 where no step is given."""
     if not call.has(2):
         call.give_up("a range without a step is not followed")
-    return range_(call)
+    return counted(call)
 
 
 @operator("MaxpoolWithMask", domain=MICROSOFT)

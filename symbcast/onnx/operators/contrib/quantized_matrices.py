@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import Formula, all_of, any_of, equal
-from symbcast.onnx.differences import COLUMN_POINTS, ROW_POINTS
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.elementwise.matrices import gemm_product
-from symbcast.onnx.operators.expected_shapes import (
-    MICROSOFT,
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import (
     expect,
     expect_number_or_line,
     expect_numbers,
     known_shape,
 )
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.graphs.values.value import Dims, Value
+from symbcast.onnx.differences import COLUMN_POINTS, ROW_POINTS
+from symbcast.onnx.operators.elementwise.matrices import gemm_product
+from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:

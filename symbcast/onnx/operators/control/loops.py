@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
+from symbcast.graphs.operators.loop_states import States
+from symbcast.graphs.values.contents import Elements, is_size
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.elements import truth
+from symbcast.graphs.values.value import UNKNOWN, Dims, Value
 from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.operators.control.loop_states import States
-from symbcast.onnx.operators.expected_shapes import expect, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Elements, is_size
-from symbcast.onnx.values.deciders import Decider
-from symbcast.onnx.values.elements import truth
-from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -30,7 +30,7 @@ _FOREVER = 1 << 31
 @operator("Loop")
 def loop(call: NodeCall) -> Sequence[Value]:
     """The body, turn after turn: values are carried from one to the next, and others put together."""
-    body = call.attribute("body").g
+    body = call.node.graphs["body"]
     expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
     turn = _Turn(call, body)
@@ -103,7 +103,7 @@ class _Turn:
 
         ``start`` is the number of the first one.
         """
-        is_counted = states.is_counted or _mentions(self.body, self.body.input[0].name)
+        is_counted = states.is_counted or _mentions(self.body, self.body.inputs[0])
         if trips is None or not is_counted:
             return
         number = self.call.fresh("turn", "the number of the turn")
@@ -132,7 +132,7 @@ class _Turn:
 def _mentions(graph: Any, name: str) -> bool:
     """Return whether nodes of a graph, or of graphs within it, have an input of some name."""
     return any(
-        name in node.input or any(_mentions(a.g, name) for a in node.attribute if a.g.node) for node in graph.node
+        name in node.inputs or any(_mentions(inner, name) for inner in node.graphs.values()) for node in graph.nodes
     )
 
 
@@ -172,14 +172,14 @@ def _goes_on(call: NodeCall, body: Any, condition: Value) -> bool:
     kept = condition.content
     if kept is not None and getattr(kept, "items", None) and truth(kept.items[0]) == TRUE:  # type: ignore[union-attr]
         return True
-    return _hands_on(body, body.output[0].name, body.input[1].name)
+    return _hands_on(body, body.outputs[0], body.inputs[1])
 
 
 def _hands_on(body: Any, name: str, source: str) -> bool:
     """Return whether an output of a graph is an input of it, perhaps by way of Identity."""
-    made_by = {o: n for n in body.node for o in n.output}
+    made_by = {o: n for n in body.nodes for o in n.outputs}
     while name in made_by and made_by[name].op_type in ("Identity", "Cast"):
-        name = made_by.pop(name).input[0]
+        name = made_by.pop(name).inputs[0]
     return bool(name == source)
 
 
@@ -258,7 +258,7 @@ def _scanned(
     call: NodeCall, length: Dim, kept: Sequence[Value], slices: Sequence[Value]
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """Return the states after all turns, and what the body gives in each."""
-    body, states = call.attribute("body").g, len(kept)
+    body, states = call.node.graphs["body"], len(kept)
     if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
     with nullcontext() if call.does(SCAN_EMPTY) else call.asker.under(at_most(1, length)):
@@ -281,7 +281,7 @@ def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: S
     ONNX Runtime (seen with 1.31) infers the outputs by what is declared; what it infers as a number stays that.
     """
     given = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
-    declared = [*zip(body.input, inputs, strict=False), *zip(body.output, outputs, strict=False)]
+    declared = [*zip(body.raw.input, inputs, strict=False), *zip(body.raw.output, outputs, strict=False)]
     for what, value in declared:
         dims = what.type.tensor_type.shape.dim
         if value.shape is None or len(value.shape) != len(dims):

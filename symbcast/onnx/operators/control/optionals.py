@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from symbcast.core.logic.formulas import FALSE, TRUE
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.contents import Element, Elements
+from symbcast.graphs.values.sequences import OptionalValue
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Element, Elements
-from symbcast.onnx.values.sequences import OptionalValue
-from symbcast.onnx.values.types import value_of
-from symbcast.onnx.values.value import UNKNOWN, Value
+from symbcast.onnx.types import value_of
 
 BOOL = 9
 
@@ -19,7 +19,7 @@ def optional(call: NodeCall) -> Value:
     if call.has(0):
         return OptionalValue(call.value(0), TRUE)
     kind = call.attribute("type")
-    return OptionalValue(None if kind is None else value_of(kind.tp), FALSE)
+    return OptionalValue(None if kind is None else value_of(kind), FALSE)
 
 
 @operator("OptionalGetElement")

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
-from symbcast.onnx.declarations import ML
-from symbcast.onnx.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
-from symbcast.onnx.node_call import NodeCall, RefusedError
-from symbcast.onnx.operators.expected_shapes import expect_numbers
-from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.onnx.values.contents import Elements, is_size
-from symbcast.onnx.values.sequences import (
+from symbcast.graphs.node_call import NodeCall, RefusedError
+from symbcast.graphs.operators.expected_shapes import expect_numbers
+from symbcast.graphs.values.contents import Elements, is_size
+from symbcast.graphs.values.sequences import (
     Parts,
     SequenceValue,
     agreed,
@@ -25,7 +21,11 @@ from symbcast.onnx.values.sequences import (
     sequence_of,
     whole_shape,
 )
-from symbcast.onnx.values.value import NEVER, UNKNOWN, Dims, Value
+from symbcast.graphs.values.value import NEVER, UNKNOWN, Dims, Value
+from symbcast.onnx.declarations import ML
+from symbcast.onnx.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.operators.joins import concat, split_as, stack
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _sum_of_parts(call: NodeCall, parts: Parts, axis: int) -> Dim:
 @operator("SequenceMap")
 def mapped(call: NodeCall) -> Sequence[Value]:
     """A graph for each element of a sequence, and those of others at the same places."""
-    given, body = sequence(call), call.attribute("body").g
+    given, body = sequence(call), call.node.graphs["body"]
     others = [call.value(n) for n in range(1, len(call.inputs))]
     for other in others:
         if isinstance(other, SequenceValue):
@@ -301,7 +301,7 @@ def mapped(call: NodeCall) -> Sequence[Value]:
                 call.equal(other.length, given.length, reason)
     if isinstance(given.length, int) and given.length <= MAX_MAPPED:
         turns = [call.walk.within(body, call.scope, _turn(call, [given, *others], n)) for n in range(given.length)]
-        return [sequence_of(t[n] for t in turns) for n in range(len(call.node.output))]
+        return [sequence_of(t[n] for t in turns) for n in range(len(call.node.outputs))]
     around = frozenset(call.asker.env.shown)
     if given.parts is not None:
         found = _mapped_parts(call, body, [given, *others], given.parts, around)

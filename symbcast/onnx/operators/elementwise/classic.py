@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.value import UNKNOWN, Dims, Value
 from symbcast.onnx.differences import FEATURES_FROM_FRONT
-from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import UNKNOWN, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -28,7 +28,7 @@ def normalizer(call: NodeCall) -> Value:
 def scaler(call: NodeCall) -> Value:
     """Each feature moved and scaled by numbers of its own, or all by one."""
     dims = call.shape(0)
-    counts = {len(found.floats) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
+    counts = {len(found) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
     if len(counts) > 1 or not dims:
         call.refuse("there must be as many offsets as scales, and features")
     for count in counts - {1}:
@@ -45,7 +45,7 @@ def mapper(call: NodeCall) -> Value:
         if call.attribute(name) is not None:
             found = dtype
     held = call.attribute("values_tensor")
-    return Value(call.shape(0), found if held is None else held.t.data_type)
+    return Value(call.shape(0), found if held is None else held.data_type)
 
 
 @operator("OneHotEncoder", domain=ML)
@@ -194,9 +194,9 @@ def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:
 
 def _count(call: NodeCall, name: str) -> int:
     found = call.attribute(name)
-    return 0 if found is None else len(found.floats)
+    return 0 if found is None else len(found)
 
 
 def _texts(call: NodeCall, name: str) -> list[bytes]:
     found = call.attribute(name)
-    return [] if found is None else list(found.strings)
+    return [] if found is None else list(found)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, equal
 from symbcast.core.text.printing import dim_text
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.values.contents import Content
+from symbcast.graphs.values.elements import BINARY, UNARY
+from symbcast.graphs.values.tensors import cast, combined, mapped
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
-from symbcast.onnx.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.elementwise import pair_broadcast
 from symbcast.onnx.operators.elementwise.reductions import reduced, reduced_content
-from symbcast.onnx.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.onnx.registry import Operator, operator
-from symbcast.onnx.values.contents import Content
-from symbcast.onnx.values.elements import BINARY, UNARY
-from symbcast.onnx.values.tensors import cast, combined, mapped
-from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

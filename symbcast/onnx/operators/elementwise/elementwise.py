@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.logic.formulas import any_of, different, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect_numbers
+from symbcast.graphs.values.contents import Content, Element, Elements, Numbers, Ramp, as_ramp, is_size
+from symbcast.graphs.values.elements import BINARY, Binary, selected
+from symbcast.graphs.values.intervals import extent, interval_of
+from symbcast.graphs.values.numbers import BOOL, INTEGERS, held
+from symbcast.graphs.values.tensors import combined, mapped
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Content, Element, Elements, Numbers, Ramp, as_ramp, is_size
-from symbcast.onnx.values.elements import BINARY, Binary, selected
-from symbcast.onnx.values.intervals import extent, interval_of
-from symbcast.onnx.values.numbers import BOOL, INTEGERS, held
-from symbcast.onnx.values.tensors import combined, mapped
-from symbcast.onnx.values.value import Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -139,7 +139,7 @@ def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
 
 def _legacy(call: NodeCall) -> Dims:
     axis = call.attribute("axis")
-    attributes = {} if axis is None else {"axis": int(axis.i)}
+    attributes = {} if axis is None else {"axis": int(axis)}
     return call.broadcast(
         call.shape(0), call.shape(1), rule="onnx-legacy", broadcast=call.integer("broadcast"), **attributes
     )

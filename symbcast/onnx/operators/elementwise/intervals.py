@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.values.contents import Bands, Interval
-from symbcast.onnx.values.intervals import (
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.contents import Bands, Interval
+from symbcast.graphs.values.intervals import (
     UNBOUNDED,
     all_meet,
     divided,
@@ -30,8 +30,8 @@ from symbcast.onnx.values.intervals import (
     summed,
     union,
 )
-from symbcast.onnx.values.numbers import BOOL, INTEGERS
-from symbcast.onnx.values.value import Value
+from symbcast.graphs.values.numbers import BOOL, INTEGERS
+from symbcast.graphs.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import LOSS_FUNCTION
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
-from symbcast.onnx.values.value import Value
 
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")

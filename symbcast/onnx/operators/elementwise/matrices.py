@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import known_shape
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import known_shape
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul, matrix_product
 

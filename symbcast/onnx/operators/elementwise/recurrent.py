@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect, known_shape
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import MICROSOFT, expect, known_shape
-from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Value
+from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -112,7 +112,7 @@ def _hidden_size(call: NodeCall) -> Dim:
     """Return the attribute ``hidden_size``, or where there is none, what the recurrent weights say."""
     found = call.attribute("hidden_size")
     if found is not None:
-        return int(found.i)
+        return int(found)
     if call.does(RECURRENT_HIDDEN_SIZE):
         call.asker.never(call.place, "ONNX Runtime needs the attribute hidden_size")
     return call.rank(2, (3,), "R")[2]

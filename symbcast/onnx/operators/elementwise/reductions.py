@@ -13,6 +13,13 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import AxisSequence
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.logic.formulas import equal
+from symbcast.graphs.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.operators.expected_shapes import expect_line, known_shape
+from symbcast.graphs.operators.folding import folded
+from symbcast.graphs.values.contents import Content, Elements, Ramp
+from symbcast.graphs.values.elements import BINARY
+from symbcast.graphs.values.intervals import extent
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import (
     ARG_EMPTY,
     GROUP_NORM_FUNCTION,
@@ -20,15 +27,9 @@ from symbcast.onnx.differences import (
     LAYER_NORM_EMPTY,
     LRN_IMAGES,
 )
-from symbcast.onnx.node_call import NodeCall, UnknownShapeError
-from symbcast.onnx.operators.expected_shapes import expect_line, known_shape
 from symbcast.onnx.operators.windows.windows import one_for_each
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
-from symbcast.onnx.values.contents import Content, Element, Elements, Ramp
-from symbcast.onnx.values.elements import BINARY
-from symbcast.onnx.values.intervals import extent
-from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.reductions import reduce, search
 
 if TYPE_CHECKING:
@@ -106,16 +107,6 @@ def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content 
     if not call.integer("keepdims", 1):
         strides = [s for n, s in enumerate(strides) if n not in places]
     return Ramp(start, tuple(strides)) if strides else Elements((start,))
-
-
-def folded(call: NodeCall, step_name: str | None) -> Content | None:
-    """Return the one element that all elements of the first input come to, two by two."""
-    items = call.elements(0) if step_name is not None else None
-    if step_name is None or not items:
-        return None
-    step = BINARY[step_name]
-    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
-    return None if found is None else Elements((found,))
 
 
 @operator("ArgMax", "ArgMin")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.onnx.node_call import NodeCall
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.numbers import BOOL
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.numbers import BOOL
-from symbcast.onnx.values.value import Value
 
 FLOAT, INT64, STRING = 1, 7, 8
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add
-from symbcast.core.algebra.bounds import numbers_of
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect_line
+from symbcast.graphs.operators.joining import contents_joined
+from symbcast.graphs.values.contents import Content, Elements
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import CONCAT_EMPTY
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.joins import concat, split_as, split_evenly, split_rounded_up
 
 if TYPE_CHECKING:
@@ -37,53 +36,12 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
-def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
-    """Return the content of tensors put together along an axis."""
-    counts = numbers_of(shape)
-    if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
-        return None
-    if len(shape) == 1:
-        items = [_items(v) for v in values]
-        known = [i for part in items if part is not None for i in part]
-        return Elements(tuple(known)) if all(part is not None for part in items) else None
-    if axis == len(shape) - 1 and all(v.shape is not None and v.shape[-1] == 1 for v in values):
-        ramps = [as_ramp(v.content, v.shape) for v in values]
-        return Stack(tuple(Ramp(r.start, r.strides[:-1]) for r in ramps if r is not None)) if all(ramps) else None
-    return _listed_joined(values, axis)
-
-
-def _items(value: Value) -> tuple[Element, ...] | None:
-    """Return the elements of a tensor of rank 1; unknown ones where at least their number is known."""
-    found = listed(value.content, value.shape)
-    if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
-        return (None,) * value.shape[0]
-    return found
-
-
-_SHORT = 16
-
-
-def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
-    lists = [listed(v.content, v.shape) for v in values]
-    shapes = [numbers_of(v.shape or ()) for v in values]
-    if None in lists or None in shapes:
-        return None
-    outer = prod((shapes[0] or ())[:axis])
-    found: list[Element] = []
-    for n in range(outer):
-        for items in lists:
-            assert items is not None
-            run = len(items) // outer if outer else 0
-            found += items[n * run : (n + 1) * run]
-    return Elements(tuple(found))
-
-
 @operator("Split")
 def split(call: NodeCall) -> Sequence[Value]:
     """A tensor taken apart along ``axis``: in parts of given sizes, or of one size, the last one the smaller."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
-    count = len(call.node.output)
+    count = len(call.node.outputs)
     size = dims[axis]
     parts = _part_sizes(call, size, count)
     values = []

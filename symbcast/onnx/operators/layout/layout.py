@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import product as combinations
-from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.algebra.bounds import numbers_of
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.axes import stretched, transposed, with_axes, without_axes
+from symbcast.graphs.operators.expected_shapes import expect_line
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import SQUEEZE_NO_AXES
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.constants import asked_shape
-from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.layout import (
     depth_to_space,
     expand,
@@ -28,7 +24,7 @@ from symbcast.operators.layout import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    pass
 
 
 @operator("Unsqueeze")
@@ -40,22 +36,6 @@ def unsqueeze_(call: NodeCall) -> Value:
     axes = call.axes("axes", 1, 13) or []
     places = new_axes(call, len(dims), axes)
     return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))
-
-
-def with_axes(content: Content | None, places: Sequence[int], rank: int) -> Content | None:
-    """Return the content of a tensor with axes of size 1 put in."""
-    if isinstance(content, Ramp):
-        return _ramp_with_axes(content, places)
-    if isinstance(content, Stack) and all(place < rank for place in places):
-        return Stack(tuple(_ramp_with_axes(part, places) for part in content.parts))
-    return content if isinstance(content, Elements) else None
-
-
-def _ramp_with_axes(ramp: Ramp, places: Sequence[int]) -> Ramp:
-    strides = list(ramp.strides)
-    for place in places:
-        strides.insert(place, 0)
-    return Ramp(ramp.start, tuple(strides))
 
 
 @operator("Squeeze")
@@ -76,13 +56,6 @@ def squeeze_(call: NodeCall) -> Value:
     return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
 
 
-def without_axes(content: Content | None, places: Collection[int]) -> Content | None:
-    """Return the content of a tensor with axes of size 1 taken out."""
-    if isinstance(content, Ramp):
-        return Ramp(content.start, tuple(s for n, s in enumerate(content.strides) if n not in places))
-    return content if isinstance(content, Elements) else None
-
-
 @operator("Transpose")
 def transpose_(call: NodeCall) -> Value:
     """The axes in another order."""
@@ -93,45 +66,12 @@ def transpose_(call: NodeCall) -> Value:
     return Value(shape, data.dtype, transposed(data.content, dims, range(len(dims))[::-1] if order is None else order))
 
 
-def transposed(content: Content | None, dims: Dims, order: Sequence[int]) -> Content | None:
-    """Return the content of a tensor of some sizes with its axes in another order."""
-    if isinstance(content, Ramp):
-        return Ramp(content.start, tuple(content.strides[n] for n in order))
-    if len(dims) < 2:
-        return content
-    items, sizes = listed(content, dims), numbers_of(dims)
-    return None if items is None or sizes is None else Elements(_reordered(items, sizes, order))
-
-
-def _reordered(items: Sequence[Element], sizes: Sequence[int], order: Sequence[int]) -> tuple[Element, ...]:
-    strides = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
-    indices = combinations(*(range(sizes[n]) for n in order))
-    return tuple(items[sum(i * strides[n] for i, n in zip(index, order, strict=True))] for index in indices)
-
-
 @operator("Expand")
 def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
     data = call.value(0)
     shape = expand(call, call.shape(0), asked_shape(call, 1), both_ways=True)
     return Value(shape, data.dtype, stretched(data, shape))
-
-
-def stretched(data: Value, shape: Dims) -> Content | None:
-    """Return the content of a value that is broadcast to a shape."""
-    if data.content is None or data.shape is None:
-        return None
-    if data.shape == shape:
-        return data.content
-    ramp = as_ramp(data.content, data.shape)
-    if ramp is None:
-        return None
-    strides: list[Dim] = [0] * (len(shape) - len(data.shape))
-    for size, stride, wanted in zip(data.shape, ramp.strides, shape[len(strides) :], strict=True):
-        if size not in (wanted, 1) and stride != 0:
-            return None
-        strides.append(0 if size == 1 else stride)
-    return Ramp(ramp.start, tuple(strides))
 
 
 @operator("Tile")

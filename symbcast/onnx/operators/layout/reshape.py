@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.algebra.bounds import exact_quotient
-from symbcast.core.logic.formulas import Formula, equal, negate
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect_line
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.operators.reshaping import Wanted, content_reshaped, reshaped
+from symbcast.graphs.values.contents import Element
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import RESHAPE_BESIDE_ZERO
-from symbcast.onnx.node_call import NodeCall, RefusedError
-from symbcast.onnx.operators.constants import asked_shape
-from symbcast.onnx.operators.expected_shapes import expect_line
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.reshape import infer_size_beside_zero
-from symbcast.onnx.values.contents import Content, Element, Elements, Ramp, as_ramp, is_size
-from symbcast.onnx.values.value import Dims, Value
-from symbcast.operators.reshape import copied, copied_where_zero, flatten, reshape
+from symbcast.operators.reshape import flatten
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    pass
 
 
 @operator("Reshape")
@@ -34,12 +32,10 @@ def reshape_(call: NodeCall) -> Value:
         if held is None:
             return _reshape_to_data(call)
         wanted = held
-    data = call.value(0)
-    if data.shape is None:
-        call.note(f"that {call.input_name(0)} has as many elements was not looked at: its rank is not known")
-        return Value(_of_unknown(call, wanted), data.dtype)
-    shape = _reshaped_to(call, data.shape, wanted)
-    return Value(shape, data.dtype, _reshaped(data, shape))
+    inferred = None
+    if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
+        inferred = partial(infer_size_beside_zero, call)
+    return reshaped(call, call.value(0), Wanted(wanted, not call.integer("allowzero"), inferred))
 
 
 def _reshape_to_data(call: NodeCall) -> Value:
@@ -48,130 +44,6 @@ def _reshape_to_data(call: NodeCall) -> Value:
     if call.value(0).shape is not None:
         call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
     return Value(shape, call.dtype())
-
-
-def _of_unknown(call: NodeCall, wanted: Sequence[Element]) -> Dims:
-    """Return the shape that is asked for where that of the data is not known."""
-    if list(wanted).count(-1) > 1:
-        call.refuse(_ONE_UNKNOWN)
-    least = 0 if call.integer("allowzero") else 1
-    dims: list[Dim] = []
-    for axis, item in enumerate(wanted):
-        if is_size(item):
-            call.at_most(-1, item, _NOT_NEGATIVE)
-        is_taken = is_size(item) and call.bounds.is_at_least(item, least)
-        dims.append(item if is_size(item) and is_taken else call.fresh(f"size_{axis}", f"axis {axis}"))
-    return tuple(dims)
-
-
-_ONE_UNKNOWN = "at most one size may be -1"
-_NOT_NEGATIVE = "a size that is asked for must not be negative"
-
-
-def _reshaped_to(call: NodeCall, data: Dims, wanted: Sequence[Element], settled: frozenset[int] = frozenset()) -> Dims:
-    """Return the shape that is asked for; the sizes at the positions ``settled`` are not -1."""
-    for n, item in enumerate(wanted):
-        if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
-            is_unknown = equal(item, -1)
-            worked_out = [*wanted[:n], -1, *wanted[n + 1 :]]
-            match call.is_known(is_unknown):
-                case True:
-                    return _reshaped_to(call, data, worked_out, settled | {n})
-                case None:
-                    return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
-    inferred = None
-    if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
-        inferred = partial(infer_size_beside_zero, call)
-    return reshape(call, data, _dims_wanted(call, wanted, data), inferred)
-
-
-def _by_unknown(
-    call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[Sequence[Element]], settled: frozenset[int]
-) -> Dims:
-    """Return the shape that is asked for by a size which is -1 at some sizes, and then worked out."""
-    ends: list[Dims | None] = []
-    for formula, wanted in zip((is_unknown, negate(is_unknown)), choices, strict=True):
-        with call.asker.under(formula):
-            try:
-                ends.append(_reshaped_to(call, data, wanted, settled))
-            except RefusedError:
-                ends.append(None)
-    yes, no = ends
-    if yes is None or no is None:
-        if yes is no:
-            raise RefusedError
-        return yes or no or ()
-    name, text = call.place.name, "by whether a size that is asked for is -1"
-    return tuple(
-        a if a == b else call.asker.by_cases(f"{name}_dim_{n}", f"axis {n}, {text}", is_unknown, a, b)
-        for n, (a, b) in enumerate(zip(yes, no, strict=True))
-    )
-
-
-def _dims_wanted(call: NodeCall, wanted: Sequence[Element], data: Dims) -> list[Dim | None]:
-    """Return the sizes that are asked for; None for the one that is to be worked out."""
-    dims: list[Dim | None] = []
-    for axis, item in enumerate(wanted):
-        if isinstance(item, int) and item in (-1, 0):
-            is_kept = item == 0 and not call.integer("allowzero")
-            dims.append(None if item else copied(call, data, axis) if is_kept else 0)
-        elif not is_size(item):
-            call.note(
-                f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True, by=[1]
-            )
-            least = int(call.is_positive(data))
-            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least, by=[1]))
-        elif call.bounds.is_at_least(item, 1):
-            dims.append(item)
-        else:
-            dims.append(_perhaps_zero(call, item, data, axis))
-    return dims
-
-
-def _perhaps_zero(call: NodeCall, item: Dim, data: Dims, axis: int) -> Dim:
-    """Return a size that is asked for and may be 0, which keeps that of the data."""
-    call.is_size(item, _NOT_NEGATIVE)
-    return item if call.integer("allowzero") else copied_where_zero(call, item, data, axis)
-
-
-def _reshaped(data: Value, shape: Dims) -> Content | None:
-    content = data.content
-    if content is None or data.shape is None:
-        return None
-    if isinstance(content, Elements):
-        return content
-    ramp = as_ramp(content, data.shape)
-    strides = None if ramp is None else _strides(data.shape, ramp.strides, shape)
-    return None if ramp is None or strides is None else Ramp(ramp.start, strides)
-
-
-def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | None:
-    """Return the strides of a ramp in another shape: axes of size 1 come and go, and axes that run on merge."""
-    runs: list[tuple[Dim, Dim]] = []
-    for size, stride in zip(old, strides, strict=True):
-        if size == 1:
-            continue
-        if runs and runs[-1][1] == multiply(stride, size):
-            runs[-1] = (multiply(runs[-1][0], size), stride)
-        else:
-            runs.append((size, stride))
-    found: list[Dim] = []
-    for size in reversed(new):
-        if size == 1:
-            found.append(0)
-        elif not runs:
-            return None
-        else:
-            length, stride = runs[-1]
-            rest = exact_quotient((length,), (size,))
-            if rest is None:
-                return None
-            found.append(stride)
-            if rest == 1:
-                runs.pop()
-            else:
-                runs[-1] = (rest, multiply(stride, size))
-    return None if runs else tuple(reversed(found))
 
 
 @operator("Flatten")
@@ -189,4 +61,4 @@ def flatten_(call: NodeCall) -> Value:
         call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis
     shape = flatten(flatten(dims, place, len(dims)), 0, place)
-    return Value(shape, data.dtype, _reshaped(data, shape))
+    return Value(shape, data.dtype, content_reshaped(data, shape))

@@ -7,12 +7,12 @@ from itertools import product
 
 from symbcast.core.algebra.arithmetic import maximum, multiply
 from symbcast.core.algebra.bounds import numbers_of
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import expect_line, expect_numbers
+from symbcast.graphs.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
-from symbcast.onnx.values.value import Dims, Value
 
 INT64 = 7
 
@@ -53,11 +53,11 @@ def compress(call: NodeCall) -> Value:
     """The slices that a condition selects: how many is data's to say."""
     dims = call.shape(0)
     axis = call.attribute("axis")
-    whole = multiply(*dims) if axis is None else dims[call.axis(int(axis.i), len(dims))]
+    whole = multiply(*dims) if axis is None else dims[call.axis(int(axis), len(dims))]
     count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1], most=whole)
     if axis is None:
         return Value((count,), call.dtype())
-    place = call.axis(int(axis.i), len(dims))
+    place = call.axis(int(axis), len(dims))
     return Value((*dims[:place], count, *dims[place + 1 :]), call.dtype())
 
 
@@ -66,7 +66,7 @@ def unique(call: NodeCall) -> Sequence[Value]:
     """The different elements, or slices: how many is data's to say."""
     dims = call.shape(0)
     axis = call.attribute("axis")
-    whole = len(dims) if axis is None else call.axis(int(axis.i), len(dims))
+    whole = len(dims) if axis is None else call.axis(int(axis), len(dims))
     most = multiply(*dims) if axis is None else dims[whole]
     count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0], most=most)
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])

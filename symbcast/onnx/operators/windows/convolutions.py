@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import known_rank
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import (
     COL2IM_BLOCK_FITS,
     COL2IM_EMPTY,
@@ -21,13 +25,9 @@ from symbcast.onnx.differences import (
     DEFORM_CONV_EMPTY,
     DEFORM_CONV_POSITIONS,
 )
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.constants import asked_shape
-from symbcast.onnx.operators.expected_shapes import known_rank
 from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, one_for_each, windows
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
-from symbcast.onnx.values.value import Dims, Value
 from symbcast.operators.context import Context
 from symbcast.operators.windows import (
     Window,

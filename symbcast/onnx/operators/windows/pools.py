@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import (
     GLOBAL_POOL_EMPTY,
     POOL_INPUT,
@@ -17,12 +20,9 @@ from symbcast.onnx.differences import (
     UNPOOL_PADDING,
     UNPOOL_SHAPE,
 )
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.constants import asked_shape
 from symbcast.onnx.operators.windows.windows import SAME, auto_pad, nonempty, windows
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import covering_positions, rounded_towards_zero
-from symbcast.onnx.values.value import Value
 from symbcast.operators.context import Context
 from symbcast.operators.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes
 
@@ -71,7 +71,7 @@ def _is_strict(call: NodeCall) -> bool:
     if call.dtype() != FLOAT:
         return False
     if call.node.op_type == "MaxPool":
-        return len([o for o in call.node.output if o]) == 1
+        return len([o for o in call.node.outputs if o]) == 1
     return call.node.op_type == "AveragePool" and call.version < 19
 
 

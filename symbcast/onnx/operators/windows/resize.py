@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.making import asked_shape
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import (
     AFFINE_GRID_EMPTY,
     FLOAT_RATIO,
@@ -18,12 +22,9 @@ from symbcast.onnx.differences import (
     RESIZE_MODES,
     RESIZE_SIZES,
 )
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.constants import asked_shape
-from symbcast.onnx.operators.windows.scales import Scale, scale, scales
+from symbcast.onnx.operators.windows.scales import scale, scales
 from symbcast.onnx.registry import operator
-from symbcast.onnx.values.contents import is_size
-from symbcast.onnx.values.value import Dims, Value
+from symbcast.operators.scales import Scale
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -57,7 +58,7 @@ def upsample(call: NodeCall) -> Value:
     dims = call.shape(0)
     if call.version < 9:
         given = call.attribute("scales")
-        factors = _counted(call, None if given is None else [scale(call, n) for n in given.floats], len(dims))
+        factors = _counted(call, None if given is None else [scale(call, n) for n in given], len(dims))
     else:
         factors = _counted(call, scales(call, 1), len(dims))
     for factor in factors:

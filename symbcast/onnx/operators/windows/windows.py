@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.onnx.node_call import NodeCall
-from symbcast.onnx.operators.expected_shapes import known_rank
-from symbcast.onnx.values.value import Dims
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.expected_shapes import known_rank
+from symbcast.graphs.values.value import Dims
 from symbcast.operators.windows import Window
 
 if TYPE_CHECKING:

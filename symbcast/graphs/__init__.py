@@ -1,0 +1,1 @@
+"""Graphs of any framework: values, the walk, requirements, findings and the report."""

@@ -1,0 +1,207 @@
+"""The check of a model: its inputs become sizes, its nodes are walked, and what they ask is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.sequences import sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.logic.formulas import Comparison, at_most
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.graphs.checked import Checked
+from symbcast.graphs.deciding import decider_of_content
+from symbcast.graphs.inputs.given import Given, read_given
+from symbcast.graphs.requirements.condition import Conditions
+from symbcast.graphs.requirements.recorder import Asker
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.sequences import OptionalValue
+from symbcast.graphs.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.shapes import ShapeLike
+    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.inputs.given import ContentsLike
+    from symbcast.graphs.inputs.inputs import Inputs
+    from symbcast.graphs.model import Model
+    from symbcast.graphs.walk import Walk
+
+T = TypeVar("T")
+
+MAX_WALKS = 3
+"""How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
+_NAMED = 12
+"""How many sizes of a model are named where another one is spoken of."""
+
+
+class Asked(NamedTuple):
+    """What is asked about a model, and what is given of it."""
+
+    assume: tuple[Assumption, ...]
+    min_size: int
+    given: Given
+    runtime: str
+    budget: float | None
+
+
+def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
+    front_end: FrontEnd,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    *,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    runtime: str | None = None,
+    budget: float | None = None,
+) -> Asked:
+    """Return what a caller asks and knows, read; ``runtime`` is one of the front end's, None for its first."""
+    known = tuple(front_end.runtimes)
+    if runtime is not None and runtime not in known:
+        raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, known))}")
+    check_min_size(min_size)
+    given = read_given(bind, shapes, values, min_size)
+    about = runtime if runtime is not None else next(iter(known), front_end.name)
+    return Asked(tuple(read_assumptions(assume)), min_size, given, about, budget)
+
+
+def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
+    """Return a model that was walked through."""
+    found = _repeated(front_end, model, asked)
+    env, asker = found.env, found.asker
+    model.settle(found.walk)
+    said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
+    return Checked(
+        model.source,
+        model,
+        env,
+        Conditions(env, asker),
+        asker,
+        found.walk,
+        found.inputs,
+        (*(a.text for a in found.assumptions), *said, *asked.given.texts()),
+        asked.min_size,
+        found.inputs.given,
+        lambda given, assume=asked.assume: checked(front_end, model, asked._replace(given=given, assume=assume)),
+        front_end.runtimes.get(asked.runtime, ""),
+    )
+
+
+class _Walked(NamedTuple):
+    """What came of a walk through a model; ``assumptions`` are the caller's."""
+
+    env: ShapeEnv
+    asker: Asker
+    walk: Walk
+    inputs: Inputs
+    assumptions: tuple[Assumption, ...]
+
+
+def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
+    """Walk through a model, and again with what that learned, as long as it says more and learns more."""
+    walked = partial(_walked, front_end, model, asked)
+    found, known = walked(None), 0
+    for _ in range(MAX_WALKS - 1):
+        learned = found.asker.learned_count
+        if learned == known or not found.asker.bounds.answers_more():
+            break
+        found, known = walked(found.asker), learned
+    return found
+
+
+def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None) -> _Walked:
+    """Walk through a model, with all that is assumed of its inputs and what an earlier walk learned."""
+    env = _environment(asked.assume, asked.budget)
+    assumptions = tuple(env.assumptions)
+    asker = Asker(env, asked.runtime, Bounds({}))
+    walk = front_end.walk(model, front_end, asker)
+    inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
+    for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):
+        asker.bounds.learn(symbol, asked.min_size)
+        if asked.min_size:
+            asker.assume(at_most(asked.min_size, symbol))
+    for formula, _ in model.said(inputs, asked.min_size):
+        asker.assume(formula)
+    _learn(asker, env.assumptions)
+    asker.start(inputs.symbols, inputs.held, before)
+    for flag in inputs.flags:
+        asker.assume(at_most(flag, 1))
+    for value in inputs.values.values():
+        _mark_input(value, asker)
+    walk.top.values.update(inputs.values)
+    walk.graph(model.graph, walk.top)
+    asker.restate_all()
+    _check_names(assumptions, asker)
+    model.note(walk)
+    return _Walked(env, asker, walk, inputs, assumptions)
+
+
+def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
+    """Return an environment with what is assumed of sizes that a model brings later, by name or by label."""
+    env = ShapeEnv(on_conflict="record", budget=budget)
+    for size in (s for a in assume for s in symbols_in(a.formula)):
+        if isinstance(size, Unknown):
+            env.named(size.name)
+    env.assume(assume)
+    return env
+
+
+def _mark_input(value: Value, asker: Asker) -> None:
+    """Say that data decide what is in an input, but for what the caller gave."""
+    found = decider_of_content(value.content, value.shape, asker)
+    value.decided_by = Decider.DATA if found is None else found
+    if isinstance(value, OptionalValue) and value.held is not None:
+        _mark_input(value.held, asker)
+
+
+def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    bounds = asker.bounds
+    for assumption in assumptions:
+        if isinstance(assumption.formula, Comparison):
+            asker.settled.take(assumption.formula)
+        match assumption.formula:
+            case Comparison("<=" | "==", int(least), Symbol() as size):
+                bounds.learn(size, least)
+            case Comparison("==", Symbol() as size, int(least)):
+                bounds.learn(size, least)
+
+
+def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
+    """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
+    known = {s.name for s in (*asker.inputs, *asker.origins)}
+    for assumption in assumptions:
+        met = (s for s in symbols_in(assumption.formula) if sequences_of([s]) or s.name not in known)
+        strange = [s.name for s in met if asker.sequences.isdisjoint(sequences_of([s]))]
+        if strange:
+            names = list(dict.fromkeys(s.name for s in (*asker.inputs, *asker.origins)))
+            shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+            hint = f"its sizes are {shown}" if names else "all its sizes are numbers"
+            raise AssumptionError(
+                f"{assumption.text!r} speaks of {strange[0]}, which the model does not have", hint=hint
+            )
+
+
+class Present(NamedTuple):
+    """The names of the sizes and of the inputs of a model: what may be spoken of, where one question is about many."""
+
+    sizes: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+
+def names_in(model: Model, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
+    """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
+    inputs = model.input_names
+    given = read_given(shapes=of_names(shapes, inputs), values=of_names(values, inputs))
+    found = model.read_inputs(ShapeEnv(), given)
+    return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)
+
+
+def of_names(given: Mapping[str, T], names: Collection[str]) -> dict[str, T]:
+    """Return what is given of those names that a model has."""
+    return {name: told for name, told in given.items() if name in names}

@@ -1,0 +1,98 @@
+"""What decides elements: numbers, sizes or data.
+
+A node whose condition was not followed may fail by its sizes unless what it was not followed for is proven to be data:
+every element depends on data that may be chosen. `DATA` says just that; all else leaves the verdict open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FORMULA_KINDS
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.graphs.values.contents import Content, Elements, Ramp, Ratio, Stack, is_size
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.numbers import FLOATS
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.graphs.values.value import Dims, Value
+
+
+class SizesOfData(Protocol):
+    """Says which sizes data decide."""
+
+    def is_of_data(self, size: Symbol) -> bool:
+        """Return whether it is proven that data decide a size."""
+
+
+def joined(values: Iterable[Value | None]) -> Decider:
+    """Return what decides elements that are worked out from all of some values."""
+    found = Decider.NUMBERS
+    for value in values:
+        if value is not None:
+            found |= Decider.SIZES if value.decided_by is None else value.decided_by
+    return found
+
+
+def decider_of_content(content: Content | None, shape: Dims | None, sizes: SizesOfData) -> Decider | None:
+    """Return what decides elements that are known exactly; None where they are not.
+
+    ``sizes`` says which sizes data decide.
+    """
+    match content:
+        case Elements(items):
+            if None in items:
+                return None
+            return _of_symbols({s for item in items for s in _symbols_of_element(item)}, sizes)
+        case Ramp() | Stack():
+            parts = content.parts if isinstance(content, Stack) else (content,)
+            found = _of_symbols(set(symbols_of([d for p in parts for d in (p.start, *p.strides)])), sizes)
+            if any(any(p.strides) for p in parts) and numbers_of(shape) is None:
+                found |= Decider.SIZES
+            return found
+        case None:
+            return None
+    return Decider.NUMBERS if hasattr(content, "array") else None
+
+
+def _symbols_of_element(item: Any) -> Iterable[Symbol]:
+    if isinstance(item, int):
+        return ()
+    if isinstance(item, FORMULA_KINDS):
+        return symbols_in(item)
+    return symbols_of(item if isinstance(item, Ratio) else (item,) if is_size(item) else ())
+
+
+def _of_symbols(symbols: Iterable[Symbol], sizes: SizesOfData) -> Decider:
+    found = Decider.NUMBERS
+    for s in symbols:
+        found |= Decider.DATA if sizes.is_of_data(s) else Decider.SIZES
+    return found
+
+
+def decider_of_made(made_of: Sequence[Value | None], *, is_moving: bool) -> Decider:
+    """Return what decides elements that are made of those of some values.
+
+    ``is_moving`` where elements are taken from them as they are, and nothing is computed.
+    """
+    found = joined(made_of)
+    if found == Decider.NUMBERS and not is_moving and any(_is_open(v) for v in made_of):
+        return Decider.SIZES  # how often one number is there is decided by sizes
+    if found == Decider.BOTH and not is_moving and any(_is_free(v) for v in made_of):
+        return Decider.DATA
+    return found
+
+
+def _is_open(value: Value | None) -> bool:
+    return value is not None and numbers_of(value.shape) is None
+
+
+def _is_free(value: Value | None) -> bool:
+    """Return whether data may make elements whatever they have to be, so that they make up for what sizes decide."""
+    if value is None or value.decided_by != Decider.DATA:
+        return False
+    return value.dtype in FLOATS or value.content is None

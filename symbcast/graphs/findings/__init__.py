@@ -1,0 +1,1 @@
+"""What a graph requires and fails by: which node, why, and what would mend it."""

@@ -1,0 +1,228 @@
+"""What a model asks of its sizes: each condition with the node that asks it, where it fails, and what to do then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report import findings as report
+from symbcast.answers.report.failures import Sizes, dims_at, without
+from symbcast.answers.report.outcomes import Line
+from symbcast.core.characters import listed
+from symbcast.core.logic.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.verdicts import Verdict
+from symbcast.graphs.findings.askers import Askers
+from symbcast.graphs.findings.blame import Blame, blame, content_of, shapes_at
+from symbcast.graphs.findings.repairs import Repairs
+from symbcast.graphs.findings.sequences import described
+from symbcast.graphs.findings.sizes import completed
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.answers import Requirement
+    from symbcast.graphs.checked import Checked
+
+
+Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"
+"""Sizes at which something fails, by name, and with those of all other symbols of the model."""
+_TRIED = 8
+"""So many nodes are passed over for which sizes are too small."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(report.Finding):
+    """A conjunct of a model's condition, or one of the nodes that clash where there are no sizes to run at.
+
+    The operation is the node that asks it first, or fails first; one that asks only that sizes be large enough stands
+    back behind others that fail. The operands are all its inputs.
+
+    Attributes:
+        contents: The elements of those operands that are short lists of integers, None for others.
+        described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
+        fix: What to do; empty where nothing was found.
+        is_about_data: Whether it is about sizes that data decide.
+        where: The module and the line of code that the node comes from, in words, where the model says so.
+        line: The line of code, where the model says so.
+    """
+
+    contents: tuple[tuple[Dim, ...] | None, ...] = ()
+    described: tuple[str, ...] = ()
+    fix: str = ""
+    is_about_data: bool = False
+    where: str = ""
+    line: Line | None = None
+
+    def words_of(self, position: int) -> str:
+        """Return what an operand is in words where it is no tensor; empty where it is one."""
+        return self.described[position] if self.described else ""
+
+    @property
+    def node(self) -> str:
+        """The node that asks it first, or fails first."""
+        return self.operation
+
+    @property
+    def op_type(self) -> str:
+        """The operator of this node."""
+        return self.kind
+
+
+def findings_of(checked: Checked) -> Iterator[Finding]:
+    """Yield what a model asks, in the order of its nodes; of one that never runs, the nodes that clash.
+
+    What it asks of sizes that data decide comes last.
+    """
+    reader = _Reader(checked)
+    if checked.env.verdict is Verdict.NEVER:
+        yield from map(reader.clash, checked.env.clashes())
+        return
+    yield from reader.conjuncts(checked.conditions.inputs.clauses)
+    yield from reader.conjuncts(checked.conditions.data, is_data=True)
+
+
+class _Reader:
+    """Makes findings of one model."""
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self._env = checked.env
+        self._namer = Namer.of(checked.env.shown)
+        self._askers = Askers(checked.env)
+        self._repairs = Repairs(checked)
+        symbols = {name: s for s, name in checked.env.shown.items()}
+        inputs = checked.conditions.inputs.shown
+        self._own = {s: symbols[name] for s, name in inputs.items() if symbols.get(name, s) != s}
+        self._theirs = {ours: theirs for theirs, ours in self._own.items()}
+
+    def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
+        """Return the findings about conjuncts of the condition, in the order of the nodes that ask first."""
+        found: list[tuple[int, Finding]] = []
+        for clause in clauses:
+            # The inputs' own environment may have symbols of its own for the names.
+            whole = put_in(clause, self._own) if self._own else clause
+            failing, sizes = self._at_all(clause) if is_data else self._at_inputs(clause, whole)
+            ops = self._askers.of(whole, sizes)
+            found.append((ops[0].number if ops else -1, self._finding(whole, ops, failing, sizes, is_data)))
+        return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+
+    def _at_all(self, clause: Formula) -> Evidence:
+        """Return the smallest sizes, also of data, at which a conjunct fails."""
+        asker, met = self._checked.asker, symbols_in(clause)
+        if not asker.undecided.isdisjoint(met):
+            return None, None  # sizes decide some of them in a way that was not followed: they might be none together
+        limits = [asker.limits[s] for s in met if s in asker.limits]
+        failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
+        failing = failing if limits else self._env.counterexample(clause)
+        return failing, None if failing is None else completed(self._checked, failing)
+
+    def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:
+        """Return the smallest sizes at which a conjunct fails, and not first at a node that asks only for larger sizes.
+
+        No window fits into an image of 1 row, but it is for the sum of its halves that the rows must be even. So sizes
+        are looked for at which such a node runs; where there are none, the conjunct is what that node asks.
+        """
+        env = self._checked.conditions.inputs
+        failing = env.counterexample(clause)
+        sizes = None if failing is None else completed(self._checked, failing)
+        found = failing, sizes
+        met = [c for c in env.clauses if c != clause]
+        for _ in range(_TRIED):
+            bound = None if sizes is None else self._least_asked(whole, sizes)
+            if bound is None:
+                return failing, sizes
+            met.append(bound)
+            failing = env.failing(any_of((clause, negate(all_of(met)))))
+            sizes = None if failing is None else completed(self._checked, failing)
+            if sizes is None:
+                break
+        return found
+
+    def _least_asked(self, whole: Formula, sizes: Sizes) -> Formula | None:
+        """Return what the node to blame at some sizes asks, where that is bounds of the inputs' sizes alone."""
+        blamed = blame(self._checked.asker, self._askers.of(whole, sizes), sizes, whole)
+        asked = [] if blamed is None else self._askers.all_asked(blamed.op.origin)
+        if not asked or not all(isinstance(f, Comparison) and f.operator in ("<=", "<") for f in asked):
+            return None
+        bounds = all_of(put_in(f, self._theirs) for f in asked)
+        return bounds if symbols_in(bounds).keys() <= self._checked.conditions.inputs.shown.keys() else None
+
+    def clash(self, requirement: Requirement) -> Finding:
+        """Return the finding about one of the nodes that clash."""
+        clause, ops, _ = requirement
+        failing = self._env.failing(clause)
+        sizes = None if failing is None else completed(self._checked, failing)
+        found = self._finding(clause, ops, failing, sizes)
+        blamed = blame(self._checked.asker, ops, sizes, clause)
+        clashing = self._clashing(blamed)
+        is_alone = len(self._env.conflict) == 1
+        fix = self._repairs.of_clash(clause, blamed, clashing.values(), is_alone)
+        met = f": {listed(list(clashing))}" if clashing else ""
+        return replace(found, reason=f"{found.reason}{met}", fix=fix)
+
+    def _clashing(self, blamed: Blame | None) -> dict[str, int]:
+        """Return the sizes that do not fit together, where they are known to be numbers: ``N = 3`` and ``4``."""
+        dims = () if blamed is None else blamed.meeting(self._checked.asker)
+        sizes = [n for n in dims_at(dims, self._repairs.fixed) if n is not None]
+        if len(sizes) < len(dims):
+            return {}
+        pairs = zip(dims, sizes, strict=True)
+        return {str(n) if isinstance(d, int) else f"{self._namer.dim(d)} = {n}": n for d, n in pairs}
+
+    def _finding(
+        self,
+        clause: Formula,
+        ops: Sequence[Op],
+        failing: dict[str, int] | None,
+        sizes: Sizes | None,
+        is_data: bool = False,
+    ) -> Finding:
+        blamed = blame(self._checked.asker, ops, sizes, clause)
+        told: dict[str, Any] = {"operation": ops[0].name if ops else "", "kind": ""}
+        if blamed is not None:
+            told = self._told(blamed)
+        return Finding(
+            **told,
+            text=self._namer.formula(clause),
+            words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
+            counterexample=None if failing is None else self._told_sizes(failing, clause),
+            sizes_there=self._there(blamed, sizes, is_data),
+            fix="" if clause == FALSE else self._repairs.best(clause, blamed),
+            origins=tuple(dict.fromkeys(op.name for op in ops)),
+            is_about_data=is_data,
+            formula=clause,
+            verdict=report.severity(self._env.verdict, failing),
+        )
+
+    def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
+        """Return the sizes of inputs, and of those that data decide only what the clause is about."""
+        names, about = self._env.shown, symbols_in(clause)
+        own, given = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
+        other = {name for s, name in names.items() if s not in own and not (s in given and s in about)}
+        return {name: size for name, size in failing.items() if name not in other}
+
+    def _there(self, blamed: Blame | None, sizes: Sizes | None, is_data: bool) -> str:
+        if blamed is None or sizes is None:
+            return ""
+        asker = self._checked.asker
+        open_sizes = asker.origins.keys() - asker.cases.keys() if not is_data else ()
+        return shapes_at(blamed, without(sizes, open_sizes))
+
+    def _told(self, blamed: Blame) -> dict[str, Any]:
+        values = [v for v in blamed.place.inputs if v is not None]
+        return {
+            "operation": blamed.place.name,
+            "kind": blamed.place.op_type,
+            "operands": blamed.place.operands,
+            "reason": blamed.reason(self._checked.asker),
+            "code": blamed.code(self._checked.asker),
+            "contents": tuple(content_of(n, v) for n, v in enumerate(values)),
+            "described": tuple(described(v, self._namer.dim) for v in values),
+            "shown": blamed.shown(),
+            "where": blamed.place.node.where,
+            "line": blamed.place.node.line,
+        }

@@ -1,0 +1,83 @@
+"""Where the sizes and constants of a model come from: which axis of which input, which initializer."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.graphs.graph import Graph, Node
+    from symbcast.graphs.values.value import Dims
+
+_LOOKED_AT = 60
+"""So many nodes before a node are looked at for the constant that fixes a size."""
+
+
+class Held(NamedTuple):
+    """A constant that the model holds: an initializer, or what a node of type Constant makes."""
+
+    name: str
+    dims: tuple[int, ...]
+    is_initializer: bool = True
+
+    def __str__(self) -> str:
+        kind = "initializer" if self.is_initializer else "constant"
+        return f"{kind} {self.name} of shape {self.dims}"
+
+
+class Sources:
+    """Where things come from in one model."""
+
+    def __init__(self, graph: Graph, inputs: Mapping[str, Dims | None]) -> None:
+        self._graph = graph
+        self._inputs = inputs
+
+    def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
+        """Return the first input, and its axis, whose size a symbol is."""
+        for name, shape in self._inputs.items():
+            for axis, dim in enumerate(shape or ()):
+                if dim == symbol:
+                    return name, axis
+        return None
+
+    def held(self, name: str) -> Held | None:
+        """Return the constant of a name."""
+        return self._constants.get(name)
+
+    def before(self, node: Node, size: int) -> Held | None:
+        """Return the nearest constant before a node of which an axis has the given size."""
+        pending: deque[str] = deque(node.inputs)
+        seen: set[str] = set(pending)
+        for _ in range(_LOOKED_AT):
+            if not pending:
+                return None
+            name = pending.popleft()
+            found = self._constants.get(name)
+            if found is not None and size in found.dims:
+                return found
+            maker = self._makers.get(name)
+            if maker is not None:
+                following = [n for n in maker.inputs if n not in seen]
+                seen.update(following)
+                pending.extend(following)
+        return None
+
+    @cached_property
+    def _makers(self) -> dict[str, Node]:
+        return {name: node for graph in self._graph.and_inner() for node in graph.nodes for name in node.outputs}
+
+    @cached_property
+    def _constants(self) -> dict[str, Held]:
+        return {held.name: held for graph in self._graph.and_inner() for held in _held(graph)}
+
+
+def _held(graph: Graph) -> Iterator[Held]:
+    for name, value in graph.constants.items():
+        if value.shape is not None:
+            yield Held(name, tuple(int(d) for d in value.shape if isinstance(d, int)))
+    for node in graph.nodes:
+        if node.held is not None and node.outputs:
+            yield Held(node.outputs[0], node.held, is_initializer=False)

@@ -1,0 +1,117 @@
+"""A graph as it is walked: named values, and nodes that make them from others.
+
+A front end reads whatever its framework has into these. What it needs of its framework later on stays in ``raw``, which
+nothing in this folder looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symbcast.answers.report.outcomes import Line
+    from symbcast.graphs.values.value import Value
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Node:
+    """An operation: the values it takes and makes, by name.
+
+    Attributes:
+        op_type: the operator's name, such as ``"Add"``.
+        inputs: names of values, in the order of the operator's inputs; empty for one that is not given.
+        outputs: names of the values that it makes; empty for one that nobody takes.
+        name: what users call it; empty where it has no name.
+        domain: what the operator belongs to, empty for the framework's own.
+        version: the version of the operator set.
+        raw: what the framework has for it.
+    """
+
+    __slots__ = ("domain", "inputs", "name", "op_type", "outputs", "raw", "version")
+
+    def __init__(  # noqa: PLR0913 - all that a node is
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        *,
+        name: str = "",
+        domain: str = "",
+        version: int = 0,
+        raw: Any = None,
+    ) -> None:
+        self.op_type = op_type
+        self.inputs = inputs
+        self.outputs = outputs
+        self.name = name
+        self.domain = domain
+        self.version = version
+        self.raw = raw
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The attributes by name, as numbers, texts, lists of these, and what else the framework has."""
+        return NOTHING
+
+    @property
+    def graphs(self) -> Mapping[str, Graph]:
+        """The graphs that it runs, such as branches, by name."""
+        return NOTHING
+
+    @property
+    def held(self) -> tuple[int, ...] | None:
+        """The shape of the tensor that it holds, where it is a constant."""
+        return None
+
+    @property
+    def where(self) -> str:
+        """Where it comes from, in words; empty where that is not known."""
+        return ""
+
+    @property
+    def line(self) -> Line | None:
+        """The line of the user's code that it comes from."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """What it is called in answers."""
+        return self.name or (self.outputs[0] if self.outputs else "") or self.op_type
+
+
+class Graph:
+    """Nodes, each after those that it takes values from.
+
+    ``inputs`` and ``outputs`` are names of values.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        constants: Mapping[str, Value] = NOTHING,
+        name: str = "",
+    ) -> None:
+        self.nodes = nodes
+        self.inputs = inputs
+        self.outputs = outputs
+        self._constants = constants
+        self.name = name
+
+    @property
+    def constants(self) -> Mapping[str, Value]:
+        """The values that the graph holds, by name."""
+        return self._constants
+
+    def and_inner(self) -> Iterator[Graph]:
+        """Yield the graph and all that its nodes run, however deep."""
+        pending = [self]
+        while pending:
+            found = pending.pop()
+            yield found
+            for node in found.nodes:
+                pending.extend(node.graphs.values())

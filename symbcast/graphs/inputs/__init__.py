@@ -1,0 +1,1 @@
+"""What a caller knows of a graph's inputs."""

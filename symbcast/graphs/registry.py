@@ -1,0 +1,73 @@
+"""Which front end a file is for. Nothing is loaded before a file of its kind is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.graphs.front_end import FrontEnd
+
+GROUP = "symbcast.front_ends"
+"""The group of entry points in which other packages offer a `Registered`."""
+
+
+class Registered(NamedTuple):
+    """A front end, for files whose names end in ``suffixes``.
+
+    Attributes:
+        name: what it is called; also the extra that it needs, where it needs one.
+        suffixes: how the names of its files end, in small letters.
+        place: the module and the name of the `FrontEnd`, as ``"package.module:NAME"``.
+        requires: modules that must be installed.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    place: str
+    requires: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raise `MissingExtraError` where a module is not installed that it requires."""
+        for module in self.requires:
+            if find_spec(module) is None:
+                raise MissingExtraError("symbcast model", self.name)
+
+    def load(self) -> FrontEnd:
+        """Return the front end."""
+        module, _, name = self.place.partition(":")
+        found: FrontEnd = getattr(import_module(module), name)
+        return found
+
+
+_REGISTERED: dict[str, Registered] = {}
+
+
+def register(front_end: Registered) -> None:
+    """Offer a front end for its files, before those that were offered earlier."""
+    _REGISTERED.pop(front_end.name, None)
+    _REGISTERED[front_end.name] = front_end
+    _all.cache_clear()
+
+
+@cache
+def _all() -> Mapping[str, Registered]:
+    offered = {point.name: point.load() for point in entry_points(group=GROUP)}
+    return {**offered, **_REGISTERED}
+
+
+def front_ends() -> Mapping[str, Registered]:
+    """Return all front ends by name."""
+    return _all()
+
+
+def front_end_of(path: str) -> Registered | None:
+    """Return the front end for a file, by the end of its name; None where there is none."""
+    name = path.lower()
+    return next((r for r in reversed(list(_all().values())) if name.endswith(r.suffixes)), None)

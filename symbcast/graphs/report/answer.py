@@ -1,0 +1,197 @@
+"""The plain answer about a model: data alone, without what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
+from symbcast.graphs.checked import Checked
+from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
+from symbcast.graphs.values.sequences import sizes_in
+from symbcast.graphs.walk import Unanalysed, shapes_of
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.values.value import Value
+
+
+class GraphAnswer:
+    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+
+    Nothing is worked out before it is asked for, and the model is never changed.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self._findings: tuple[Finding, ...] | None = None
+
+    # The question.
+
+    @property
+    def source(self) -> str:
+        """The file, or what the graph is called."""
+        return self._checked.source
+
+    def called(self, source: str) -> Self:
+        """Return the same answer about a model that is called otherwise."""
+        if source == self.source:
+            return self
+        made = copy(self)
+        made._checked = self._checked._replace(source=source)
+        return made
+
+    @property
+    def runtime(self) -> str:
+        """What is asked about: the ONNX documents (``"spec"``), ``"onnxruntime"``, or the name of the front end."""
+        return self._checked.asker.runtime
+
+    @property
+    def min_size(self) -> int:
+        """The least size of the dynamic dimensions of the inputs."""
+        return self._checked.min_size
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the caller assumed, as it was written."""
+        return self._checked.assumptions
+
+    # Shapes.
+
+    @property
+    def inputs(self) -> dict[str, Shape | None]:
+        """The shapes of the inputs by name; None for what is no tensor."""
+        return shapes_of(self._checked.inputs.values)
+
+    @property
+    def outputs(self) -> dict[str, Shape | None]:
+        """The shapes of the outputs by name; None where they are not known."""
+        found = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
+        return shapes_of({name: value for name, value in found.items() if value is not None})
+
+    @property
+    def shapes(self) -> Mapping[str, Shape | None]:
+        """The shape of every value by name; None where it is not known, and for what is no tensor."""
+        return shapes_of(self._values)
+
+    @property
+    def sequences(self) -> dict[str, SequenceShape]:
+        """What is known of every sequence by name: its length, and the shapes of its elements."""
+        return sequences_of(self._values)
+
+    @property
+    def optionals(self) -> dict[str, OptionalShape]:
+        """What is known of every value that may be there or not by name."""
+        return optionals_of(self._values)
+
+    @property
+    def _values(self) -> dict[str, Value]:
+        walk = self._checked.walk
+        return {**walk.inner, **walk.top.values}
+
+    @property
+    def data_sizes(self) -> dict[str, str]:
+        """The sizes that no input's shape determines, by name, and what each of them is."""
+        env = self._checked.env
+        met = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
+        used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
+        return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
+
+    # The answer.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model runs for all sizes, for some, for none, or it is unknown: then `reason` says why.
+
+        It is not said to run for all sizes where a node is left whose conditions on sizes were not looked at. What
+        data must be like is not in the verdict: see `data_condition` and `unanalysed`.
+        """
+        found = self._env.verdict
+        is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
+        return Verdict.UNKNOWN if is_open else found
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        if self._env.reason:
+            return self._env.reason
+        count, undecided = self._left_open, self._checked.conditions.undecided
+        if not count and not undecided:
+            return ""
+        if count:
+            return f"the conditions of {count} node{'s' * (count > 1)} were not checked, or not all of them"
+        from symbcast.answers.explanation.names import Namer
+
+        asker, env = self._checked.asker, self._checked.env
+        met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
+        size = next((s for s in met if s in asker.undecided), met[0])
+        text = Namer.of(env.shown).formula(undecided[0])
+        return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
+
+    @property
+    def condition(self) -> Boolean:
+        """When the model runs, as a sympy Boolean over the sizes of its inputs."""
+        return self._checked.conditions.condition
+
+    @property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide: see `data_sizes`."""
+        return self._checked.conditions.data_condition
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """One for each conjunct of the condition, the node first that asks first; of no sizes, the nodes that clash.
+
+        Those about sizes that data decide come last.
+        """
+        from symbcast.core.solver.budget import asked
+        from symbcast.graphs.findings.findings import findings_of
+
+        if self._findings is None:
+            stopped: list[str] = []
+            found = asked(self._env.budget, lambda: tuple(findings_of(self._checked)), stopped.append)
+            if stopped:
+                return found
+            self._findings = found
+        return self._findings
+
+    @property
+    def unanalysed(self) -> tuple[Unanalysed, ...]:
+        """Nodes whose own conditions were not looked at, or not all of them, and why."""
+        return tuple(self._checked.walk.unanalysed)
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model runs; None where there are none."""
+        return self._of_inputs(self._env.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes of inputs at which the model does not run; None where there are none."""
+        return self._of_inputs(self._env.counterexample())
+
+    @property
+    def _env(self) -> ShapeEnv:
+        """The sizes of the inputs, and what is asked of them."""
+        return self._checked.conditions.inputs
+
+    @property
+    def _left_open(self) -> int:
+        """How many nodes are left whose conditions on sizes were not looked at, or not all of them."""
+        return len({u.node for u in self.unanalysed if not u.is_about_data})
+
+    def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:
+        """Return sizes without those that data decide."""
+        if sizes is None:
+            return None
+        names, own = self._checked.env.shown, set(self._checked.asker.inputs)
+        left_out = {name for s, name in names.items() if s not in own}
+        return {name: size for name, size in sizes.items() if name not in left_out}
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a report has no truth value: compare its .verdict")

@@ -1,0 +1,221 @@
+"""The answer about a model as a document: what it asks, which node asks it, where it fails, what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.show.document import (
+    NOTHING,
+    Conjunction,
+    Document,
+    Field,
+    Line,
+    Records,
+    Room,
+    Sizes,
+    Span,
+    code,
+    field,
+    fields,
+    heading,
+    words,
+)
+from symbcast.answers.show.operands import TONES
+from symbcast.answers.show.text import render
+from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
+from symbcast.core.logic.formulas import FALSE, all_of
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.report.answer import GraphAnswer
+
+WIDTH = 100
+LINES = 24
+"""How many lines a screen has."""
+SHOWN = 3
+"""How many findings are told at length on a screen, where there is room."""
+SHOWN_ON_PAGE = 10
+KINDS = 5
+"""How many operators are named of which nodes were not looked at."""
+NAME = 44
+"""How long the name of a node or a value may be in text; longer ones lose their middle."""
+SUMMARY = 200
+
+_HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
+_CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
+
+
+def document(report: GraphAnswer, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a model; on a screen with as many findings as there are lines for."""
+    if room is Room.PAGE:
+        return _document(report, SHOWN_ON_PAGE)
+    for shown in range(SHOWN, 0, -1):
+        made = _document(report, shown)
+        if len(render(made, WIDTH).split("\n")) <= LINES:
+            break
+    return made
+
+
+def _document(report: GraphAnswer, shown: int) -> Document:
+    namer, never = Namer.of(report._checked.env.shown), report.verdict is Verdict.NEVER
+    findings, more = report.findings[:shown], len(report.findings) - shown
+    told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
+    records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
+    left = field("and", words(f"{more} more; .findings and JSON have them all" if more > 0 else ""), most=1)
+    title = heading(cut(visible(report.source), 60), verdict_words(report))
+    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
+
+
+def verdict_words(report: GraphAnswer) -> str:
+    """Return the verdict in words."""
+    match report.verdict:
+        case Verdict.ALWAYS:
+            data = bool(report.unanalysed) or any(f.is_about_data for f in report.findings)
+            sizes = f"all sizes from {report.min_size} on" if report.min_size else "all sizes"
+            return f"runs for {sizes}{', with data that suit' if data else ''}"
+        case Verdict.SOMETIMES:
+            left = ", as far as was looked at" if report._left_open else ""
+            return f"runs for some sizes only{left}"
+        case Verdict.NEVER:
+            return "runs for no sizes"
+        case Verdict.UNKNOWN:
+            return "whether it runs for all sizes was not decided"
+
+
+def summary(report: GraphAnswer) -> str:
+    """Return the answer on one line."""
+    text = f"{cut(report.source, 60)}: {report.verdict.value}"
+    count = report._left_open
+    if report.verdict is Verdict.SOMETIMES:
+        text = f"{text} if {condition_text(report)}"
+    if count:
+        text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not looked at"
+    return clipped(visible(text), SUMMARY)
+
+
+def condition_text(report: GraphAnswer) -> str:
+    """Return the condition as text that parses back."""
+    env = report._env
+    if env.verdict is Verdict.NEVER:
+        return "False"
+    return Namer.of(env.shown).formula(all_of(env.clauses)) if env.clauses else "True"
+
+
+# A finding.
+
+
+def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
+    """Yield what must hold, the node that asks it first, its operands, where it fails, and what to do."""
+    if finding.is_about_data:
+        yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
+    else:
+        yield field("and" if number else "runs when", _said(finding, namer), most=2)
+    yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
+    yield from _evidence(finding, namer)
+
+
+def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
+    """Yield one of the nodes that clash, and what it asks."""
+    yield field("and" if number else "impossible", _node(finding), most=2)
+    asks = () if finding.formula == FALSE else _said(finding, namer)
+    yield field("which asks", asks, most=2, lead="that ")
+    yield from _evidence(finding, namer)
+
+
+def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
+    operands = [Span(_operand(finding, n, namer), True) for n in finding.shown]
+    line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
+    yield field("operands" if len(operands) > 1 else "operand", line, most=2)
+    yield field("fails at", _failing(finding), most=1)
+    yield field("fix", () if finding.is_about_data else words(finding.fix), most=2)
+
+
+def _said(finding: Finding, namer: Namer) -> Line:
+    return (Span(clipped(finding.words, 400), math=Conjunction((namer.renamed_formula(finding.formula),))),)
+
+
+def _node(finding: Finding) -> Line:
+    """Return which node asks, and why."""
+    more = len(finding.origins) - 1
+    also = f" (and {more} more {'node' if more == 1 else 'nodes'})" if more > 0 else ""
+    reason = f": {finding.reason}" if finding.reason else ""
+    name = cut(finding.node, NAME)
+    whole = finding.node if name != finding.node else ""
+    return Span(name, whole=whole), Span(clipped(f" ({finding.op_type}){also}{reason}", 300))
+
+
+def _operand(finding: Finding, position: int, namer: Namer) -> str:
+    """Return an operand: its name, and its shape or the few integers in it."""
+    name, shape = finding.operands[position]
+    content = finding.contents[position]
+    if content is not None:
+        listing = ", ".join(map(namer.dim, content))
+        return f"{cut(name, NAME)} = {clipped(f'[{listing}]' if shape else listing, 60)}"
+    if shape is None:
+        words = finding.words_of(position)
+        return (
+            f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of a shape that is not known"
+        )
+    return f"{cut(name, NAME)} {clipped(namer.shape(shape), 80)}"
+
+
+def _failing(finding: Finding) -> Line:
+    """Return the smallest sizes at which a finding fails, and the operands there."""
+    if finding.counterexample is None:
+        return ()
+    if not finding.counterexample:
+        return (Span(finding.sizes_there, True),)
+    sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
+    return (sizes, Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else (sizes,)
+
+
+# What is said of the whole.
+
+
+def _closing(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
+    """Yield what is said after the findings that are shown."""
+    if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
+        yield field("condition", code(condition_text(report), NOTHING), most=2)
+    yield field("assuming", code("; ".join(_assumed(report)), longest=160), most=2)
+    yield from _of_data(report, findings)
+    for text in _unanalysed(report):
+        yield field("not checked", words(text), most=2)
+    yield field("undecided" if report.verdict is Verdict.UNKNOWN else "unproven", words(report._env.reason), most=2)
+    witness = report.witness()
+    if witness:
+        yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
+
+
+def _assumed(report: GraphAnswer) -> list[str]:
+    found = list(report.assumptions)
+    if report.min_size and report.verdict is not Verdict.ALWAYS:
+        found.append(f"sizes from {report.min_size} on")
+    return [*found, report._checked.taken] if report._checked.taken else found
+
+
+def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
+    """Yield the sizes that data decide, where a condition is about them."""
+    told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
+    for number, (name, text) in enumerate(told.items()):
+        if number == 2:
+            yield field("", words(f"and {len(told) - 2} more; .data_sizes and JSON have them all"), most=1)
+            return
+        yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
+
+
+def _unanalysed(report: GraphAnswer) -> Iterator[str]:
+    """Yield what was not looked at of sizes, and of data: how many nodes, of which operators, and why the first."""
+    for is_about_data in (False, True):
+        left = [u for u in report.unanalysed if u.is_about_data is is_about_data]
+        nodes = {u.node: u.op_type for u in left}
+        if not nodes:
+            continue
+        kinds = Counter(nodes.values()).most_common()
+        more = [f"{len(kinds) - KINDS} more kinds"] if len(kinds) > KINDS else []
+        counted = listed([*(f"{n} {kind}" for kind, n in kinds[:KINDS]), *more])
+        first = f"{cut(left[0].node, NAME)}: {left[0].reason}"
+        yield f"{counted}{', about data' if is_about_data else ''}; first {first}"

@@ -1,0 +1,71 @@
+"""The answer about a model, as users see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.logic.formulas import all_of
+from symbcast.graphs.report.answer import GraphAnswer
+
+if TYPE_CHECKING:
+    from symbcast.answers.guards import Guard
+    from symbcast.answers.show.document import Document, Room
+
+
+class GraphReport(GraphAnswer):
+    """The answer about a model, with what shows it and hands it on."""
+
+    def guard(self) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
+        from symbcast.answers.guards import python_guard
+
+        names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
+        return python_guard(all_of(self._env.clauses), names)
+
+    # The answer, shown and handed on.
+
+    def explain(self) -> str:
+        """Return the answer in words, so short that it fits on a screen."""
+        from symbcast.answers.show.text import render
+        from symbcast.graphs.report.document import WIDTH
+
+        return render(self._document(), WIDTH)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data for JSON, as `json_schema` describes it."""
+        from symbcast.graphs.report.exchange import report_to_dict
+
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        from symbcast.graphs.report.exchange import json_schema
+
+        return json_schema()
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        from symbcast.graphs.report.document import summary
+
+        return f"<{type(self).__name__} of {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import html
+        from symbcast.answers.show.document import Room
+
+        return html.render(self._document(Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import latex
+        from symbcast.answers.show.document import Room
+
+        return latex.render(self._document(Room.PAGE))
+
+    def _document(self, room: Room | None = None) -> Document:
+        from symbcast.answers.show.document import Room
+        from symbcast.graphs.report.document import document
+
+        return document(self, room or Room.SCREEN)

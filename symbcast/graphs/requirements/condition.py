@@ -1,0 +1,110 @@
+"""The condition of a model: what its inputs' sizes must be, apart from what data decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.core.logic.booleans import conjunction
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.solver.budget import asked
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.products.projection import project
+from symbcast.graphs.requirements.quotients import without_whole_quotients
+
+if TYPE_CHECKING:
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.graphs.requirements.recorder import Asker
+
+_SPELLED_OUT = 6
+"""Up to how many sizes that must broadcast together are spelled out in pairs, which any reader can evaluate."""
+
+
+class _Split(NamedTuple):
+    """What is asked of the inputs' sizes, what is asked of others too, and whether no clause was let go."""
+
+    inputs: ShapeEnv
+    data: tuple[Formula, ...]
+    is_whole: bool
+
+
+class Conditions:
+    """What is asked of a model's inputs, and of data.
+
+    ``inputs`` is an environment of the inputs' sizes alone, ``data`` the clauses that speak of other sizes too.
+    """
+
+    def __init__(self, env: ShapeEnv, asker: Asker) -> None:
+        self._env = env
+        self._asker = asker
+        self._found: _Split | None = None
+        self._was_stopped = False
+
+    @property
+    def _split(self) -> _Split:
+        if self._found is None:
+            self._found = asked(self._env.budget, self._divided, self._forget)
+        found = self._found
+        if self._was_stopped:
+            self._found, self._was_stopped = None, False
+        return found
+
+    def _forget(self, _: str) -> None:
+        self._was_stopped = True
+
+    def _divided(self) -> _Split:
+        own = frozenset(self._asker.origins)
+        clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
+        is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
+        if is_plain and clauses == self._env.clauses:
+            return _Split(self._env, (), True)
+        assumed = [a.formula for a in self._env.assumptions]
+        found = project(clauses, own, assumed, self._asker.cases)
+        inputs = ShapeEnv(on_conflict="record", budget=self._env.budget)
+        for s in self._env.shown:
+            if s not in own:
+                inputs.met(s)
+        inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
+        for clause in found.inputs:
+            inputs.require(Assumption(clause))
+        return _Split(inputs, found.data, found.is_whole)
+
+    @property
+    def inputs(self) -> ShapeEnv:
+        """The environment of the inputs' sizes alone."""
+        return self._split.inputs
+
+    @property
+    def data(self) -> tuple[Formula, ...]:
+        """The clauses that speak of sizes which data decide."""
+        return self._split.data
+
+    @property
+    def undecided(self) -> tuple[Formula, ...]:
+        """The clauses that the inputs' sizes may decide in a way that was not followed."""
+        split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
+        return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
+
+    @property
+    def condition(self) -> Boolean:
+        """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
+        return conjunction(_spelled_out(c) for c in self.inputs.clauses)
+
+    @property
+    def data_condition(self) -> Boolean:
+        """What must hold besides, of sizes that data decide."""
+        return conjunction(_spelled_out(c) for c in self.data)
+
+
+def _spelled_out(formula: Formula) -> Formula:
+    match formula:
+        case Compatible(dims) | Clashing(dims) if len(dims) <= _SPELLED_OUT:
+            return expand(formula)
+        case AllOf(parts):
+            return all_of(map(_spelled_out, parts))
+        case AnyOf(parts):
+            return any_of(map(_spelled_out, parts))
+        case _:
+            return formula

@@ -1,0 +1,72 @@
+"""Constants of a model: tensors that it holds, whose numbers are read when they are asked for."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from symbcast.graphs.values.contents import MAX_ELEMENTS, from_array, from_numbers
+from symbcast.graphs.values.value import Constant
+
+if TYPE_CHECKING:
+    from symbcast.graphs.values.contents import Content
+
+EXTERNAL = 1
+
+_SHORT = 16
+"""Up to how many numbers are read without numpy, which takes longer to start than they take to read."""
+_CODES = {1: "f", 6: "i", 7: "q", 9: "?", 11: "d"}
+"""The element types, of those that shapes are made with, by the letters of `struct`."""
+
+_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
+_REALS = frozenset({1, 10, 11})
+
+
+class TensorConstant(Constant):
+    """A constant; ``raw`` is its ``TensorProto``."""
+
+    def __init__(self, tensor: Any) -> None:
+        super().__init__(tensor, tuple(tensor.dims), tensor.data_type)
+
+    def read(self) -> Content | None:
+        """Return the content: of integers, truth values and real numbers that are short fractions."""
+        tensor = self.raw
+        is_short_real = tensor.data_type in _REALS and prod(tensor.dims) <= MAX_ELEMENTS
+        if tensor.data_type not in _INTEGERS and not is_short_real:
+            return None
+        numbers = read_short(tensor)
+        if numbers is not None:
+            return from_numbers(numbers)
+        array = self.array
+        return None if array is None else from_array(array)
+
+    @property
+    def array(self) -> Any:
+        """The numbers; None where their data are outside the model, or cannot be read."""
+        return read_array(self.raw)
+
+
+def read_short(tensor: Any) -> list[Any] | None:
+    """Return the numbers of a short tensor whose data are bytes in the model; None of others."""
+    code = _CODES.get(tensor.data_type)
+    count = 1
+    for size in tensor.dims:
+        count *= size
+    if code is None or not 0 < count <= _SHORT or tensor.data_location == EXTERNAL:
+        return None
+    raw = tensor.raw_data
+    layout = f"<{count}{code}"
+    return list(struct.unpack(layout, raw)) if len(raw) == struct.calcsize(layout) else None
+
+
+def read_array(tensor: Any) -> Any:
+    """Return a tensor as a numpy array; None where its data are outside the model, or cannot be read."""
+    from onnx import numpy_helper
+
+    if tensor.data_location == EXTERNAL:
+        return None
+    try:
+        return numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError):
+        return None  # a broken tensor: what needs its numbers goes without

@@ -1,0 +1,31 @@
+"""ONNX as a front end."""
+
+from __future__ import annotations
+
+from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.requirements.recorder import Asker
+from symbcast.onnx.operators.families import OPERATORS
+from symbcast.onnx.reaches import reaches_of
+from symbcast.onnx.reader import OnnxModel, read
+from symbcast.onnx.report.report import ModelReport
+from symbcast.onnx.tail import infer
+from symbcast.onnx.walk import OnnxWalk
+
+
+def _walk(model: OnnxModel, front_end: FrontEnd, asker: Asker) -> OnnxWalk:
+    return OnnxWalk(model.examined, front_end, asker)
+
+
+FRONT_END = FrontEnd(
+    name="onnx",
+    read=read,
+    operators=OPERATORS,
+    report=ModelReport,
+    runtimes={
+        "spec": "",
+        "onnxruntime": "what ONNX Runtime does, where that is not what the documents say",
+    },
+    tail=infer,
+    reaches=reaches_of,
+    walk=_walk,
+)

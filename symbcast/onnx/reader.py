@@ -1,0 +1,107 @@
+"""Models of ONNX as they are walked: loaded, found to be well formed, and what a session says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from symbcast.core.logic.formulas import FALSE
+from symbcast.graphs.model import Model
+from symbcast.graphs.values.value import UNKNOWN
+from symbcast.onnx.graph import OnnxNode, graph_of
+from symbcast.onnx.inputs.models import load
+from symbcast.onnx.inputs.names import input_names, read_inputs
+from symbcast.onnx.opening.session import Refusal, refusal
+from symbcast.onnx.opening.values import value_of
+from symbcast.onnx.report.element_types import element_types
+from symbcast.onnx.validity.models import Examined, examined
+from symbcast.onnx.validity.opsets import Runtime, normal
+from symbcast.onnx.validity.schemas import KNOWN_DOMAINS
+from symbcast.onnx.validity.types import Found, check_types, other_outputs
+from symbcast.operators.context import evaluated
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.graphs.inputs.given import Given
+    from symbcast.graphs.inputs.inputs import Inputs
+    from symbcast.graphs.requirements.recorder import Asker, Place
+    from symbcast.graphs.walk import Walk
+    from symbcast.onnx.walk import OnnxWalk
+
+
+class OnnxModel(Model):
+    """A model that is well formed; ``raw`` is its ``ModelProto``."""
+
+    def __init__(self, source: str, path: Path | None, examined: Examined, runtime: Runtime) -> None:
+        graph = graph_of(examined.model.graph, examined.versions)
+        super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
+        self.examined = examined
+        self._runtime = runtime
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the inputs that are not constants of the model."""
+        return input_names(self.raw.graph)
+
+    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
+        """Return the inputs as values, with what a caller knows of them."""
+        return read_inputs(self.raw.graph, env, given, are_open=are_open)
+
+    @cached_property
+    def _refusal(self) -> Refusal | None:
+        """Why ONNX Runtime does not open it, where that is asked about."""
+        return refusal(self.examined) if self._runtime == "onnxruntime" else None
+
+    def note(self, walk: Walk) -> None:
+        """Refuse what ONNX Runtime does not open, and note where that is in doubt."""
+        if self._runtime == "onnxruntime":
+            self._open(walk)
+
+    def _node(self, proto: Any) -> OnnxNode:
+        return OnnxNode(proto, self.examined.versions)
+
+    def _open(self, walk: Walk) -> None:
+        found = self._refusal
+        if found is not None and found.is_certain:
+            reason = f"ONNX Runtime does not open the model: {found.text}"
+            walk.refuse(self._node(found.node), reason, [value_of(t) for t in found.types])
+        elif found is not None:
+            walk.doubt(self._node(found.node), f"ONNX Runtime may not open the model: {found.text}")
+        elif any(normal(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
+            doubt = refusal(self.examined, walk.found)
+            if doubt is not None:
+                walk.doubt(self._node(doubt.node), f"ONNX Runtime may not open the model: {doubt.text}")
+            for place in _impossible(walk.asker):
+                if place.node.domain not in KNOWN_DOMAINS:
+                    walk.leave(place, "no sizes do for it: ONNX Runtime may not open the model")
+
+    def settle(self, walk: Walk) -> None:
+        """Raise `ModelError` where values have element types that they cannot have; onnx is asked where it seems so.
+
+        That outputs are of the types that they are declared of is asked by ONNX Runtime, and not by ``onnx.checker``.
+        """
+        mistyped = cast("OnnxWalk", walk).mistyped
+        outputs: dict[str, int] = {}
+        if self._runtime == "onnxruntime":
+            found = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
+            outputs = other_outputs(self.raw, found)
+        if mistyped or outputs:
+            check_types(self.source, self.raw, Found(mistyped, outputs), element_types(self.raw))
+
+
+def _impossible(asker: Asker) -> Iterator[Place]:
+    """Yield the nodes whose own requirements no sizes meet, be it that they are not run."""
+    for (name, _), reason in asker.reasons.items():
+        if evaluated(reason.formula) == FALSE:
+            yield asker.places[name]
+
+
+def read(model: Any, runtime: str) -> OnnxModel:
+    """Return a model, which is a file, a ``ModelProto`` or an ``onnx_ir.Model``; raises `ModelError` for no such."""
+    source, loaded = load(model)
+    path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
+    asked = cast("Runtime", runtime)
+    return OnnxModel(source, path, examined(source, loaded, asked), asked)
