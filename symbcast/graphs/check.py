@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.bounds import Bounds
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.inputs import Inputs
     from symbcast.graphs.model import Model
     from symbcast.graphs.walk import Walk
-
-T = TypeVar("T")
 
 MAX_WALKS = 3
 """How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
@@ -194,14 +192,8 @@ class Present(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def names_in(model: Model, shapes: Mapping[str, ShapeLike], values: Mapping[str, ContentsLike]) -> Present:
+def names_in(model: Model, given: Given) -> Present:
     """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
     inputs = model.input_names
-    given = read_given(shapes=of_names(shapes, inputs), values=of_names(values, inputs))
-    found = model.read_inputs(ShapeEnv(), given)
+    found = model.read_inputs(ShapeEnv(), given.of((), inputs))
     return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)
-
-
-def of_names(given: Mapping[str, T], names: Collection[str]) -> dict[str, T]:
-    """Return what is given of those names that a model has."""
-    return {name: told for name, told in given.items() if name in names}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symbcast.batch.endings import nothing
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.reaches import none_of
 from symbcast.graphs.walk import Walk
@@ -52,6 +53,7 @@ class FrontEnd:
         reaches: how far operators look into inputs of unknown rank.
         call: makes the call of an operator.
         walk: makes the walk.
+        prepare: loads what checks need, which takes longer than most of them: for processes that check many models.
     """
 
     name: str
@@ -63,6 +65,7 @@ class FrontEnd:
     reaches: Reaches = none_of
     call: Callable[..., NodeCall] = NodeCall
     walk: Callable[[Any, FrontEnd, Asker], Walk] = plain_walk
+    prepare: Callable[[], None] = nothing
 
     def operator(self, node: Node) -> Operator | None:
         """Return the function of a node's operator; None where there is none."""

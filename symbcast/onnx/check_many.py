@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
-from os import PathLike, fspath
-from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING
 
-from symbcast.batch.execution import run
-from symbcast.batch.results import FileResult, Stamp
-from symbcast.core.program.sizes.assumptions import Assumptions, read_assumptions
-from symbcast.errors import MissingExtraError, SymbcastError
-from symbcast.graphs.check import names_in, of_names
-from symbcast.graphs.inputs.given import ContentsLike, read_given
-from symbcast.onnx.check_model import check
-from symbcast.onnx.reader import read
+from symbcast.batch.results import FileResult
+from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.graphs.check import read_asked
+from symbcast.graphs.many import check_files
+from symbcast.onnx.front_end import FRONT_END
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from symbcast.core.program.sizes.assumptions import Assumption
     from symbcast.core.shapes import ShapeLike
+    from symbcast.graphs.inputs.given import ContentsLike
     from symbcast.onnx.validity.opsets import Runtime
-
-
-class _Job(NamedTuple):
-    path: str
-    assume: tuple[Assumption, ...]
-    min_size: int
-    bind: Mapping[str, int]
-    shapes: Mapping[str, ShapeLike]
-    values: Mapping[str, ContentsLike]
-    runtime: Runtime
 
 
 def check_many(  # noqa: PLR0913 - each is something that is known, or asked
@@ -62,45 +47,5 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     ...     [(found.path, found.status, found.problem) for found in check_many(["no.onnx"], executor=threads)]
     [('no.onnx', 'failed', 'no.onnx: there is no such file')]
     """
-    read_given(bind, shapes, values, min_size)
-    question = tuple(read_assumptions(assume)), min_size, bind or {}, shapes or {}, values or {}, runtime
-    jobs = (_Job(fspath(path), *question) for path in paths)
-    with closing(run(_checked, jobs, executor, timeout, prepare=prepare)) as endings:
-        for ending in endings:
-            yield FileResult.of(ending, ending.job.path, timeout)
-
-
-def prepare() -> None:
-    """Load what checks of models need: it takes longer than most of them."""
-    from onnx.parser import parse_model
-
-    text = '<ir_version: 9, opset_import: ["" : 18]> g (float[N] a, float[M] b) => (float[] y) { y = Add(a, b) }'
-    check(parse_model(text)).to_dict()
-
-
-def _checked(job: _Job) -> FileResult:
-    """Return what comes of one file."""
-    start, stamp = perf_counter(), Stamp.of(job.path)
-    try:
-        report = _report(job)
-        found = FileResult(job.path, "checked", report=report, stamp=stamp)
-    except MissingExtraError:
-        raise
-    except (SymbcastError, OSError) as error:
-        found = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
-    except Exception as error:
-        problem = f"the check failed by a fault of its own ({type(error).__name__}: {error}); please report it"
-        found = FileResult(job.path, "failed", problem=problem, stamp=stamp)
-    return FileResult(found.path, found.status, perf_counter() - start, found.problem, found.report, stamp)
-
-
-def _report(job: _Job) -> dict[str, object]:
-    path, assume, min_size, bind, shapes, values, runtime = job
-    if bind or shapes or values:
-        names = names_in(read(path, runtime), shapes, values)
-        bind, shapes, values = (
-            of_names(bind, names.sizes),
-            of_names(shapes, names.inputs),
-            of_names(values, names.inputs),
-        )
-    return check(path, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime).to_dict()
+    asked = read_asked(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime)
+    yield from check_files(FRONT_END, paths, asked, executor, timeout)

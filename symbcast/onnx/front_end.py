@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symbcast.graphs.check import checked, read_asked
 from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.requirements.recorder import Asker
 from symbcast.onnx.operators.families import OPERATORS
@@ -16,6 +17,14 @@ def _walk(model: OnnxModel, front_end: FrontEnd, asker: Asker) -> OnnxWalk:
     return OnnxWalk(model.examined, front_end, asker)
 
 
+def _prepare() -> None:
+    from onnx.parser import parse_model
+
+    text = '<ir_version: 9, opset_import: ["" : 18]> g (float[N] a, float[M] b) => (float[] y) { y = Add(a, b) }'
+    asked = read_asked(FRONT_END)
+    ModelReport(checked(FRONT_END, read(parse_model(text), asked.runtime), asked)).to_dict()
+
+
 FRONT_END = FrontEnd(
     name="onnx",
     read=read,
@@ -28,4 +37,5 @@ FRONT_END = FrontEnd(
     tail=infer,
     reaches=reaches_of,
     walk=_walk,
+    prepare=_prepare,
 )

@@ -168,10 +168,13 @@ def _names(job: Job) -> Names:
     if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
         return NO_NAMES
     from symbcast.graphs.check import names_in
+    from symbcast.graphs.inputs.given import read_given
 
     front_end = front_end_for(job.path).load()
     runtime = job.runtime if job.runtime in front_end.runtimes else next(iter(front_end.runtimes), front_end.name)
-    found = names_in(front_end.read(job.path, runtime), dict(job.shapes), dict(job.values))
+    model = front_end.read(job.path, runtime)
+    given = read_given(shapes=_of(job.shapes, model.input_names), values=_of(job.values, model.input_names))
+    found = names_in(model, given)
     return Names(found.sizes, found.inputs)
 
 

@@ -29,7 +29,7 @@ def outcomes_of(
     asked: Sequence[Job], means: Means, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
     """Yield what becomes of files, in order or as it comes; ``advance`` is called as it comes."""
-    from symbcast.cli.models.examination import examine, without_answer
+    from symbcast.cli.models.examination import examine, front_end_for, without_answer
 
     is_alone = means.processes == 1 or len(asked) <= 1
     if is_alone and means.timeout is None and means.dask is None:
@@ -38,11 +38,12 @@ def outcomes_of(
             advance()
             yield outcome
         return
+    from symbcast.batch.endings import nothing
     from symbcast.batch.execution import run
     from symbcast.cli.models.workers import dask_executor, in_order, numbered
-    from symbcast.onnx.check_many import prepare
 
     processes = max(1, min(means.processes, len(asked)))
+    prepare = front_end_for(asked[0].path).load().prepare if asked else nothing
     with Raised(), ExitStack() as stack:
         executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
         ask = partial(run, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)

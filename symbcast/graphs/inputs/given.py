@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -43,6 +43,14 @@ class Given(NamedTuple):
         dims += [d for contents in self.values.values() for d in contents.items]
         for size in symbols_of(dims):
             yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
+
+    def of(self, sizes: Collection[str], inputs: Collection[str]) -> Given:
+        """Return what is given of sizes and inputs with some names."""
+        return Given(
+            {name: size for name, size in self.bind.items() if name in sizes},
+            {name: shape for name, shape in self.shapes.items() if name in inputs},
+            {name: contents for name, contents in self.values.items() if name in inputs},
+        )
 
     def texts(self) -> Iterator[str]:
         """Yield what is given, as it is told in a report."""
