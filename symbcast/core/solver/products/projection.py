@@ -67,13 +67,14 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
     assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
     inputs = [c for c in asked if own.isdisjoint(symbols_in(c))]
     spread, is_whole = _by_cases(data, cases, own)
-    speaking = [c for c in (*spread, *_spelled_out(assumed, own)) if not own.isdisjoint(symbols_in(c))]
+    speaking = _Clauses((*spread, *_spelled_out(assumed, own)))
     found = [c for c in spread if own.isdisjoint(symbols_in(c))]
-    for size in sorted({s for c in speaking for s in symbols_in(c) if s in own}, key=lambda s: str(s.name)):
-        without = [c for c in speaking if size not in symbols_in(c)]
-        made = _eliminated([c for c in speaking if size in symbols_in(c)], size)
-        found += [c for c in made if own.isdisjoint(symbols_in(c))]
-        speaking = [*without, *(c for c in made if not own.isdisjoint(symbols_in(c)))]
+    for size in sorted(own.intersection(speaking.sizes), key=lambda s: str(s.name)):
+        for made in _eliminated(speaking.take(size), size):
+            if own.isdisjoint(symbols_in(made)):
+                found.append(made)
+            else:
+                speaking.add(made)
     if is_whole:
         others = own - _by_sizes(cases, own)
         data = [c for c in data if not others.isdisjoint(symbols_in(c))]
@@ -95,19 +96,58 @@ def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) ->
 
     Also return whether all clauses were kept.
     """
-    found, is_whole = list(_spelled_out(asked, own)), True
+    found, is_whole = _Clauses(_spelled_out(asked, own)), True
     for size in reversed(list(cases)):  # a later one may be made of earlier ones
         chosen, yes, no = cases[size]
-        spread = [c for c in found if size not in symbols_in(c)]
-        for clause in found:
-            if size in symbols_in(clause) and len(spread) >= MAX_CLAUSES:
+        for clause in found.take(size):
+            if len(found) >= MAX_CLAUSES:
                 is_whole = False
-            elif size in symbols_in(clause):
-                spread += _spelled_out([any_of([negate(chosen), put_in(clause, {size: yes})])], own)
-                spread += _spelled_out([any_of([chosen, put_in(clause, {size: no})])], own)
-        found = [c for c in spread if len(literals(c)) <= MAX_LITERALS]
-        is_whole &= len(found) == len(spread)
-    return found, is_whole
+                continue
+            for given, dim in ((negate(chosen), yes), (chosen, no)):
+                for made in _spelled_out([any_of([given, put_in(clause, {size: dim})])], own):
+                    if len(literals(made)) <= MAX_LITERALS:
+                        found.add(made)
+                    else:
+                        is_whole = False
+    kept = [c for c in found if not cases or len(literals(c)) <= MAX_LITERALS]
+    return kept, is_whole and len(kept) == len(found)
+
+
+class _Clauses:
+    """Clauses in the order in which they come, each once, to be found by the sizes that they speak of."""
+
+    def __init__(self, clauses: Iterable[Formula]) -> None:
+        self._clauses: dict[Formula, None] = {}
+        self._by_size: dict[Symbol, dict[Formula, None]] = {}
+        for clause in clauses:
+            self.add(clause)
+
+    def __iter__(self) -> Iterator[Formula]:
+        return iter(self._clauses)
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    @property
+    def sizes(self) -> Iterable[Symbol]:
+        """The sizes that clauses speak of, or did."""
+        return self._by_size.keys()
+
+    def add(self, clause: Formula) -> None:
+        """Take in a clause."""
+        self._clauses[clause] = None
+        for size in symbols_in(clause):
+            self._by_size.setdefault(size, {})[clause] = None
+
+    def take(self, size: Symbol) -> list[Formula]:
+        """Return the clauses that speak of a size, which are no longer here."""
+        taken = list(self._by_size.pop(size, ()))
+        for clause in taken:
+            del self._clauses[clause]
+            for other in symbols_in(clause):
+                if other != size:
+                    del self._by_size[other][clause]
+        return taken
 
 
 def _spelled_out(formulas: Iterable[Formula], own: frozenset[Symbol]) -> Iterator[Formula]:
