@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from operator_calls import points, sizes_in, with_sizes
 
@@ -13,12 +13,13 @@ from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.graphs.graph import Node
 from symbcast.graphs.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walker import GraphScope
-from symbcast.onnx.validity.models import Examined
+from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.families import OPERATORS
@@ -40,11 +41,18 @@ class Call(TorchCall):
     """A call whose arguments are data; the shapes that torch recorded are not known."""
 
     def __init__(self, place, walk, arguments):
-        super().__init__(place, walk, GraphScope({}), lambda sizes, is_of_data: None)
+        super().__init__(place, walk, GraphScope())
+        self._recorded = lambda sizes, is_of_data: None
         self._arguments = arguments
 
     def recorded(self):
-        return [Value(None) for _ in self.node.output]
+        return [Value(None) for _ in self.node.outputs]
+
+
+class Recorded(Node):
+    """A node without names of values."""
+
+    names: ClassVar[dict] = {}
 
 
 def node_of(op, args, ranks):
@@ -57,7 +65,7 @@ def node_of(op, args, ranks):
         target=None,
     )
     output = [f"out.{n}" for n in range(len(ranks))]
-    return SimpleNamespace(name="out", op_type=op, output=output, input=[], fx=fx, names={}, domain="", attribute=())
+    return Recorded(op, [], output, name="out", raw=fx)
 
 
 def _typed(value):
@@ -78,12 +86,13 @@ def answer(name, args, ranks):
         env.named(letter)
     asker = Asker(env, "torch", Bounds({}))
     asker.start(tuple(letters.values()), {}, None)
-    walk = TorchWalk(Examined(None, {}, {}, inner=0), asker, {})
+    declared = SimpleNamespace(symbols={})
+    walk = TorchWalk(SimpleNamespace(declared=declared, inner=0), FRONT_END, asker)
     given = _values(with_sizes(args, lambda shape, dtype: Value(tuple(shape), INT64 if dtype == "int" else 0), letters))
     call = Call(Place("out", op, node_of(op, args, ranks), []), walk, given)
     left_open, outputs = "", [None] * len(ranks)
     try:
-        found = OPERATORS.get(op, pointwise)(call)
+        found = OPERATORS.get(("", op), pointwise)(call)
         outputs = [found] if isinstance(found, Value) else list(found)
     except RefusedError:
         return Answer(FALSE, outputs, "")

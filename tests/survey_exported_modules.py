@@ -75,7 +75,7 @@ def _compared(program, module, report, points):
 
     from symbcast.torch.guards.arguments import Arguments, error_of
 
-    arguments, runs_there = Arguments(program, report._question.inputs), report.guard()
+    arguments, runs_there = Arguments(program, report._model.declared), report.guard()
     accepts, digest = program.module()._guards_fn, report.guards.env.guard()
     counts, faults, ranks = Counter(), [], _ranks(program)
     is_recorded = any("as torch recorded" in u.reason for u in report.unanalysed)
@@ -105,7 +105,7 @@ def _compared(program, module, report, points):
     notes = [f"{u.op_type}: {u.reason}" for u in report.unanalysed]
     return {
         "counts": counts, "faults": faults[:3], "alarms": alarms, "notes": notes, "verdict": str(report.verdict),
-        "ops": sorted({n.op_type for n in report._question.model.graph.node}),
+        "ops": sorted({n.op_type for n in report._model.graph.node}),
     }  # fmt: skip
 
 

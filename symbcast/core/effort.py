@@ -140,6 +140,15 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
         effort.is_cut = effort.is_cut or (effort.left < 0 and lacks)
 
 
+def is_spent() -> bool:
+    """Return whether nothing is left of the call in force; what is not begun for that reason counts as cut short."""
+    outer = _current.get()
+    if outer is None or outer.left > 0:
+        return False
+    outer.is_cut = True
+    return True
+
+
 class Kept(Generic[T]):
     """A value that was worked out, and its cost in units: each call that reads it pays that once."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +57,8 @@ def register(front_end: Registered) -> None:
 
 @cache
 def _all() -> Mapping[str, Registered]:
+    from importlib.metadata import entry_points
+
     offered = {point.name: point.load() for point in entry_points(group=GROUP)}
     return {**offered, **_REGISTERED}
 

@@ -61,7 +61,7 @@ class Judged(NamedTuple):
 
 def judged(report):
     """Hold a report against what torch does: graph, shapes, and what its guards let through."""
-    arguments = Arguments(report.program, report._question.inputs)
+    arguments = Arguments(report.program, report._model.declared)
     accepts = report.program.module()._guards_fn
     runs = fails = shapes = 0
     wrong = []
@@ -142,7 +142,7 @@ def _row(report, label):
     for line in [*found.wrong[:3], *map(str, differ), *map(str, report.unanalysed[:3])]:
         print("  ", line, file=sys.stderr, flush=True)
     label += ", refused" if report.refusal else ""
-    counts = (len(report._question.model.graph.node), len(report.guards), len(clauses))
+    counts = (len(report._model.graph.nodes), len(report.guards), len(clauses))
     return label, *counts, f"{seconds:.2f}", found.runs, found.fails, found.shapes, len(found.wrong), wide, narrow, told
 
 

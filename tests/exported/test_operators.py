@@ -96,8 +96,8 @@ def test_functions_run_where_they_are_said_to(name):
     function, shape = FUNCTIONS[name]
     report = checked(function, torch.randn(shape), shapes=dynamic(len(shape)))
     assert not report.unanalysed
-    names = [a.size.name for a in report._question.inputs.axes if a.is_dynamic]
-    arguments = Arguments(report.program, report._question.inputs)
+    names = [a.size.name for a in report._model.declared.axes if a.is_dynamic]
+    arguments = Arguments(report.program, report._model.declared)
     for sizes in exhausted(names):
         real, error = run(report.program, arguments.at(sizes))
         at = {symbol(n): size for n, size in sizes.items()}

@@ -147,7 +147,7 @@ def test_all_kinds_of_arguments_are_named(strict):
         pytest.skip(f"torch does not export it: {type(error).__name__}")
     report = sb.torch.check(program)
     assert not report.guards.unread
-    texts = [a.text for a in report._question.inputs.axes if a.is_dynamic]
+    texts = [a.text for a in report._model.declared.axes if a.is_dynamic]
     assert (
         texts == ["a.shape[0]", "args_0.shape[0]", "args_1['z'].shape[0]"] and "n" in report.guards.env.shown.values()
     )

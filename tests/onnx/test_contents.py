@@ -26,11 +26,11 @@ from symbcast.graphs.values.contents import (
     as_ramp,
     as_ratio,
     from_array,
-    from_tensor,
     listed,
     ratio,
     sizes_of,
 )
+from symbcast.onnx.constant import TensorConstant
 
 N, M = symbol("N"), symbol("M")
 
@@ -136,12 +136,14 @@ def test_other_long_constants_are_kept():
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, np.bool_])
 def test_integers_are_read(dtype):
     tensor = numpy_helper.from_array(np.array([[0, 1], [1, 0]], dtype))
-    assert from_tensor(tensor) == Elements((0, 1, 1, 0))
+    assert TensorConstant(tensor).content == Elements((0, 1, 1, 0))
 
 
 def test_real_numbers_are_read_where_they_are_short_fractions():
     numbers = np.array([2, 0.75, 0.1, np.inf, np.nan, 1e30], np.float32)
-    assert from_tensor(numpy_helper.from_array(numbers)) == Elements((2, Ratio(3, 4), None, None, None, None))
+    assert TensorConstant(numpy_helper.from_array(numbers)).content == Elements(
+        (2, Ratio(3, 4), None, None, None, None)
+    )
 
 
 def test_what_is_not_read():
@@ -150,7 +152,7 @@ def test_what_is_not_read():
     outside = numpy_helper.from_array(np.zeros(3, np.int64), "outside")
     set_external_data(outside, "elsewhere.bin")
     broken = onnx.TensorProto(data_type=onnx.TensorProto.INT64, dims=[3], raw_data=b"12345")
-    assert [from_tensor(t) for t in (text, long, outside, broken)] == [None] * 4
+    assert [TensorConstant(t).content for t in (text, long, outside, broken)] == [None] * 4
 
 
 # Real numbers.

@@ -19,8 +19,9 @@ from symbcast.answers.report.outcomes import Outcome
 from symbcast.cli import Exit, run
 from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.findings.findings import Finding
-from symbcast.graphs.report.notices import disagreements, notice_of
+from symbcast.graphs.report.notices import notice_of
 from symbcast.onnx.report.confirmation import Confirmation
+from symbcast.onnx.report.notices import disagreements
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz"
 

@@ -20,7 +20,7 @@ MODULES = ("users", "functions")
 
 def functions():
     """The functions by name."""
-    modules = [importlib.import_module(f"paths.programs.{name}") for name in MODULES]
+    modules = [importlib.import_module(f"paths.written.{name}") for name in MODULES]
     return {
         name: value
         for module in modules

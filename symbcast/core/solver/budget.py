@@ -147,10 +147,11 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     """
     with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
+        is_alone = counter.left >= counter.limit
         with limited(seconds) as budget:
             found = question()
             why = reason()
-        is_cut = counter.is_cut or (budget is not None and budget.spent)
+        is_cut = (counter.is_cut and not is_alone) or (budget is not None and budget.spent)
         counter.is_cut = was_cut or is_cut
     if is_cut:
         forget(why)

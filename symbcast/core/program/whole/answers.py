@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.sequences import Rest
 from symbcast.core.characters import visible
+from symbcast.core.effort import is_spent
 from symbcast.core.logic.formulas import FALSE, Compatible, Formula, all_of
 from symbcast.core.program.calls.expansion import ValidSizes
 from symbcast.core.program.operations.operation import Op
@@ -143,6 +144,8 @@ class Answers:
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whatever else does."""
+        if is_spent():
+            return None
         return self.named(Decision(self.knowledge, [clause]).counterexample())
 
     def requirement(self, clause: Formula) -> Requirement:
@@ -154,6 +157,8 @@ class Answers:
 
     def breaking(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a conjunct fails: beside all others where that can be."""
+        if is_spent():
+            return None
         return self.named(breaking(self.decision, clause))
 
     @property

@@ -16,6 +16,7 @@ from symbcast.core.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.core.algebra.symbols import LABEL, symbol
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting import find_rule
+from symbcast.core.effort import REASON
 from symbcast.core.effort import call as counted_call
 from symbcast.core.logic.formulas import dims_of
 from symbcast.core.program.operations.operation import Kind, Op
@@ -163,7 +164,9 @@ class Recording:
         return self._stopped or self.ask(lambda answers: answers.reason) or self._stopped
 
     def _forget(self, reason: str) -> None:
-        self._answers, self._stopped = None, reason
+        self._stopped = reason
+        if reason != REASON:  # what lacked effort is remembered by no part of the answers
+            self._answers = None
 
     def add_shapes(
         self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None

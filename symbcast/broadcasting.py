@@ -1,0 +1,9 @@
+"""What the author of a broadcast rule needs: placements, laws, parameters, and the decorator `rule`.
+
+A package adds its rules by an entry point in the group ``symbcast.rules``.
+"""
+
+from symbcast.core import broadcasting as _own
+from symbcast.core.broadcasting import *  # noqa: F403
+
+__all__ = _own.__all__
