@@ -14,8 +14,8 @@ from steps import calls
 import symbcast as sb
 
 ROOM = 300 << 20
-STEPS = 8_000_000
-"""Calls of functions, in Python and in C: a few seconds of them."""
+STEPS = 14_000_000
+"""Calls of functions, in Python and in C: some seconds of them."""
 VERDICTS = {"always", "sometimes", "never"}
 
 
