@@ -105,7 +105,7 @@ def _compared(program, module, report, points):
     notes = [f"{u.op_type}: {u.reason}" for u in report.unanalysed]
     return {
         "counts": counts, "faults": faults[:3], "alarms": alarms, "notes": notes, "verdict": str(report.verdict),
-        "ops": sorted({n.op_type for n in report._model.graph.node}),
+        "ops": sorted({n.op_type for n in report._model.graph.nodes}),
     }  # fmt: skip
 
 
