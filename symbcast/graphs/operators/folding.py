@@ -1,15 +1,21 @@
-"""All elements of a value put together."""
+"""All elements of a value put together, and the sums along an axis."""
 
 from __future__ import annotations
 
 from functools import reduce as fold
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.values.contents import Content, Elements
+from symbcast.graphs.values.contents import Content, Elements, Ramp, as_ramp
 from symbcast.graphs.values.elements import BINARY
+from symbcast.graphs.values.intervals import extent
+from symbcast.graphs.values.numbers import held
+from symbcast.graphs.values.value import Value
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.values.contents import Element
 
 
@@ -21,3 +27,27 @@ def folded(call: NodeCall, step_name: str | None) -> Content | None:
     step = BINARY[step_name]
     found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
     return None if found is None else Elements((found,))
+
+
+def summed_along(
+    data: Value, axis: int, bounds: Bounds, *, is_exclusive: bool = False, is_reversed: bool = False
+) -> Content | None:
+    """Return the sums of the elements up to each along an axis, where all elements are one number: a ramp.
+
+    ``is_exclusive`` where they are without the element itself, ``is_reversed`` where they start at the end.
+    """
+    dims, ramp = data.shape or (), as_ramp(data.content, data.shape)
+    if ramp is None or any(ramp.strides):
+        return None
+    each, place = ramp.start, axis % len(dims)
+    start = 0 if is_exclusive else each
+    strides: list[Dim] = [0] * len(dims)
+    strides[place] = each
+    if is_reversed:
+        start = multiply(each, subtract(dims[place], int(is_exclusive)))
+        strides[place] = multiply(-1, each)
+    found = Ramp(start, tuple(strides))
+    ends = extent(found, dims, bounds)
+    if ends.low is None or ends.high is None:
+        return None
+    return None if None in (held(e, data.dtype, bounds) for e in (ends.low, ends.high)) else found

@@ -10,29 +10,39 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Elements, Interval, Ramp, as_ramp, is_size, listed
+from symbcast.graphs.values.contents import (
+    MAX_ELEMENTS,
+    Content,
+    Elements,
+    Interval,
+    Ramp,
+    as_ramp,
+    is_size,
+    listed,
+    sizes_of,
+)
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.operators.indexing import meet, within
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.bounds import Bounds
     from symbcast.core.algebra.terms import Dim
 
 
-def gathered(call: NodeCall, axis: int) -> Content | None:
-    """Return the content of slices of the first input along an axis, as the second one says."""
-    data = call.value(0)
+def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
+    """Return the content of slices of data along an axis, as indices say."""
     if data.content is None:
         return None
-    places = call.numbers(1)
+    places = numbers_of(sizes_of(indices.content, indices.shape))
     if places is None or data.shape is None:
-        return _gathered_ramp(call, axis)
+        return _gathered_ramp(data, indices, axis, bounds)
     if len(data.shape) == 1:
         items = listed(data.content, data.shape)
         if items is not None:
             inside = all(-len(items) <= n < len(items) for n in places)
             return Elements(tuple(items[n] for n in places)) if inside else None
-    if isinstance(data.content, Ramp) and call.shape(1) == ():
+    if isinstance(data.content, Ramp) and indices.shape == ():
         strides = data.content.strides
         size = data.shape[axis]
         place = add(size, places[0]) if places[0] < 0 else places[0]
@@ -56,22 +66,17 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
     return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
 
 
-def _gathered_ramp(call: NodeCall, axis: int) -> Content | None:
+def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
     """Return a ramp indexed by a ramp that is never negative: a ramp again."""
-    data, indices = call.value(0), call.value(1)
     inner = as_ramp(indices.content, indices.shape)
     if not isinstance(data.content, Ramp) or inner is None:
         return None
-    if not _is_never_negative(call, inner):
+    if not all(bounds.is_at_least(d, 0) for d in (inner.start, *inner.strides)):
         return None
     stride = data.content.strides[axis]
     middle = tuple(multiply(stride, s) for s in inner.strides)
     strides = (*data.content.strides[:axis], *middle, *data.content.strides[axis + 1 :])
     return Ramp(add(data.content.start, multiply(stride, inner.start)), strides)
-
-
-def _is_never_negative(call: NodeCall, ramp: Ramp) -> bool:
-    return all(call.bounds.is_at_least(d, 0) for d in (ramp.start, *ramp.strides))
 
 
 def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:

@@ -42,7 +42,7 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
     if isinstance(content, Elements):
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
     if isinstance(content, Interval | Bands):
-        return None  # see `symbcast.onnx.operators.elementwise.intervals`
+        return None  # see `symbcast.graphs.operators.estimates`
     return mapped(content, lambda e: cast_element(e, to, known)) if isinstance(content, Ramp) else _same_type(value, to)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.logic.formulas import negate
-from symbcast.graphs.values.contents import Content, Element, is_size
-from symbcast.graphs.values.elements import BINARY, UNARY, Binary, selected, truth
+from symbcast.graphs.operators.elementwise import chosen, clipped, of_each, of_several
+from symbcast.graphs.values.contents import Element, is_size
+from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import INTEGERS
-from symbcast.graphs.values.tensors import cast, combined, mapped
+from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.element_types import number_of
 from symbcast.openvino.node_call import OpenVinoCall
@@ -50,8 +50,7 @@ def keeps_shape(call: OpenVinoCall) -> Value:
 @operator(*_EACH)
 def each(call: OpenVinoCall) -> Value:
     """Another number for each element."""
-    step = UNARY[_EACH[call.node.op_type]]
-    return call.made(call.shape(0), mapped(call.value(0).content, partial(step, call.bounds)))
+    return call.made(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
 
 
 @operator("Convert", "ConvertLike")
@@ -64,21 +63,21 @@ def convert(call: OpenVinoCall) -> Value:
 @operator("Clamp")
 def clamp(call: OpenVinoCall) -> Value:
     """Each element, or a bound where it lies beyond it."""
-    low, high = float(call.attribute("min")), float(call.attribute("max"))
     content = None
     if call.dtype() in INTEGERS:
-        content = mapped(call.value(0).content, partial(_clamped, call, low, high))
+        low, high = (_end(float(call.attribute(name))) for name in ("min", "max"))
+        content = clipped(call.value(0), low, high, call.asker)
     return call.made(call.shape(0), content)
 
 
+def _end(bound: float) -> tuple[Element, ...]:
+    """Return a bound of integers, none where it is far from all of them; an unknown one where it is a fraction."""
+    if abs(bound) >= _FAR:
+        return ()
+    return (int(bound) if bound.is_integer() else None,)
+
+
 _FAR = 1 << 31
-
-
-def _clamped(call: OpenVinoCall, low: float, high: float, element: Element) -> Element:
-    for name, bound in (("Max", low), ("Min", high)):
-        if abs(bound) < _FAR:
-            element = BINARY[name](call.asker, call.dtype(), element, int(bound)) if bound == int(bound) else None
-    return element
 
 
 KEEP_SHAPE = (*_KEEPS.split(), *_EACH)
@@ -161,36 +160,25 @@ def of_two(call: OpenVinoCall) -> Value:
     step = _BINARY[call.node.op_type]
     if call.node.op_type == "Divide":
         step = _floored if call.flag("m_pythondiv", True) else BINARY["Div"]
-    values = [call.value(0), call.value(1)]
-    content: Content | None = None
-    if step is not None and all(v.content is not None for v in values):
-        content = combined(values, shape, partial(step, call.asker, call.dtype()))
-    return call.made(shape, content)
+    return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
 @operator("Select")
 def select(call: OpenVinoCall) -> Value:
     """Elements of one tensor or the other, as a third one says."""
-    chosen, yes, no = (call.shape(n) for n in range(3))
+    condition, yes, no = (call.shape(n) for n in range(3))
     match call.text("auto_broadcast", "numpy"):
         case "numpy":
-            shape = call.broadcast(chosen, yes, no)
+            shape = call.broadcast(condition, yes, no)
         case "pdpd":
             # Condition and else are broadcast onto then.
             axis = call.integer("auto_broadcast.auto_broadcast_axis", -1)
             shape = call.broadcast(yes, no, rule="pdpd", axis=axis, flavour="openvino")
-            shape = call.broadcast(shape, chosen, rule="pdpd", axis=axis, flavour="openvino")
+            shape = call.broadcast(shape, condition, rule="pdpd", axis=axis, flavour="openvino")
         case _:
-            shape = call.broadcast(call.broadcast(yes, no, rule="none"), chosen, rule="none")
+            shape = call.broadcast(call.broadcast(yes, no, rule="none"), condition, rule="none")
     values = [call.value(n) for n in range(3)]
-    content = None
-    if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
-        content = combined(values, shape, partial(_selected, call))
-    return call.made(shape, content)
-
-
-def _selected(call: OpenVinoCall, *elements: Element) -> Element:
-    return selected(call.asker, call.place.name, *elements)
+    return call.made(shape, chosen(call.place.name, values, shape, call.asker))
 
 
 @operator("PRelu")

@@ -25,7 +25,8 @@ def gather_(call: OpenVinoCall) -> Value:
     batch = call.integer("batch_dims")
     batch = batch + len(indices) if batch < 0 else batch
     if not batch:
-        return call.made(gather(call, data, indices, axis), gathered(call, axis))
+        shape = gather(call, data, indices, axis)
+        return call.made(shape, gathered(call.value(0), call.value(1), axis, call.bounds))
     if not batch <= min(axis, len(indices)):
         call.refuse("batch_dims must not be beyond the axis, nor the rank of the indices")
     for n in range(batch):

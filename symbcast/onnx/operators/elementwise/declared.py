@@ -11,10 +11,11 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, equal
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.elementwise import of_each, of_several
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.values.contents import Content
-from symbcast.graphs.values.elements import BINARY, UNARY
-from symbcast.graphs.values.tensors import cast, combined, mapped
+from symbcast.graphs.values.elements import BINARY
+from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
@@ -213,8 +214,7 @@ def _dtype(call: NodeCall, declaration: Declaration) -> int:
 
 
 def _each(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
-    step, content = UNARY.get(call.node.op_type), call.value(0).content
-    return mapped(content, partial(step, call.bounds)) if step and content is not None else None
+    return of_each(call.node.op_type, call.value(0), call.bounds)
 
 
 def _cast(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
@@ -222,12 +222,9 @@ def _cast(call: NodeCall, _: Dims | None, dtype: int) -> Content | None:
 
 
 def _pairs(call: NodeCall, shape: Dims | None, dtype: int) -> Content | None:
-    step, values = BINARY.get(call.node.op_type), [call.value(0), call.value(1)]
-    if step is None or shape is None or any(v.content is None for v in values):
-        return None
-    if call.node.op_type == "Mod" and call.integer("fmod"):
-        return None
-    return combined(values, shape, partial(step, call.asker, call.dtype()), call.asker)
+    is_followed = call.node.op_type != "Mod" or not call.integer("fmod")
+    step = BINARY.get(call.node.op_type) if is_followed else None
+    return of_several(step, [call.value(0), call.value(1)], shape, call.asker)
 
 
 _CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {

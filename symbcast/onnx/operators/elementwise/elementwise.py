@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial, reduce
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.logic.formulas import any_of, different, equal
 from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.operators.elementwise import chosen, clipped, of_several
 from symbcast.graphs.operators.expected_shapes import expect_numbers
-from symbcast.graphs.values.contents import Content, Element, Elements, Numbers, Ramp, as_ramp, is_size
-from symbcast.graphs.values.elements import BINARY, Binary, selected
-from symbcast.graphs.values.intervals import extent, interval_of
-from symbcast.graphs.values.numbers import BOOL, INTEGERS, held
-from symbcast.graphs.values.tensors import combined, mapped
+from symbcast.graphs.operators.folding import summed_along
+from symbcast.graphs.values.contents import Elements, Numbers, is_size
+from symbcast.graphs.values.elements import BINARY
+from symbcast.graphs.values.intervals import interval_of
+from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
 from symbcast.onnx.registry import operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 @operator("Identity")
@@ -52,29 +47,9 @@ def cumulated(call: NodeCall) -> Value:
         call.axis(axis, len(dims))
     content = None
     if axes and call.node.op_type == "CumSum":
-        content = _sums(call, axes[0])
+        is_exclusive, is_reversed = bool(call.integer("exclusive")), bool(call.integer("reverse"))
+        content = summed_along(call.value(0), axes[0], call.bounds, is_exclusive=is_exclusive, is_reversed=is_reversed)
     return Value(dims, call.dtype(), content)
-
-
-def _sums(call: NodeCall, axis: int) -> Content | None:
-    """Return the sums along an axis of elements that are the same all along it: a ramp."""
-    data, dims = call.value(0), call.shape(0)
-    ramp = as_ramp(data.content, dims)
-    if ramp is None or any(ramp.strides):
-        return None
-    each, place = ramp.start, axis % len(dims)
-    is_exclusive, is_reversed = bool(call.integer("exclusive")), bool(call.integer("reverse"))
-    start = 0 if is_exclusive else each
-    strides: list[Dim] = [0] * len(dims)
-    strides[place] = each
-    if is_reversed:
-        start = multiply(each, subtract(dims[place], int(is_exclusive)))
-        strides[place] = multiply(-1, each)
-    found = Ramp(start, tuple(strides))
-    ends = extent(found, dims, call.bounds)
-    if ends.low is None or ends.high is None:
-        return None
-    return None if None in (held(e, call.dtype(), call.bounds) for e in (ends.low, ends.high)) else found
 
 
 @operator("Clip")
@@ -85,16 +60,9 @@ def clip(call: NodeCall) -> Value:
     if call.version >= 11:
         expect_numbers(call, 1, 2)
         low, high = (call.elements(n) if call.has(n) else () for n in (1, 2))
-        if value.content is not None and low is not None and high is not None:
-            content = mapped(value.content, partial(_clipped, call, low, high))
+        if low is not None and high is not None:
+            content = clipped(value, low, high, call.asker)
     return Value(dims, value.dtype, content)
-
-
-def _clipped(call: NodeCall, low: Sequence[Element], high: Sequence[Element], element: Element) -> Element:
-    for name, bounds in (("Max", low), ("Min", high)):
-        for bound in bounds:
-            element = BINARY[name](call.asker, call.dtype(), element, bound)
-    return element
 
 
 @operator("Dropout")
@@ -155,17 +123,11 @@ def variadic(call: NodeCall) -> Value:
             shape = call.broadcast(shape, other, rule="none")
     elif len(shapes) > 1:
         shape = call.broadcast(*shapes)
-    step: Binary | None = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))
     values = [call.value(n) for n in range(len(call.inputs))]
-    if step is None or len(values) == 1 or any(v.content is None for v in values):
-        return values[0] if len(values) == 1 else Value(shape, call.dtype())
-    of_two = partial(step, call.asker, call.dtype())
-    content = combined(values, shape, of_two if len(values) == 2 else partial(_folded, of_two), call.asker)
-    return Value(shape, call.dtype(), content)
-
-
-def _folded(step: Callable[[Element, Element], Element], *elements: Element) -> Element:
-    return reduce(step, elements)
+    if len(values) == 1:
+        return values[0]
+    step = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))
+    return Value(shape, call.dtype(), of_several(step, values, shape, call.asker))
 
 
 @operator("Where")
@@ -173,14 +135,8 @@ def where(call: NodeCall) -> Value:
     """Elements of one tensor or the other, as a third says; all three are broadcast together."""
     shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
     values = [call.value(n) for n in range(3)]
-    content = None
-    if values[0].content is not None and (values[1].content is not None or values[2].content is not None):
-        content = combined(values, shape, partial(_select, call), call.asker)
+    content = chosen(call.place.name, values, shape, call.asker)
     return Value(shape, call.dtype(1) or call.dtype(2), content)
-
-
-def _select(call: NodeCall, *elements: Element) -> Element:
-    return selected(call.asker, call.place.name, *elements)
 
 
 @operator("PRelu")

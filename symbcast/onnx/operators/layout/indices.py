@@ -44,7 +44,7 @@ def gather_(call: NodeCall) -> Value:
     axis = call.axis(call.integer("axis"), len(data))
     shape = gather(call, data, indices, axis)
     check_indices(call, 1, call.value(1), data[axis])
-    return Value(shape, call.dtype(), gathered(call, axis))
+    return Value(shape, call.dtype(), gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
 @operator("GatherElements")

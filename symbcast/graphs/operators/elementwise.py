@@ -1,0 +1,53 @@
+"""Exact contents of operators that work on each element, of one value or of several that are broadcast together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from symbcast.graphs.values.contents import Content, Element
+from symbcast.graphs.values.elements import BINARY, UNARY, Binary, selected
+from symbcast.graphs.values.tensors import combined, mapped
+from symbcast.graphs.values.value import Dims, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.graphs.values.known_sizes import KnownSizes
+
+
+def of_each(name: str, value: Value, bounds: Bounds) -> Content | None:
+    """Return what an operation of `UNARY` makes of each element; None for other names and unknown elements."""
+    step = UNARY.get(name)
+    return None if step is None else mapped(value.content, partial(step, bounds))
+
+
+def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None, known: KnownSizes) -> Content | None:
+    """Return what a step makes of the elements of values, the first two and on, that are broadcast to a shape."""
+    if step is None or shape is None or any(v.content is None for v in values):
+        return None
+    of_two = partial(step, known, values[0].dtype)
+    return combined(values, shape, lambda *elements: reduce(of_two, elements), known)
+
+
+def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -> Content | None:
+    """Return elements of the second value or the third, as the first one says.
+
+    An element that sizes choose becomes a size by cases, whose label has the ``name`` of the node.
+    """
+    condition, *others = values
+    if condition.content is None or all(v.content is None for v in others):
+        return None
+    return combined(values, shape, partial(selected, known, name), known)
+
+
+def clipped(value: Value, low: Sequence[Element], high: Sequence[Element], known: KnownSizes) -> Content | None:
+    """Return each element, at least what ``low`` holds and at most what ``high`` holds: one number each, or none."""
+
+    def clip(element: Element) -> Element:
+        for name, ends in (("Max", low), ("Min", high)):
+            for end in ends:
+                element = BINARY[name](known, value.dtype, element, end)
+        return element
+
+    return mapped(value.content, clip)
