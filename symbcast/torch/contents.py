@@ -1,12 +1,13 @@
 """What is known of the integers and truth values that a program computes, and what an index made of them requires.
 
-An operator on them is evaluated as the ONNX operator that computes the same, so that one set of functions follows
-contents. What that operator asks of sizes is forgotten: torch's own rule has asked.
+A translation maps an operator of torch onto functions of `symbcast.graphs.operators`. Requirements that these functions
+have of sizes are dropped: torch's own rule has stated its requirements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import symbols_of
@@ -14,17 +15,27 @@ from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import DimensionError
 from symbcast.graphs.deciding import joined
-from symbcast.graphs.graph import Node
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.requirements.recorder import Place
+from symbcast.graphs.node_call import UnknownShapeError
+from symbcast.graphs.operators import estimates
+from symbcast.graphs.operators.axes import stretched, transposed, with_axes
+from symbcast.graphs.operators.cutting import Cuts, cut_out
+from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
+from symbcast.graphs.operators.estimates import Estimate, with_estimate
+from symbcast.graphs.operators.folding import summed_along
+from symbcast.graphs.operators.gathering import gathered
+from symbcast.graphs.operators.joining import contents_joined
+from symbcast.graphs.operators.reshaping import content_reshaped
 from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Ratio, Stack, is_size
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.intervals import interval_of, is_constant
+from symbcast.graphs.values.elements import BINARY, UNARY
+from symbcast.graphs.values.intervals import interval_of, some_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
+from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Value
 from symbcast.operators.indexing import meet, within
+from symbcast.operators.layout import new_axes
 from symbcast.torch.element_types import INT64, number_of
-from symbcast.torch.node_call import element_of, size_of
+from symbcast.torch.node_call import element_of, shape_of, size_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -32,9 +43,8 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
-    Translation = Callable[["TorchCall", Value], "Value | None"]
+    Translation = Callable[["TorchCall", Value], "Content | None"]
 
-_VERSION = 18
 _EXACT = INTEGERS | {BOOL}
 _TRANSLATIONS: dict[str, Translation] = {}
 
@@ -62,11 +72,10 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
     before = asker.origins.keys()
     with asker.trying(call.walk.trying()):
         try:
-            found = translate(call, output)
+            content = translate(call, output)
         except (UnknownShapeError, DimensionError, ArithmeticError, LookupError, TypeError, ValueError):
             return None
         made = asker.origins.keys() - before
-    content = None if found is None else found.content
     return None if content is None or not made.isdisjoint(_symbols(content)) else content
 
 
@@ -98,37 +107,9 @@ def _translation(*names: str) -> Callable[[Translation], Translation]:
     return offer
 
 
-class _Node(Node):
-    """A node of ONNX, as far as its operators look at one."""
-
-    __slots__ = ("_attributes",)
-
-    def __init__(self, call: TorchCall, op_type: str, count: int, attributes: Mapping[str, Any]) -> None:
-        name = call.place.name
-        inputs = [f"{name}.{n}" for n in range(count)]
-        super().__init__(op_type, inputs, call.node.outputs, name=name, version=_VERSION)
-        self._attributes = attributes
-
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        return self._attributes
-
-
-def _run(call: TorchCall, op_type: str, inputs: Sequence[Value | None], **attributes: int | Sequence[int]) -> Value:
-    """Return the first output of an operator of ONNX."""
-    from symbcast.onnx.operators.elementwise.intervals import with_intervals
-    from symbcast.onnx.operators.families import OPERATORS
-
-    node = _Node(call, op_type, len(inputs), attributes)
-    own = NodeCall(Place(node.name, op_type, node, inputs), call.walk, call.scope)
-    found = OPERATORS["", op_type](own)
-    outputs = with_intervals(own, (found,) if isinstance(found, Value) else found)
-    return outputs[0]
-
-
-def _list(dims: Iterable[Dim]) -> Value:
-    items = tuple(dims)
-    return Value((len(items),), INT64, Elements(items))
+def _estimated(output: Value, exact: Content | None, estimate: Callable[[], Estimate]) -> Content | None:
+    """Return exact elements, or the bounds of integers where the elements are unknown."""
+    return with_estimate(Value(output.shape, output.dtype, exact), estimate).content
 
 
 def _operand(call: TorchCall, name: str, dtype: int) -> Value:
@@ -142,38 +123,50 @@ def _operand(call: TorchCall, name: str, dtype: int) -> Value:
         return Value((), dtype, Elements((element,)))
     if value.shape is None or value.dtype not in _EXACT:
         raise LookupError(name)
-    return value if value.dtype == dtype else _run(call, "Cast", [value], to=dtype)
+    if value.dtype == dtype:
+        return value
+    made = Value(value.shape, dtype, cast(value, dtype, call.asker))
+    return with_estimate(made, partial(estimates.cast, value, dtype, call.bounds))
+
+
+def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
+    """Return what an operation of `symbcast.graphs.values.elements` makes of operands of one element type."""
+    shape, dtype = call.broadcast(*map(shape_of, operands)) if operands[1:] else operands[0].shape, operands[0].dtype
+    if name in UNARY:
+        content = of_each(name, operands[0], call.bounds)
+    else:
+        content = of_several(BINARY[name], operands, shape, call.asker)
+    made = Value(shape, dtype, content)
+    return with_estimate(made, partial(estimates.elementwise, name, operands, dtype, call.bounds))
 
 
 # Made of sizes.
 
 
 @_translation("arange")
-def _counted(call: TorchCall, output: Value) -> Value | None:
+def _counted(call: TorchCall, output: Value) -> Content | None:
     start, step = call.size("start", 0), call.size("step", 1)
-    if start is None or step is None or call.size("end") is None:
-        return None
-    return Value(output.shape, output.dtype, Ramp(start, (step,)))
+    return None if start is None or step is None or call.size("end") is None else Ramp(start, (step,))
 
 
 @_translation("full", "new_full", "full_like", "scalar_tensor", "fill", "fill_")
-def _filled(call: TorchCall, output: Value) -> Value | None:
+def _filled(call: TorchCall, output: Value) -> Content | None:
     given = call.given("fill_value", "s", "value")
     element = int(given) if isinstance(given, bool) else size_of(given)
     return None if element is None else _of_one(output, element)
 
 
-def _of_one(output: Value, element: Dim) -> Value:
-    return Value(output.shape, output.dtype, Ramp(element, (0,) * len(output.shape or ())))
+def _of_one(output: Value, element: Dim) -> Content:
+    return Ramp(element, (0,) * len(output.shape or ()))
 
 
 @_translation("zeros", "zeros_like", "new_zeros", "zero_")
-def _zeros(call: TorchCall, output: Value) -> Value:
+def _zeros(call: TorchCall, output: Value) -> Content:
     return _of_one(output, 0)
 
 
 @_translation("ones", "ones_like", "new_ones")
-def _ones(call: TorchCall, output: Value) -> Value:
+def _ones(call: TorchCall, output: Value) -> Content:
     return _of_one(output, 1)
 
 
@@ -185,126 +178,153 @@ def _ones(call: TorchCall, output: Value) -> Value:
     "clone", "contiguous", "alias", "detach", "detach_", "lift_fresh", "lift_fresh_copy",
     "view_copy", "squeeze_copy",
 )  # fmt: skip
-def _reshaped(call: TorchCall, output: Value) -> Value:
-    value = call.value_of("self")
-    if value.shape == output.shape:
-        return value
-    return _run(call, "Reshape", [value, _list(output.shape or ())], allowzero=1)
+def _reshaped(call: TorchCall, output: Value) -> Content | None:
+    value, shape = call.value_of("self"), output.shape or ()
+    if value.shape == shape:
+        return value.content
+    return _estimated(output, content_reshaped(value, shape), lambda: interval_of(value, call.bounds))
 
 
 @_translation("unsqueeze", "unsqueeze_copy")
-def _unsqueezed(call: TorchCall, output: Value) -> Value:
-    return _run(call, "Unsqueeze", [call.value_of("self"), _list([call.number("dim")])])
+def _unsqueezed(call: TorchCall, output: Value) -> Content | None:
+    return _with_axis(call, call.value_of("self"), call.number("dim")).content
+
+
+def _with_axis(call: TorchCall, value: Value, axis: int) -> Value:
+    dims = shape_of(value)
+    (place,) = new_axes(call, len(dims), [axis])
+    made = Value((*dims[:place], 1, *dims[place:]), value.dtype, with_axes(value.content, [place], len(dims)))
+    return with_estimate(made, partial(estimates.with_axes, value, [place], len(dims) + 1, call.bounds))
 
 
 @_translation("expand", "expand_as", "broadcast_to", "expand_copy")
-def _expanded(call: TorchCall, output: Value) -> Value:
-    return _run(call, "Expand", [call.value_of("self"), _list(output.shape or ())])
+def _expanded(call: TorchCall, output: Value) -> Content | None:
+    value = call.value_of("self")
+    return _estimated(output, stretched(value, output.shape or ()), lambda: interval_of(value, call.bounds))
 
 
 @_translation("permute", "transpose", "t", "permute_copy", "transpose_copy")
-def _permuted(call: TorchCall, output: Value) -> Value:
+def _permuted(call: TorchCall, output: Value) -> Content | None:
     value, rank = call.value_of("self"), len(output.shape or ())
-    order = call.numbers_of("dims")
-    if order is None:
-        order = list(range(rank))
+    given = call.numbers_of("dims")
+    order = list(range(rank)) if given is None else [axis % rank for axis in given]
+    if given is None:
         first, second = (call.number(n) % rank for n in ("dim0", "dim1")) if rank != 2 else (0, 1)
         order[first], order[second] = second, first
-    return _run(call, "Transpose", [value], perm=[axis % rank for axis in order])
+    exact = transposed(value.content, shape_of(value), order)
+    return _estimated(output, exact, partial(estimates.transposed, value, order, call.bounds))
 
 
 @_translation("repeat")
-def _repeated(call: TorchCall, output: Value) -> Value:
+def _repeated(call: TorchCall, output: Value) -> Content | None:
     value, repeats = call.value_of("self"), call.known_sizes("repeats")
-    new = list(range(len(repeats) - len(value.shape or ())))
-    whole = _run(call, "Unsqueeze", [value, _list(new)]) if new else value
-    return _run(call, "Tile", [whole, _list(repeats)])
+    dims = shape_of(value)
+    sizes = (*[1] * (len(repeats) - len(dims)), *dims)
+    is_stretched = all(r == 1 or d == 1 for d, r in zip(sizes, repeats, strict=True))
+    exact = stretched(value, output.shape or ()) if is_stretched else None
+    return _estimated(output, exact, lambda: interval_of(value, call.bounds))
 
 
 @_translation("flip", "roll", "repeat_interleave", "tile")
-def _moved(call: TorchCall, output: Value) -> Value:
-    return Value(output.shape, output.dtype, interval_of(call.value_of("self"), call.bounds))
+def _moved(call: TorchCall, output: Value) -> Content:
+    return interval_of(call.value_of("self"), call.bounds)
 
 
 @_translation("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold")
-def _some(call: TorchCall, output: Value) -> Value | None:
-    found = interval_of(call.value_of("self"), call.bounds)
-    return Value(output.shape, output.dtype, Interval(found.low, found.high, is_constant(found)))
+def _some(call: TorchCall, output: Value) -> Content:
+    return some_of(interval_of(call.value_of("self"), call.bounds))
 
 
 @_translation("slice", "slice_copy")
-def _sliced(call: TorchCall, output: Value) -> Value | None:
+def _sliced(call: TorchCall, output: Value) -> Content | None:
     start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
     if start is None or end is None:
         return _some(call, output)
-    bounds = [_list([d]) for d in (start, end, call.number("dim", 0), call.number("step", 1))]
-    return _run(call, "Slice", [call.value_of("self"), *bounds])
+    value, axis, step = call.value_of("self"), call.number("dim", 0), call.number("step", 1)
+    exact = cut_out(call, value, Cuts([start], [end], [axis], [step])).content
+    part = slice(start, end, step) if isinstance(start, int) and isinstance(end, int) else None
+    return _estimated(output, exact, partial(estimates.cut, value, axis, part, call.bounds))
 
 
 @_translation("select", "select_copy")
-def _selected(call: TorchCall, output: Value) -> Value | None:
+def _selected(call: TorchCall, output: Value) -> Content | None:
     index = call.size("index")
     if index is None:
         return _some(call, output)
-    place = Value((), INT64, Elements((index,)))
-    axis = call.number("dim") % len(call.dims("self"))
-    return _run(call, "Gather", [call.value_of("self"), place], axis=axis)
+    return _gathered(call, output, Value((), INT64, Elements((index,))))
 
 
 @_translation("index_select")
-def _picked(call: TorchCall, output: Value) -> Value:
-    axis = call.number("dim") % len(call.dims("self"))
-    return _run(call, "Gather", [call.value_of("self"), call.value_of("index")], axis=axis)
+def _picked(call: TorchCall, output: Value) -> Content | None:
+    return _gathered(call, output, call.value_of("index"))
+
+
+def _gathered(call: TorchCall, output: Value, indices: Value) -> Content | None:
+    value, axis = call.value_of("self"), call.number("dim") % len(call.dims("self"))
+    return _estimated(
+        output,
+        gathered(value, indices, axis, call.bounds),
+        partial(estimates.gathered, value, indices, axis, call.bounds),
+    )
 
 
 @_translation("cat", "concat", "concatenate")
-def _joined(call: TorchCall, output: Value) -> Value:
+def _joined(call: TorchCall, output: Value) -> Content | None:
     parts = [v for v in call.given("tensors") if isinstance(v, Value) and v.shape != (0,)]
-    return _run(call, "Concat", parts, axis=call.number("dim", 0))
+    return _along(call, output, parts)
 
 
 @_translation("stack")
-def _stacked(call: TorchCall, output: Value) -> Value:
-    axis = call.number("dim", 0)
-    parts = [_run(call, "Unsqueeze", [v, _list([axis])]) for v in call.given("tensors")]
-    return _run(call, "Concat", parts, axis=axis)
+def _stacked(call: TorchCall, output: Value) -> Content | None:
+    return _along(call, output, [_with_axis(call, v, call.number("dim", 0)) for v in call.given("tensors")])
+
+
+def _along(call: TorchCall, output: Value, parts: Sequence[Value]) -> Content | None:
+    """Return the elements of tensors one behind the other."""
+    shape = output.shape or ()
+    axis = call.number("dim", 0) % len(shape)
+    return _estimated(output, contents_joined(parts, axis, shape), partial(estimates.joined, parts, axis, call.bounds))
 
 
 # What is computed.
 
 
 @_translation("to", "_to_copy", "type_as")
-def _cast(call: TorchCall, output: Value) -> Value:
-    return _operand(call, "self", output.dtype)
+def _cast(call: TorchCall, output: Value) -> Content | None:
+    return _operand(call, "self", output.dtype).content
 
 
-_OF_TWO = {
+_OPERATIONS = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "remainder": "Mod", "maximum": "Max", "minimum": "Min",
     "eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual",
     "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor",
 }  # fmt: skip
+_ON_TRUTHS = {
+    "bitwise_and": "And", "bitwise_or": "Or", "__and__": "And", "__or__": "Or",
+    "bitwise_not": "Not", "logical_not": "Not",
+}  # fmt: skip
 
 
-@_translation(*_OF_TWO)
-def _of_two(call: TorchCall, output: Value) -> Value | None:
-    kind = _OF_TWO[call.node.op_type.removeprefix("aten.")]
+@_translation(*_OPERATIONS)
+def _of_two(call: TorchCall, output: Value) -> Content | None:
+    name = _OPERATIONS[call.node.op_type.removeprefix("aten.")]
     if call.given("alpha") not in (None, 1):
         return None
-    dtype = BOOL if kind in ("And", "Or", "Xor") else INT64 if output.dtype == BOOL else output.dtype
-    return _run(call, kind, [_operand(call, name, dtype) for name in ("self", "other")])
+    dtype = BOOL if name in ("And", "Or", "Xor") else INT64 if output.dtype == BOOL else output.dtype
+    return _computed(call, name, *(_operand(call, n, dtype) for n in ("self", "other"))).content
 
 
-@_translation("bitwise_and", "bitwise_or", "bitwise_not", "logical_not", "__and__", "__or__")
-def _logical(call: TorchCall, output: Value) -> Value | None:
+@_translation(*_ON_TRUTHS)
+def _logical(call: TorchCall, output: Value) -> Content | None:
     if output.dtype != BOOL:
         return None
-    kind = call.node.op_type.strip("_").rpartition("_")[2].rpartition(".")[2].strip("_").capitalize()
-    names = ("self",) if kind == "Not" else ("self", "other")
-    return _run(call, kind, [_operand(call, name, BOOL) for name in names])
+    name = _ON_TRUTHS[call.node.op_type.removeprefix("aten.")]
+    names = ("self",) if name == "Not" else ("self", "other")
+    return _computed(call, name, *(_operand(call, n, BOOL) for n in names)).content
 
 
 @_translation("floor_divide", "div")
-def _divided(call: TorchCall, output: Value) -> Value | None:
+def _divided(call: TorchCall, output: Value) -> Content | None:
     """Both ways to round are the same where nothing is below 0."""
     if call.node.op_type == "aten.div" and call.given("rounding_mode") is None:
         return None
@@ -312,51 +332,51 @@ def _divided(call: TorchCall, output: Value) -> Value | None:
     ends = [interval_of(v, call.bounds).low for v in (above, below)]
     if any(low is None or not call.bounds.is_at_least(low, n) for n, low in enumerate(ends)):
         return None
-    return _run(call, "Div", [above, below])
+    return _computed(call, "Div", above, below).content
 
 
 @_translation("rsub")
-def _exchanged(call: TorchCall, output: Value) -> Value | None:
+def _exchanged(call: TorchCall, output: Value) -> Content | None:
     if call.given("alpha") not in (None, 1):
         return None
-    return _run(call, "Sub", [_operand(call, name, output.dtype) for name in ("other", "self")])
+    return _computed(call, "Sub", *(_operand(call, name, output.dtype) for name in ("other", "self"))).content
 
 
 @_translation("neg", "abs", "sign")
-def _of_one_operand(call: TorchCall, output: Value) -> Value:
-    kind = call.node.op_type.removeprefix("aten.").capitalize()
-    return _run(call, kind, [_operand(call, "self", output.dtype)])
+def _of_one_operand(call: TorchCall, output: Value) -> Content | None:
+    name = call.node.op_type.removeprefix("aten.").capitalize()
+    return _computed(call, name, _operand(call, "self", output.dtype)).content
 
 
 @_translation("clamp", "clamp_min", "clamp_max", "clip")
-def _clamped(call: TorchCall, output: Value) -> Value:
+def _clamped(call: TorchCall, output: Value) -> Content | None:
     found = _operand(call, "self", output.dtype)
-    for name, kind in (("min", "Max"), ("max", "Min")):
+    for name, step in (("min", "Max"), ("max", "Min")):
         if call.given(name) is not None:
-            found = _run(call, kind, [found, _operand(call, name, output.dtype)])
-    return found
+            found = _computed(call, step, found, _operand(call, name, output.dtype))
+    return found.content
 
 
 @_translation("where")
-def _chosen(call: TorchCall, output: Value) -> Value:
+def _chosen(call: TorchCall, output: Value) -> Content | None:
     others = [_operand(call, name, output.dtype) for name in ("self", "other")]
-    return _run(call, "Where", [_operand(call, "condition", BOOL), *others])
+    values = [_operand(call, "condition", BOOL), *others]
+    exact = chosen(call.place.name, values, call.broadcast(*map(shape_of, values)), call.asker)
+    return _estimated(output, exact, partial(estimates.chosen, others, call.bounds))
 
 
 @_translation("cumsum")
-def _cumulated(call: TorchCall, output: Value) -> Value:
-    rank = max(len(output.shape or ()), 1)
-    axis = Value((), INT64, Elements((call.number("dim") % rank,)))
-    return _run(call, "CumSum", [_operand(call, "self", output.dtype), axis])
+def _cumulated(call: TorchCall, output: Value) -> Content | None:
+    value = _operand(call, "self", output.dtype)
+    axis = call.number("dim") % len(shape_of(value))
+    return _estimated(
+        output, summed_along(value, axis, call.bounds), partial(estimates.summed_along, value, axis, call.bounds)
+    )
 
 
 @_translation("argmax", "argmin")
-def _found(call: TorchCall, output: Value) -> Value | None:
-    if call.given("dim") is None:
-        return None
-    axis = call.number("dim") % max(len(call.dims("self")), 1)
-    kind = "ArgMax" if call.node.op_type.endswith("max") else "ArgMin"
-    return _run(call, kind, [call.value_of("self")], axis=axis, keepdims=int(call.flag("keepdim")))
+def _found(call: TorchCall, output: Value) -> Content | None:
+    return None if call.given("dim") is None else estimates.places(call.dims("self")[call.number("dim")])
 
 
 # Indices.

@@ -10,7 +10,8 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import multiply, subtract
-from symbcast.graphs.values.contents import Bands, Interval
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.graphs.values.contents import Bands, Interval, sizes_of
 from symbcast.graphs.values.intervals import (
     UNBOUNDED,
     all_meet,
@@ -92,9 +93,10 @@ def cut(value: Value, axis: int, part: slice | None, bounds: Bounds) -> Estimate
     return some_of(interval_of(value, bounds))
 
 
-def gathered(data: Value, places: Sequence[int] | None, axis: int, rank: int, bounds: Bounds) -> Estimate:
-    """Return the bounds of slices along an axis, at places that are None where unknown; ``rank`` is the indices'."""
-    content = data.content
+def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Estimate:
+    """Return the bounds of slices of data along an axis, as indices say."""
+    content, rank = data.content, len(indices.shape or ())
+    places = numbers_of(sizes_of(indices.content, indices.shape))
     if isinstance(content, Bands) and axis == content.axis and places and rank < 2:
         count = len(content.parts)
         if all(-count <= n < count for n in places):

@@ -108,7 +108,7 @@ def _part(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
 @_estimate("Gather")
 def _gathered(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axis = call.integer("axis") % len(call.shape(0))
-    return estimates.gathered(call.value(0), call.numbers(1), axis, len(call.shape(1)), call.bounds)
+    return estimates.gathered(call.value(0), call.value(1), axis, call.bounds)
 
 
 # Elements of several tensors.
