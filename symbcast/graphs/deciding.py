@@ -47,7 +47,7 @@ def decider_of_content(content: Content | None, shape: Dims | None, sizes: Sizes
         case Elements(items):
             if None in items:
                 return None
-            return _of_symbols({s for item in items for s in _symbols_of_element(item)}, sizes)
+            return _of_symbols({s for item in items for s in symbols_of_element(item)}, sizes)
         case Ramp() | Stack():
             parts = content.parts if isinstance(content, Stack) else (content,)
             found = _of_symbols(set(symbols_of([d for p in parts for d in (p.start, *p.strides)])), sizes)
@@ -59,7 +59,8 @@ def decider_of_content(content: Content | None, shape: Dims | None, sizes: Sizes
     return Decider.NUMBERS if hasattr(content, "array") else None
 
 
-def _symbols_of_element(item: Any) -> Iterable[Symbol]:
+def symbols_of_element(item: Any) -> Iterable[Symbol]:
+    """Return the sizes that an element is made of."""
     if isinstance(item, int):
         return ()
     if isinstance(item, FORMULA_KINDS):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import FORMULA_KINDS
-from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import DimensionError
-from symbcast.graphs.deciding import joined
+from symbcast.graphs.deciding import joined, symbols_of_element
 from symbcast.graphs.node_call import UnknownShapeError
 from symbcast.graphs.operators import estimates
 from symbcast.graphs.operators.axes import stretched, transposed, with_axes
@@ -25,7 +23,7 @@ from symbcast.graphs.operators.folding import summed_along
 from symbcast.graphs.operators.gathering import gathered
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.operators.reshaping import content_reshaped
-from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Ratio, Stack, is_size
+from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Stack
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import BINARY, UNARY
 from symbcast.graphs.values.intervals import interval_of, some_of
@@ -84,12 +82,7 @@ def _symbols(content: Content) -> Iterator[Symbol]:
     match content:
         case Elements(items):
             for item in items:
-                if isinstance(item, FORMULA_KINDS):
-                    yield from symbols_in(item)
-                elif isinstance(item, Ratio):
-                    yield from symbols_of(item)
-                elif is_size(item):
-                    yield from symbols_of((item,))
+                yield from symbols_of_element(item)
         case Ramp(start, strides):
             yield from symbols_of((start, *strides))
         case Interval(low, high):
@@ -156,18 +149,13 @@ def _filled(call: TorchCall, output: Value) -> Content | None:
     return None if element is None else _of_one(output, element)
 
 
+@_translation("zeros", "zeros_like", "new_zeros", "zero_", "ones", "ones_like", "new_ones")
+def _constant(call: TorchCall, output: Value) -> Content:
+    return _of_one(output, int("ones" in call.node.op_type))
+
+
 def _of_one(output: Value, element: Dim) -> Content:
     return Ramp(element, (0,) * len(output.shape or ()))
-
-
-@_translation("zeros", "zeros_like", "new_zeros", "zero_")
-def _zeros(call: TorchCall, output: Value) -> Content:
-    return _of_one(output, 0)
-
-
-@_translation("ones", "ones_like", "new_ones")
-def _ones(call: TorchCall, output: Value) -> Content:
-    return _of_one(output, 1)
 
 
 # The same elements, or some of them.
@@ -297,30 +285,37 @@ def _cast(call: TorchCall, output: Value) -> Content | None:
 _OPERATIONS = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "remainder": "Mod", "maximum": "Max", "minimum": "Min",
     "eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual",
-    "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor",
+    "neg": "Neg", "abs": "Abs", "sign": "Sign",
 }  # fmt: skip
-_ON_TRUTHS = {
-    "bitwise_and": "And", "bitwise_or": "Or", "__and__": "And", "__or__": "Or",
-    "bitwise_not": "Not", "logical_not": "Not",
+_OF_TRUTHS = {
+    "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not",
+    "bitwise_and": "And", "bitwise_or": "Or", "bitwise_not": "Not", "__and__": "And", "__or__": "Or",
 }  # fmt: skip
 
 
 @_translation(*_OPERATIONS)
-def _of_two(call: TorchCall, output: Value) -> Content | None:
+def _operation(call: TorchCall, output: Value) -> Content | None:
     name = _OPERATIONS[call.node.op_type.removeprefix("aten.")]
+    is_comparison = output.dtype == BOOL and name not in UNARY
+    return _on_operands(call, name, INT64 if is_comparison else output.dtype)
+
+
+@_translation(*_OF_TRUTHS)
+def _of_truths(call: TorchCall, output: Value) -> Content | None:
+    name = _OF_TRUTHS[call.node.op_type.removeprefix("aten.")]
+    return _on_operands(call, name, BOOL) if output.dtype == BOOL else None
+
+
+@_translation("rsub")
+def _exchanged(call: TorchCall, output: Value) -> Content | None:
+    return _on_operands(call, "Sub", output.dtype, ("other", "self"))
+
+
+def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("self", "other")) -> Content | None:
+    """Return what an operation makes of operands that are cast to an element type; nothing where one is scaled."""
     if call.given("alpha") not in (None, 1):
         return None
-    dtype = BOOL if name in ("And", "Or", "Xor") else INT64 if output.dtype == BOOL else output.dtype
-    return _computed(call, name, *(_operand(call, n, dtype) for n in ("self", "other"))).content
-
-
-@_translation(*_ON_TRUTHS)
-def _logical(call: TorchCall, output: Value) -> Content | None:
-    if output.dtype != BOOL:
-        return None
-    name = _ON_TRUTHS[call.node.op_type.removeprefix("aten.")]
-    names = ("self",) if name == "Not" else ("self", "other")
-    return _computed(call, name, *(_operand(call, n, BOOL) for n in names)).content
+    return _computed(call, name, *(_operand(call, n, dtype) for n in of[: 1 if name in UNARY else 2])).content
 
 
 @_translation("floor_divide", "div")
@@ -333,19 +328,6 @@ def _divided(call: TorchCall, output: Value) -> Content | None:
     if any(low is None or not call.bounds.is_at_least(low, n) for n, low in enumerate(ends)):
         return None
     return _computed(call, "Div", above, below).content
-
-
-@_translation("rsub")
-def _exchanged(call: TorchCall, output: Value) -> Content | None:
-    if call.given("alpha") not in (None, 1):
-        return None
-    return _computed(call, "Sub", *(_operand(call, name, output.dtype) for name in ("other", "self"))).content
-
-
-@_translation("neg", "abs", "sign")
-def _of_one_operand(call: TorchCall, output: Value) -> Content | None:
-    name = call.node.op_type.removeprefix("aten.").capitalize()
-    return _computed(call, name, _operand(call, "self", output.dtype)).content
 
 
 @_translation("clamp", "clamp_min", "clamp_max", "clip")
@@ -405,6 +387,3 @@ def _is_inside(call: TorchCall, held: Interval, size: Dim, *, from_end: bool) ->
         return False
     least = multiply(-1, size) if from_end else 0
     return call.bounds.is_at_most(least, held.low) and call.bounds.is_at_most(add(held.high, 1), size)
-
-
-__all__: list[Any] = ["indexed_by", "with_contents"]

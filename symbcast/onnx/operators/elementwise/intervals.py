@@ -22,7 +22,23 @@ from symbcast.graphs.values.value import Value
 Estimator: TypeAlias = "Callable[[NodeCall, Sequence[Value], int], Estimate]"
 """From a call, its outputs and the position of one of them to the bounds of its elements."""
 
-_ESTIMATORS: dict[str, Estimator] = {}
+_ESTIMATORS: dict[str, Estimator] = {
+    "ArgMax": lambda call, outputs, n: places(call.shape(0)[call.integer("axis")]),
+    "ArgMin": lambda call, outputs, n: places(call.shape(0)[call.integer("axis")]),
+    "Cast": lambda call, outputs, n: estimates.cast(call.value(0), outputs[n].dtype, call.bounds),
+    "Concat": lambda call, outputs, n: estimates.joined(_inputs(call), _axis(call), call.bounds),
+    "Gather": lambda call, outputs, n: estimates.gathered(call.value(0), call.value(1), _axis(call), call.bounds),
+    "NonMaxSuppression": lambda call, outputs, n: Bands(1, tuple(map(places, call.shape(1)))),
+    "Squeeze": lambda call, outputs, n: estimates.without_axes(call.value(0), _axes(call), call.bounds),
+    "Unsqueeze": lambda call, outputs, n: estimates.with_axes(
+        call.value(0), _axes(call), len(outputs[n].shape or ()), call.bounds
+    ),
+    "Where": lambda call, outputs, n: estimates.chosen([call.value(1), call.value(2)], call.bounds),
+    **dict.fromkeys(("Expand", "Flatten", "Identity", "Reshape", "Tile"), lambda call, outputs, n: _of(call, 0)),
+    **dict.fromkeys(
+        ("Compress", "GatherElements", "GatherND", "ReverseSequence"), lambda call, outputs, n: some_of(_of(call, 0))
+    ),
+}
 
 
 def _estimate(*names: str) -> Callable[[Estimator], Estimator]:
@@ -46,17 +62,16 @@ def _of(call: NodeCall, position: int) -> Interval:
     return interval_of(call.value(position), call.bounds) if call.has(position) else UNBOUNDED
 
 
-# The same elements, or some of them.
+def _inputs(call: NodeCall) -> list[Value]:
+    return [call.value(n) for n in range(len(call.inputs))]
 
 
-@_estimate("Expand", "Flatten", "Identity", "Reshape", "Tile")
-def _same(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return _of(call, 0)
+def _axis(call: NodeCall) -> int:
+    return call.integer("axis") % len(call.shape(0))
 
 
-@_estimate("Compress", "GatherElements", "GatherND", "ReverseSequence")
-def _some(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return some_of(_of(call, 0))
+def _axes(call: NodeCall) -> list[int]:
+    return call.axes("axes", 1, 13) or []
 
 
 @_estimate("ReduceMax", "ReduceMin")
@@ -65,26 +80,10 @@ def _reduced(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimat
     return some_of(_of(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
 
 
-@_estimate("Cast")
-def _cast(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return estimates.cast(call.value(0), outputs[position].dtype, call.bounds)
-
-
 @_estimate("Transpose")
 def _transposed(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     order = call.integers("perm") or range(len(call.shape(0)))[::-1]
     return estimates.transposed(call.value(0), order, call.bounds)
-
-
-@_estimate("Unsqueeze")
-def _with_axes(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    rank = len(outputs[position].shape or ())
-    return estimates.with_axes(call.value(0), call.axes("axes", 1, 13) or (), rank, call.bounds)
-
-
-@_estimate("Squeeze")
-def _without_axes(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return estimates.without_axes(call.value(0), call.axes("axes", 1, 13) or (), call.bounds)
 
 
 @_estimate("Slice")
@@ -98,31 +97,11 @@ def _cut(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
 
 @_estimate("Split")
 def _part(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    axis = call.integer("axis") % len(call.shape(0))
+    axis = _axis(call)
     sizes = numbers_of([o.shape[axis] for o in outputs if o.shape])
     is_known = sizes is not None and len(sizes) == len(outputs)
     part = slice(sum(sizes[:position]), sum(sizes[: position + 1])) if sizes is not None and is_known else None
     return estimates.cut(call.value(0), axis, part, call.bounds)
-
-
-@_estimate("Gather")
-def _gathered(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    axis = call.integer("axis") % len(call.shape(0))
-    return estimates.gathered(call.value(0), call.value(1), axis, call.bounds)
-
-
-# Elements of several tensors.
-
-
-@_estimate("Concat")
-def _joined(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    values = [call.value(n) for n in range(len(call.inputs))]
-    return estimates.joined(values, call.integer("axis") % len(call.shape(0)), call.bounds)
-
-
-@_estimate("Where")
-def _chosen(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return estimates.chosen([call.value(1), call.value(2)], call.bounds)
 
 
 @_estimate("ScatterElements", "ScatterND")
@@ -132,14 +111,10 @@ def _scattered(call: NodeCall, outputs: Sequence[Value], position: int) -> Estim
     return estimates.chosen([call.value(0), call.value(2)], call.bounds)
 
 
-# What is computed.
-
-
 @_estimate("Abs", "Add", "Div", "Max", "Min", "Mod", "Mul", "Neg", "Sign", "Sub")
 def _elementwise(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    values = [call.value(n) for n in range(len(call.inputs))]
     name = "Rem" if call.node.op_type == "Mod" and call.integer("fmod") else call.node.op_type
-    return estimates.elementwise(name, values, outputs[position].dtype, call.bounds)
+    return estimates.elementwise(name, _inputs(call), outputs[position].dtype, call.bounds)
 
 
 @_estimate("Clip")
@@ -159,14 +134,6 @@ def _cumulated(call: NodeCall, outputs: Sequence[Value], position: int) -> Estim
     return estimates.summed_along(call.value(0), axes[0], call.bounds, is_exclusive=is_exclusive)
 
 
-# Places.
-
-
-@_estimate("ArgMax", "ArgMin")
-def _found(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return places(call.shape(0)[call.integer("axis")])
-
-
 @_estimate("TopK")
 def _greatest(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     return places(call.shape(0)[call.integer("axis", -1)]) if position == 1 else some_of(_of(call, 0))
@@ -176,12 +143,6 @@ def _greatest(call: NodeCall, outputs: Sequence[Value], position: int) -> Estima
 def _non_zero(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     dims = call.value(0).shape
     return Bands(0, tuple(map(places, dims))) if dims else UNBOUNDED
-
-
-@_estimate("NonMaxSuppression")
-def _selected(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    batch, classes, boxes = call.shape(1)
-    return Bands(1, tuple(map(places, (batch, classes, boxes))))
 
 
 @_estimate("Range")
