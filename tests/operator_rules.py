@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from operator_calls import points, sizes_in, with_sizes
 
@@ -13,7 +13,6 @@ from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.graphs.graph import Node
 from symbcast.graphs.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.contents import Elements
@@ -42,17 +41,10 @@ class Call(TorchCall):
 
     def __init__(self, place, walk, arguments):
         super().__init__(place, walk, GraphScope())
-        self._recorded = lambda sizes, is_of_data: None
         self._arguments = arguments
 
     def recorded(self):
         return [Value(None) for _ in self.node.outputs]
-
-
-class Recorded(Node):
-    """A node without names of values."""
-
-    names: ClassVar[dict] = {}
 
 
 def node_of(op, args, ranks):
@@ -64,8 +56,8 @@ def node_of(op, args, ranks):
         meta={"val": values[0] if len(values) == 1 else values},
         target=None,
     )
-    output = [f"out.{n}" for n in range(len(ranks))]
-    return Recorded(op, [], output, name="out", raw=fx)
+    outputs = [f"out.{n}" for n in range(len(ranks))]
+    return SimpleNamespace(name="out", op_type=op, outputs=outputs, inputs=[], raw=fx, names={}, version=1)
 
 
 def _typed(value):
@@ -86,8 +78,7 @@ def answer(name, args, ranks):
         env.named(letter)
     asker = Asker(env, "torch", Bounds({}))
     asker.start(tuple(letters.values()), {}, None)
-    declared = SimpleNamespace(symbols={})
-    walk = TorchWalk(SimpleNamespace(declared=declared, inner=0), FRONT_END, asker)
+    walk = TorchWalk(SimpleNamespace(inner=0, declared=SimpleNamespace(symbols={})), FRONT_END, asker)
     given = _values(with_sizes(args, lambda shape, dtype: Value(tuple(shape), INT64 if dtype == "int" else 0), letters))
     call = Call(Place("out", op, node_of(op, args, ranks), []), walk, given)
     left_open, outputs = "", [None] * len(ranks)
