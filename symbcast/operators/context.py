@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from symbcast.core.algebra.arithmetic import subtract
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -66,6 +66,22 @@ class Context(ABC):
         """Require that one size be at most another."""
         if not self.bounds.is_at_most(left, right):
             self.require(at_most(left, right), reason)
+
+    def one_of(self, size: Dim, allowed: Iterable[Dim], reason: str) -> None:
+        """Require that a size be one of some."""
+        self.require(any_of(equal(size, a) for a in allowed), reason)
+
+    def divide(self, size: Dim, count: Dim, reason: str) -> Dim:
+        """Require that a size be a multiple of a count, and return the quotient."""
+        self.require(equal(modulo(size, count), 0), reason)
+        return floor_divide(size, count)
+
+    def same_shape(self, found: Dims, wanted: Dims, reason: str) -> None:
+        """Require that two tensors have one shape."""
+        if len(found) != len(wanted):
+            self.refuse(reason)
+        for left, right in zip(found, wanted, strict=True):
+            self.equal(left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
         """Require that a dimension be none below 0, and have a value."""

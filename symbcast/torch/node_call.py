@@ -135,13 +135,6 @@ class TorchCall(NodeCall):
         """Return an axis counted from the front; torch takes a tensor without axes as one that has one."""
         return self.axis(axis, max(rank, 1))
 
-    def same_shape(self, found: Dims, wanted: Dims, reason: str) -> None:
-        """Require that two tensors have one shape."""
-        if len(found) != len(wanted):
-            self.refuse(reason)
-        for left, right in zip(found, wanted, strict=True):
-            self.equal(left, right, reason)
-
     # Outputs.
 
     def recorded(self) -> Sequence[Value]:

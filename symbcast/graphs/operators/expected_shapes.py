@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.logic.formulas import any_of, equal
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.node_call import NodeCall
+from symbcast.operators.operands import expect_shape
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -33,15 +33,8 @@ def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str)
 
 
 def expect(call: NodeCall, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
-    """Ask that an operand, where it is given, have a shape; None stands for a size that is not asked about."""
-    found = known_shape(call, position, what)
-    if found is None:
-        return
-    if len(found) != len(wanted):
-        call.refuse(f"{what} must have rank {len(wanted)}, and has {len(found)}")
-    for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
-        if target is not None:
-            call.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
+    """Require that an operand, if it is given and known, have a shape; None stands for any size."""
+    expect_shape(call, what, known_shape(call, position, what), wanted)
 
 
 def expect_numbers(call: NodeCall, *positions: int) -> None:
@@ -69,5 +62,4 @@ def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -
     if found:
         if len(found) > 1:
             call.refuse(f"{what} must have one axis at most")
-        one_or_all = any_of([equal(found[0], 1), equal(found[0], size)])
-        call.require(one_or_all, f"{what} must be one number, or one for each of {dim_text(size)}")
+        call.one_of(found[0], (1, size), f"{what} must be one number, or one for each of {dim_text(size)}")

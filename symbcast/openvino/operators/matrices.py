@@ -11,6 +11,7 @@ from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.attention import attend
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
@@ -44,18 +45,14 @@ def attention(call: OpenVinoCall) -> Value:
     query, key, value = (call.shape(n) for n in range(3))
     if min(len(query), len(key), len(value)) < 3:
         call.refuse("query, key and value must have a batch")
-    call.equal(query[-1], key[-1], "query and key must have the same size of an embedding")
-    call.equal(key[-2], value[-2], "there must be a value for each key")
-    batch = call.broadcast(query[:-2], key[:-2])
-    batch = call.broadcast(batch, value[:-2])
-    length = query[-2]
-    if call.has(3) and not call.flag("causal") and call.shape(3):
-        mask = call.shape(3)
-        if len(mask) < 2:
-            call.refuse("a mask must have two axes at least")
-        length, _ = call.broadcast((length, key[-2]), mask[-2:])
-        batch = call.broadcast(batch, mask[:-2])
-    return call.made((*batch, length, value[-1]))
+    found = attend(call, query, key, value)
+    if not call.has(3) or call.flag("causal") or not call.shape(3):
+        return call.made(found)
+    mask = call.shape(3)
+    if len(mask) < 2:
+        call.refuse("a mask must have two axes at least")
+    length, _ = call.broadcast((query[-2], key[-2]), mask[-2:])
+    return call.made((*call.broadcast(found[:-2], mask[:-2]), length, value[-1]))
 
 
 # Reductions.

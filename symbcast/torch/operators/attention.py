@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import floor_divide, multiply
 from symbcast.graphs.values.value import Value
+from symbcast.operators.attention import attend, broadcast_stack, grouped_stack
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
@@ -25,18 +25,15 @@ def attended(call: TorchCall) -> list[Value]:
     query, key, value = (call.dims(n) for n in ("query", "key", "value"))
     if min(len(query), len(key), len(value)) < 2:
         call.refuse("queries, keys and values must have two axes at least")
-    call.equal(query[-1], key[-1], "queries and keys must be as long")
-    call.equal(key[-2], value[-2], "there must be a value for each key")
     if call.node.op_type.endswith("_for_cpu"):
         _fit_kernel(call, query, key, value)
-    stack = _stack(call, query, key, value)
+    found = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
         if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
             call.note("whether a mask of this rank is taken depends on the kernel that torch chooses")
-        call.broadcast(mask, (*stack, query[-2], key[-2]), rule="unidirectional")
-    found = Value((*stack, query[-2], value[-1]))
-    return [found, *call.recorded()[1:]] if len(call.node.outputs) > 1 else [found]
+        call.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
+    return [Value(found), *(call.recorded()[1:] if len(call.node.outputs) > 1 else ())]
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
@@ -47,16 +44,6 @@ def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
         call.same_shape((*other[:2], other[3]), (*query[:2], query[3]), "the heads and their lengths must be the same")
     for size in (*query[:3], key[2]):
         call.at_most(1, size, "there must be batches, heads, queries and keys")
-
-
-def _stack(call: TorchCall, query: Dims, key: Dims, value: Dims) -> Dims:
-    """Return the axes before the last two: with groups, several heads of queries share one of keys."""
-    if not call.flag("enable_gqa"):
-        return call.broadcast(query[:-2], key[:-2], value[:-2])
-    heads = query[-3]
-    for shared in (key[-3], value[-3]):
-        call.require(equal(modulo(heads, shared), 0), "heads of queries must be a multiple of those of keys and values")
-    return (*call.broadcast(query[:-3], key[:-3], value[:-3]), heads)
 
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
 from symbcast.graphs.values.value import Dims, Value
@@ -18,54 +18,57 @@ from symbcast.onnx.differences import (
     ROTARY_CACHE,
 )
 from symbcast.onnx.registry import operator
+from symbcast.operators.attention import (
+    attend,
+    cached,
+    check_scores_bias,
+    equal_stack,
+    head_width,
+    in_heads,
+    present,
+)
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-_MASK, _PAST_KEY, _PAST_VALUE, _LENGTHS = 3, 4, 5, 6
-
-
-class _Operand(NamedTuple):
-    """Queries, keys or values: for each of a batch, in some heads, a sequence of vectors."""
-
-    batch: Dim
-    heads: Dim
-    length: Dim
-    width: Dim
+_MASK, _PAST_KEY, _LENGTHS = 3, 4, 6
 
 
 @operator("Attention")
 def attention(call: NodeCall) -> Sequence[Value]:
-    """What each query finds among the keys and values; the keys and values with those before them; the scores."""
+    """Attention output, updated key and value caches, and scores."""
     rank = len(call.rank(0, (3, 4), "Q"))
-    queries = _operand(call, 0, "Q", "q_num_heads", rank)
-    keys = _operand(call, 1, "K", "kv_num_heads", rank)
-    values = _operand(call, 2, "V", "kv_num_heads", rank)
-    _check_alike(call, queries, keys, values)
+    query = _operand(call, 0, "Q", "q_num_heads", rank)
+    key = _operand(call, 1, "K", "kv_num_heads", rank)
+    value = _operand(call, 2, "V", "kv_num_heads", rank)
+    found = attend(call, query, key, value, equal_stack)
+    # All sizes are now written as those of Q and K where they must be equal.
+    key, value = (query[0], *key[1:3], query[3]), (query[0], *key[1:3], value[3])
+    if call.does(ATTENTION_EMPTY):
+        for size in (*query, key[1], key[2], value[3]):
+            call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
     _check_attributes(call)
-    if call.has(_PAST_KEY) != call.has(_PAST_VALUE):
-        call.refuse("there must be both past_key and past_value, or neither")
-    past = known_shape(call, _PAST_KEY, "past_key")
-    before: Dim | None = past[2] if past is not None and len(past) == 4 else None if call.has(_PAST_KEY) else 0
-    expect(call, _PAST_KEY, "past_key", (queries.batch, keys.heads, before, queries.width))
-    expect(call, _PAST_VALUE, "past_value", (queries.batch, keys.heads, before, values.width))
-    expect(call, _LENGTHS, "nonpad_kv_seqlen", (queries.batch,))
+    before = past_length(call, _PAST_KEY, key, value)
+    expect(call, _LENGTHS, "nonpad_kv_seqlen", (query[0],))
     if call.has(_LENGTHS):
-        call.note("that no number of nonpad_kv_seqlen is above the length was not looked at")
-    if before is None:
-        before = call.fresh("past", "how many keys there were before")
-    total = add(before, keys.length)
-    scores = (queries.batch, queries.heads, queries.length, total)
+        call.note("not checked: no number of nonpad_kv_seqlen may be above the length")
+    scores = (*query[:3], add(before, key[2]))
     _check_mask(call, scores)
-    found: Dims = (queries.batch, queries.heads, queries.length, values.width)
     if rank == 3:
-        found = (queries.batch, queries.length, multiply(queries.heads, values.width))
-    return [
-        Value(found, call.dtype()),
-        Value((queries.batch, keys.heads, total, queries.width), call.dtype(1)),
-        Value((queries.batch, keys.heads, total, values.width), call.dtype(2)),
-        Value(scores, call.dtype()),
-    ]
+        found = (found[0], found[2], multiply(found[1], found[3]))
+    caches = [Value(present(dims, before), call.dtype(n)) for n, dims in ((1, key), (2, value))]
+    return [Value(found, call.dtype()), *caches, Value(scores, call.dtype())]
+
+
+def past_length(call: NodeCall, position: int, key: Dims, value: Dims) -> Dim:
+    """Return how many keys the caches at a position and the next one hold: 0 without them."""
+    if call.has(position) != call.has(position + 1):
+        call.refuse("there must be both past_key and past_value, or neither")
+    if not call.has(position):
+        return 0
+    caches = known_shape(call, position, "past_key"), known_shape(call, position + 1, "past_value")
+    before = cached(call, caches, key, value)
+    return call.fresh("past", "how many keys there were before") if before is None else before
 
 
 _WINDOWS = ("left_window_size", "right_window_size")
@@ -83,53 +86,31 @@ def _check_attributes(call: NodeCall) -> None:
         call.refuse("scale must be above 0")
 
 
-def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) -> _Operand:
-    """Return what an operand holds; of three axes, the heads are an attribute, side by side on the last axis."""
+def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) -> Dims:
+    """Return an operand as (batch, heads, length, width); with three axes, an attribute counts the heads."""
     dims = call.rank(position, (rank,), name)
     count = call.integer(heads)
-    if rank == 4:
-        if call.version >= 25 and call.attribute(heads) is not None:
-            call.refuse(f"{heads} must not be given for operands of four axes")
-        if count > 0 or (count < 0 and not call.does(ATTENTION_HEADS)):
-            call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
-        return _Operand(*dims)
-    if count <= 0:
-        call.refuse(f"operands of three axes need the attribute {heads}")
-    call.require(equal(modulo(dims[2], count), 0), f"the last size of {name} must be a multiple of the {count} heads")
-    return _Operand(dims[0], count, dims[1], floor_divide(dims[2], count))
+    if rank == 3:
+        if count <= 0:
+            call.refuse(f"operands of three axes need the attribute {heads}")
+        return in_heads(call, dims, count, name)
+    if call.version >= 25 and call.attribute(heads) is not None:
+        call.refuse(f"{heads} must not be given for operands of four axes")
+    if count > 0 or (count < 0 and not call.does(ATTENTION_HEADS)):
+        call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
+    return dims
 
 
-def _check_alike(call: NodeCall, queries: _Operand, keys: _Operand, values: _Operand) -> None:
-    for other in (keys, values):
-        call.equal(queries.batch, other.batch, "Q, K and V must have one batch")
-    call.equal(keys.heads, values.heads, "K and V must have as many heads")
-    call.equal(keys.length, values.length, "K and V must be as long")
-    call.equal(queries.width, keys.width, "the vectors of Q and K must be as long")
-    if queries.heads != keys.heads:
-        grouped = equal(modulo(queries.heads, keys.heads), 0)
-        call.require(grouped, "the heads of Q must be a multiple of those of K")
-    if call.does(ATTENTION_EMPTY):
-        for size in (*queries, keys.heads, keys.length, values.width):
-            call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
-
-
-def _check_mask(call: NodeCall, scores: tuple[Dim, Dim, Dim, Dim]) -> None:
-    """Ask that the mask can be broadcast onto the scores; ONNX Runtime does so with the batch and the heads alone."""
+def _check_mask(call: NodeCall, scores: Dims) -> None:
+    """Require that the mask broadcast onto the scores; in ONNX Runtime only batch and heads broadcast."""
     mask = known_shape(call, _MASK, "attn_mask")
-    if mask is None:
+    if mask is None or call.does(ATTENTION_MASK):
+        check_scores_bias(call, "attn_mask", mask, scores, (2, 3, 4))
         return
-    if not call.does(ATTENTION_MASK):
-        target: Dims = scores
-        if call.version >= 24 and mask:
-            call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
-            mask, target = (*mask[:-1], 1), (*scores[:-1], 1)
-        call.broadcast(mask, target, rule="unidirectional")
-        return
-    if not 2 <= len(mask) <= 4:
-        call.refuse("attn_mask must have from two to four axes")
-    expect(call, _MASK, "attn_mask", (*(None for _ in mask[:-2]), scores[2], scores[3]))
-    for size, whole in zip(mask[-3::-1], scores[1::-1], strict=False):
-        call.require(any_of([equal(size, 1), equal(size, whole)]), "attn_mask must fit the batch and the heads")
+    if call.version >= 24 and mask:
+        call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
+        mask, scores = (*mask[:-1], 1), (*scores[:-1], 1)
+    call.broadcast(mask, scores, rule="unidirectional")
 
 
 @operator("RotaryEmbedding")
@@ -175,5 +156,4 @@ def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
         return dims[1], dims[3]
     if heads <= 0:
         call.refuse("an input of three axes needs the attribute num_heads")
-    call.require(equal(modulo(dims[2], heads), 0), f"the last size of X must be a multiple of the {heads} heads")
-    return heads, floor_divide(dims[2], heads)
+    return heads, head_width(call, dims[2], heads, "X")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.onnx.operators.attention.attention import past_length
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.operators.attention import check_scores_bias, head_width, in_heads, present
+from symbcast.operators.operands import expect_one_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -23,7 +26,7 @@ _DEVICES = "that the device has this layout, which the processor has not, was no
 def attention(call: NodeCall) -> Sequence[Value]:
     """What each place finds among all places; queries, keys and values are one product with the weights."""
     found, scores = _self_attention(call, mask=3, past=4)
-    _check_added(call, 5, scores)
+    check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
     return found
 
 
@@ -38,13 +41,8 @@ def quantized_attention(call: NodeCall) -> Sequence[Value]:
 def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value], Dims]:
     """Return the outputs, and the shape of the scores."""
     batch, length, features = call.rank(0, (3,), "the input")
-    heads = call.integer("num_heads")
-    if heads <= 0:
-        call.refuse("the attribute num_heads must be positive")
-    columns = call.rank(1, (2,), "the weights")[1]
-    expect(call, 1, "the weights", (features, None))
-    expect(call, 2, "the bias", (columns,))
-    hidden, out = hidden_sizes(call, columns, heads)
+    heads = head_count(call)
+    hidden, out = hidden_sizes(call, projection(call, features), heads)
     width = floor_divide(out, heads)
     before: Dim = 0
     held = known_shape(call, past, "past")
@@ -63,145 +61,109 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
     return found, (batch, heads, length, total)
 
 
+def head_count(call: NodeCall) -> int:
+    """Return how many heads there are."""
+    heads = call.integer("num_heads")
+    if heads <= 0:
+        call.refuse("the attribute num_heads must be positive")
+    return heads
+
+
+def projection(call: NodeCall, features: Dim) -> Dim:
+    """Return the columns of the weights that project features to queries, keys and values next to each other."""
+    columns = call.rank(1, (2,), "the weights")[1]
+    expect(call, 1, "the weights", (features, None))
+    expect(call, 2, "the bias", (columns,))
+    return columns
+
+
+def equal_hidden_size(call: NodeCall, columns: Dim, heads: int) -> Dim:
+    """Return the width of each of queries, keys and values, of all heads together."""
+    call.divide(columns, 3 * heads, f"there must be columns for Q, K and V in all {heads} heads")
+    return floor_divide(columns, 3)
+
+
 def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
-    """Return how wide keys and values are, of all heads together."""
+    """Return the widths of keys and of values, of all heads together."""
     given = call.integers("qkv_hidden_sizes")
     if given:
         if len(given) != 3 or given[0] != given[1] or any(n % heads for n in given):
             call.refuse("qkv_hidden_sizes must be three multiples of num_heads, the first two equal")
         call.equal(columns, sum(given), "the columns of the weights must be those of Q, K and V")
         return given[1], given[2]
-    call.require(equal(modulo(columns, 3 * heads), 0), "the columns of the weights must be for Q, K and V in all heads")
-    hidden = floor_divide(columns, 3)
+    hidden = equal_hidden_size(call, columns, heads)
     return hidden, hidden
 
 
 def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: Dim) -> None:
-    """Ask that a mask have one of the shapes that it may have."""
+    """Require that a mask have one of the shapes allowed for it."""
     found = known_shape(call, position, "the mask")
-    if found is None:
+    if found is None or len(found) != 4:
+        vectors: list[Dims] = [(batch,), (multiply(2, batch),), (add(multiply(3, batch), 2),)]
+        allowed = [*vectors, (batch, total), (batch, 1), (1, 1), (batch, length, total)]
+        expect_one_of(call, "the mask", found, allowed, "the mask must fit the batch and the length")
         return
-    allowed: dict[int, list[Dims]] = {
-        1: [(batch,), (multiply(2, batch),), (add(multiply(3, batch), 2),)],
-        2: [(batch, total), (batch, 1), (1, 1)],
-        3: [(batch, length, total)],
-    }
-    if len(found) == 4:
-        if call.integer("unidirectional"):
-            call.refuse("a mask of four axes cannot be used where attention goes one way")
-        call.note(_DEVICES)
-        square = all_of(
-            [equal(found[0], batch), equal(found[1], 1), equal(found[2], found[3]), at_most(total, found[2])]
-        )
-        call.require(square, "a mask of four axes must have one square for each of the batch, of the whole length")
-    elif len(found) not in allowed:
-        call.refuse("the mask must have from one to four axes")
-    else:
-        call.require(_is_one_of(found, allowed[len(found)]), "the mask must fit the batch and the length")
-
-
-def _is_one_of(found: Dims, allowed: Sequence[Dims]) -> Formula:
-    return any_of(all_of(equal(a, b) for a, b in zip(found, shape, strict=True)) for shape in allowed)
-
-
-def _check_added(call: NodeCall, position: int, scores: Dims) -> None:
-    """Ask that what is added to the scores fit them; batch and heads may be one for all."""
-    found = known_shape(call, position, "attention_bias")
-    if found is None:
-        return
-    expect(call, position, "attention_bias", (None, None, *scores[2:]))
-    for size, target in zip(found[:2], scores[:2], strict=True):
-        call.require(any_of([equal(size, 1), equal(size, target)]), "attention_bias must fit the batch and the heads")
+    if call.integer("unidirectional"):
+        call.refuse("a mask of four axes cannot be used where attention is causal")
+    call.note(_DEVICES)
+    square = all_of([equal(found[0], batch), equal(found[1], 1), equal(found[2], found[3]), at_most(total, found[2])])
+    call.require(square, "a mask of four axes must have one square for each of the batch, of the whole length")
 
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
 def multi_head_attention(call: NodeCall) -> Sequence[Value]:
-    """What each query finds among keys and values, which come packed in one tensor, or side by side."""
-    query = call.rank(0, (3, 5), "the query")
-    heads = call.integer("num_heads")
-    if heads <= 0:
-        call.refuse("the attribute num_heads must be positive")
-    batch, length = query[:2]
-    width = query[4] if len(query) == 5 else _width(call, query[2], heads)
+    """Attention over queries, keys and values that are packed into one tensor, or separate."""
+    query, heads = call.rank(0, (3, 5), "the query"), head_count(call)
     if len(query) == 5:
         expect(call, 0, "the query", (None, None, heads, 3, None))
-    key_length, value_width = _keys_and_values(call, query, heads, width)
-    before = _past(call, 6, (batch, heads, width))
-    total = add(before, key_length)
-    hidden = multiply(heads, width)
-    out = multiply(heads, value_width)
+        queries: Dims = (query[0], heads, query[1], query[4])
+    else:
+        queries = in_heads(call, query, heads, "the query")
+    batch, _, length, width = queries
+    keys, values = _keys_and_values(call, query, queries)
+    # ONNX Runtime wants cached values as wide as the keys.
+    before = past_length(call, 6, keys, keys)
+    scores = (*queries[:3], add(before, keys[2]))
+    hidden, out = multiply(heads, width), multiply(heads, values[3])
     expect(call, 3, "the bias", (add(hidden, hidden, out),))
-    _check_padding(call, batch, length, total)
-    _check_added(call, 5, (batch, heads, length, total))
+    total = scores[-1]
+    allowed: list[Dims] = [(batch,), (add(multiply(3, batch), 2),), (batch, total), (batch, length, total)]
+    padding = known_shape(call, 4, "key_padding_mask")
+    expect_one_of(call, "key_padding_mask", padding, allowed, "key_padding_mask must fit the batch and the length")
+    check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
+    found = Value((batch, length, out), call.dtype())
     if call.has(8) or call.has(9):
-        call.note("how far its cache is filled was not looked at")
-        return Value((batch, length, out), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
-    return [
-        Value((batch, length, out), call.dtype()),
-        Value((batch, heads, total, width), call.dtype()),
-        Value((batch, heads, total, value_width), call.dtype()),
-        Value((batch, heads, length, total), call.dtype()),
-    ]
+        call.note("not checked: how far the cache is filled")
+        return found, UNKNOWN, UNKNOWN, UNKNOWN
+    return found, *(Value(d, call.dtype()) for d in (present(keys, before), present(values, before), scores))
 
 
-def _width(call: NodeCall, size: Dim, heads: int) -> Dim:
-    call.require(equal(modulo(size, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
-    return floor_divide(size, heads)
-
-
-def _keys_and_values(call: NodeCall, query: Dims, heads: int, width: Dim) -> tuple[Dim, Dim]:
-    """Return how many keys there are, and how wide a value is in one head; ask that keys and values fit."""
-    batch = query[0]
+def _keys_and_values(call: NodeCall, query: Dims, queries: Dims) -> tuple[Dims, Dims]:
+    """Return keys and values as (batch, heads, length, width), and require that they fit."""
+    batch, heads, _, width = queries
     if not call.has(1):
         if len(query) != 5:
             call.refuse("without keys, the query must hold queries, keys and values, in five axes")
         call.note(_DEVICES)
-        return query[1], width
+        return queries, queries
     if len(query) != 3:
         call.refuse("with keys, the query must have three axes")
     key = call.rank(1, (3, 4, 5), "the key")
+    keys = (batch, heads, key[2] if len(key) == 4 else key[1], width)
     if len(key) == 5:
         call.note(_DEVICES)
         expect(call, 1, "the key", (batch, None, heads, 2, width))
-        return key[1], width
+        return keys, keys
     value = call.rank(2, (len(key),), "the value")
     if len(key) == 3:
         expect(call, 1, "the key", (batch, None, query[2]))
         expect(call, 2, "the value", (batch, key[1], None))
-        return key[1], _width(call, value[2], heads)
+        return keys, (*keys[:3], head_width(call, value[2], heads, "the value"))
     expect(call, 1, "the key", (batch, heads, None, width))
     expect(call, 2, "the value", key)
     if call.has(3) or call.has(6):
-        call.refuse("beside keys in four axes there must be neither a bias nor earlier keys")
-    return key[2], width
-
-
-def _past(call: NodeCall, position: int, sizes: tuple[Dim, Dim, Dim]) -> Dim:
-    """Return how many keys there were before; ask that they fit, and the values with them."""
-    batch, heads, width = sizes
-    if call.has(position) != call.has(position + 1):
-        call.refuse("there must be both past_key and past_value, or neither")
-    if not call.has(position):
-        return 0
-    found = known_shape(call, position, "past_key")
-    before: Dim | None = found[2] if found is not None and len(found) == 4 else None
-    expect(call, position, "past_key", (batch, heads, None, width))
-    expect(call, position + 1, "past_value", (batch, heads, before, width))
-    return call.fresh("past", "how many keys there were before") if before is None else before
-
-
-def _check_padding(call: NodeCall, batch: Dim, length: Dim, total: Dim) -> None:
-    found = known_shape(call, 4, "key_padding_mask")
-    if found is None:
-        return
-    allowed: dict[int, list[Dims]] = {
-        1: [(batch,), (add(multiply(3, batch), 2),)],
-        2: [(batch, total)],
-        3: [(batch, length, total)],
-    }
-    if len(found) not in allowed:
-        call.refuse("key_padding_mask must have from one to three axes")
-    call.require(_is_one_of(found, allowed[len(found)]), "key_padding_mask must fit the batch and the length")
+        call.refuse("with keys in four axes there must be neither a bias nor earlier keys")
+    return keys, keys
 
 
 @operator("GroupQueryAttention", domain=MICROSOFT)
@@ -211,8 +173,8 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
     if heads <= 0 or key_heads <= 0 or heads % key_heads:
         call.refuse("num_heads must be a multiple of kv_num_heads")
-    width = _width(call, hidden, heads if call.has(1) else heads + 2 * key_heads)
-    call.require(equal(modulo(width, 8), 0), "a head must be a multiple of 8 wide")
+    width = head_width(call, hidden, heads if call.has(1) else heads + 2 * key_heads, "the query")
+    call.divide(width, 8, "the width of a head must be a multiple of 8")
     added = _grouped_keys(call, key_heads, width)
     out = Value((batch, length, multiply(heads, width)), call.dtype())
     expect(call, 5, "seqlens_k", (batch,))
@@ -222,7 +184,8 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
         call.note("what it asks of positions, biases and quantized caches was not looked at")
     if any(call.attribute(n) is not None for n in _CACHE_KINDS):
         return out, UNKNOWN, UNKNOWN, UNKNOWN
-    before = _past(call, 3, (batch, key_heads, width))
+    keys = (batch, key_heads, added, width)
+    before = past_length(call, 3, keys, keys)
     total = (call.elements(6) or (None,))[0]
     if is_size(total):
         _check_total(call, total, before, added, width)
@@ -242,7 +205,7 @@ def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
     if not call.has(1):
         return length
     key = call.rank(1, (3,), "the key")
-    call.require(any_of([equal(key[1], length), equal(key[1], 0)]), "there must be as many keys as queries")
+    call.one_of(key[1], (length, 0), "there must be as many keys as queries")
     expect(call, 1, "the key", (batch, None, None))
     expect(call, 2, "the value", (batch, key[1], key[2]))
     call.equal(floor_divide(key[2], heads), width, "the heads of queries and keys must be as wide")
@@ -260,8 +223,8 @@ def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim
     if cosines is not None and len(cosines) == 2:
         expect(call, 8, "sin_cache", cosines)
         call.at_most(total, cosines[0], "cos_cache must be as long as the keys")
-        call.require(equal(modulo(width, 16), 0), "a head that is turned must be a multiple of 16 wide")
-        call.require(equal(modulo(cosines[1], 8), 0), "the width of cos_cache must be a multiple of 8")
+        call.divide(width, 16, "the width of a head that is rotated must be a multiple of 16")
+        call.divide(cosines[1], 8, "the width of cos_cache must be a multiple of 8")
         call.at_most(multiply(2, cosines[1]), width, "the width of cos_cache must be at most half that of a head")
 
 
@@ -291,9 +254,9 @@ def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     if turned and not heads:
         call.refuse("with rotary_embedding_dim, num_heads must be given")
     if len(dims) == 3 and not heads:
-        call.require(equal(modulo(dims[2], multiply(2, angles)), 0), reason)
+        call.divide(dims[2], multiply(2, angles), reason)
         return
-    width = dims[3] if len(dims) == 4 else _width(call, dims[2], heads)
+    width = dims[3] if len(dims) == 4 else head_width(call, dims[2], heads, "the input")
     half = equal(angles, floor_divide(width, 2))
     if turned:
         call.at_most(turned, width, "rotary_embedding_dim must be at most the width of a head")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.onnx.differences import DECODER_BUFFER
-from symbcast.onnx.operators.attention.attention_contrib import hidden_sizes
+from symbcast.onnx.operators.attention.attention_contrib import (
+    equal_hidden_size,
+    head_count,
+    hidden_sizes,
+    projection,
+)
 from symbcast.onnx.registry import MICROSOFT, operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+from symbcast.operators.attention import cached, head_width
 
 _FILLED = "how far its cache is filled was not looked at"
 
@@ -25,17 +25,15 @@ _FILLED = "how far its cache is filled was not looked at"
 def packed_attention(call: NodeCall) -> Value:
     """What each token finds among those of its line; the lines lie behind one another, without padding."""
     tokens, features = call.rank(0, (2,), "the input")
-    columns = call.rank(1, (2,), "the weights")[1]
-    expect(call, 1, "the weights", (features, None))
-    expect(call, 2, "the bias", (columns,))
+    columns = projection(call, features)
     _check_lines(call, 3)
-    return Value((tokens, hidden_sizes(call, columns, _heads(call))[1]), call.dtype())
+    return Value((tokens, hidden_sizes(call, columns, head_count(call))[1]), call.dtype())
 
 
 @operator("PackedMultiHeadAttention", domain=MICROSOFT)
 def packed_multi_head_attention(call: NodeCall) -> Value:
     """What each token finds among those of its line; queries, keys and values come in one tensor or in three."""
-    query, heads = call.rank(0, (2, 4), "the query"), _heads(call)
+    query, heads = call.rank(0, (2, 4), "the query"), head_count(call)
     tokens = query[0]
     _check_lines(call, 4)
     if len(query) == 4:
@@ -46,8 +44,8 @@ def packed_multi_head_attention(call: NodeCall) -> Value:
     expect(call, 1, "the key", query)
     expect(call, 2, "the value", (tokens, None))
     wide = call.rank(2, (2,), "the value")[1]
-    for size in (query[1], wide):
-        call.require(equal(modulo(size, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
+    for what, size in (("the query", query[1]), ("the value", wide)):
+        head_width(call, size, heads, what)
     expect(call, 3, "the bias", (add(query[1], query[1], wide),))
     return Value((tokens, wide), call.dtype())
 
@@ -60,26 +58,14 @@ def _check_lines(call: NodeCall, position: int) -> None:
     expect(call, position + 1, "cumulative_sequence_length", (None if batch is None else add(batch, 1),))
 
 
-def _heads(call: NodeCall) -> int:
-    heads = call.integer("num_heads")
-    if heads < 1:
-        call.refuse("the attribute num_heads must be positive")
-    return heads
-
-
 @operator("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)
 def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
     """What one more place finds among those before it, whose keys and values are in caches."""
     batch, length, hidden = call.rank(0, (3,), "the query")
-    heads = _heads(call)
+    heads = head_count(call)
     call.equal(length, 1, "there must be one place")
-    if not call.has(1):
-        call.require(equal(modulo(hidden, 3 * heads), 0), "the query must hold queries, keys and values in all heads")
-        wide: Dim = floor_divide(hidden, 3)
-    else:
-        call.require(equal(modulo(hidden, heads), 0), f"the hidden size must be a multiple of the {heads} heads")
-        wide = hidden
-    width = floor_divide(wide, heads)
+    wide = hidden if call.has(1) else equal_hidden_size(call, hidden, heads)
+    width = head_width(call, wide, heads, "the query")
     key = known_shape(call, 1, "the key")
     if key is not None and len(key) == 4:
         expect(call, 1, "the key", (batch, heads, None, width))
@@ -87,20 +73,20 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, Value((batch, heads, 1, key[2]), call.dtype())
     expect(call, 1, "the key", (batch, 1, wide))
     expect(call, 2, "the value", (batch, 1, wide))
-    expect(call, 5, "past_key", (batch, heads, None, width))
-    past = known_shape(call, 5, "past_key")
-    expect(call, 6, "past_value", (batch, heads, past[2] if past else None, width))
+    added = (batch, heads, 1, width)
+    caches = known_shape(call, 5, "past_key"), known_shape(call, 6, "past_value")
+    before = cached(call, caches, added, added)
     expect(call, 10, "the bias", (multiply(3, wide),))
     is_shared = bool(call.integer("past_present_share_buffer"))
     if not is_shared and call.does(DECODER_BUFFER):
         call.refuse("the processor needs past_present_share_buffer")
     if any(call.has(n) for n in (3, 4, 8, 9)):
         call.note("that the mask, what is added and the beams fit was not looked at")
-    if past is None or len(past) != 4:
+    if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
-    total = past[2] if is_shared else add(past[2], 1)
-    present = Value((batch, heads, total, width), call.dtype(5))
-    return Value((batch, 1, wide), call.dtype()), present, present, Value((batch, heads, 1, total), call.dtype())
+    total = before if is_shared else add(before, 1)
+    held = Value((batch, heads, total, width), call.dtype(5))
+    return Value((batch, 1, wide), call.dtype()), held, held, Value((batch, heads, 1, total), call.dtype())
 
 
 @operator("DecoderMaskedSelfAttention", domain=MICROSOFT)
@@ -108,12 +94,8 @@ def one_place_of_its_own(call: NodeCall) -> Sequence[Value]:
     """What one more place finds among those before it; queries, keys and values are one product with the weights."""
     batch, length, features = call.rank(0, (3,), "the input")
     call.equal(length, 1, "there must be one place")
-    columns = call.rank(1, (2,), "the weights")[1]
-    expect(call, 1, "the weights", (features, None))
-    expect(call, 2, "the bias", (columns,))
-    heads = _heads(call)
-    call.require(equal(modulo(columns, 3 * heads), 0), "the columns of the weights must be for Q, K and V in all heads")
-    wide = floor_divide(columns, 3)
+    heads = head_count(call)
+    wide = equal_hidden_size(call, projection(call, features), heads)
     expect(call, 4, "past", (2, batch, heads, None, floor_divide(wide, heads)))
     call.note(_FILLED)
     past = known_shape(call, 4, "past")
@@ -127,12 +109,11 @@ def one_place_of_its_own(call: NodeCall) -> Sequence[Value]:
 def sparse_attention(call: NodeCall) -> Sequence[Value]:
     """What each query finds among the blocks of keys that a pattern lets it see; keys and values are in caches."""
     batch, length, hidden = call.rank(0, (3,), "the query")
-    heads, key_heads = _heads(call), call.integer("kv_num_heads")
+    heads, key_heads = head_count(call), call.integer("kv_num_heads")
     if key_heads < 1 or heads % key_heads:
         call.refuse("num_heads must be a multiple of kv_num_heads")
     parts = heads if call.has(1) else heads + 2 * key_heads
-    call.require(equal(modulo(hidden, parts), 0), "the query must be as wide as all its heads")
-    width = floor_divide(hidden, parts)
+    width = head_width(call, hidden, parts, "the query")
     for n, what in ((1, "the key"), (2, "the value")):
         expect(call, n, what, (batch, length, multiply(key_heads, width)))
     past = call.rank(3, (4,), "past_key")
@@ -159,9 +140,8 @@ def relative_positions(call: NodeCall) -> Value:
 @operator("GatedRelativePositionBias", domain=MICROSOFT)
 def gated_relative_positions(call: NodeCall) -> Value:
     """A number for each query and key in each head, by how far they are apart and what the query holds."""
-    query, heads = call.rank(0, (2, 3), "the query"), _heads(call)
-    call.require(equal(modulo(query[-1], heads), 0), f"the hidden size must be a multiple of the {heads} heads")
-    width = floor_divide(query[-1], heads)
+    query, heads = call.rank(0, (2, 3), "the query"), head_count(call)
+    width = head_width(call, query[-1], heads, "the query")
     if len(query) == 3:
         batch, length = query[:2]
     else:

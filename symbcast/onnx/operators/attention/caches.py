@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import any_of, equal
+from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape
 from symbcast.graphs.values.value import Value
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.operators.attention import head_width
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -53,11 +53,12 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
     for n in _RULES[rule]:
         if not call.has(n):
             call.refuse(f"the update rule {rule} needs the input {_BY_INPUT[n]}")
-    batch, length, _ = call.rank(0, (3,), "the query")
-    width = _width(call, 0, "the query", heads)
+    batch, length, hidden = call.rank(0, (3,), "the query")
+    width = head_width(call, hidden, heads, "the query")
     expect(call, 1, "the key", (batch, length, multiply(key_heads, width)))
     expect(call, 2, "the value", (batch, length, None))
-    state = (*([slots] if slots else []), batch, key_heads, width, _width(call, 2, "the value", key_heads))
+    value_width = head_width(call, call.rank(2, (3,), "the value")[2], key_heads, "the value")
+    state = (*([slots] if slots else []), batch, key_heads, width, value_width)
     expect(call, 3, "past_state", state)
     _check_gate(call, 4, (batch, length), (multiply(key_heads, width), key_heads))
     _check_gate(call, 5, (batch, length), (key_heads, 1))
@@ -65,18 +66,12 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
     return Value(found, call.dtype()), Value(state, call.dtype(3) or call.dtype())
 
 
-def _width(call: NodeCall, position: int, what: str, heads: int) -> Dim:
-    size = call.rank(position, (3,), what)[2]
-    call.require(equal(modulo(size, heads), 0), f"the last size of {what} must be a multiple of the {heads} heads")
-    return floor_divide(size, heads)
-
-
 def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: Sequence[Dim]) -> None:
     name = _BY_INPUT[position]
     found = known_rank(call, position, (3,), name)
     if found is not None:
         expect(call, position, name, (*leading, None))
-        call.require(any_of(equal(found[2], d) for d in allowed), f"the last size of {name} must fit the heads")
+        call.one_of(found[2], allowed, f"the last size of {name} must fit the heads")
 
 
 @operator("CausalConvWithState")
