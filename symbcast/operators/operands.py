@@ -33,12 +33,3 @@ def expect_one_of(context: Context, what: str, found: Dims | None, allowed: Sequ
         ranks = ", ".join(str(n) for n in sorted({len(shape) for shape in allowed}))
         context.refuse(f"the rank of {what} must be one of {ranks}, and is {len(found)}")
     context.require(any_of(all_of(map(equal, found, shape)) for shape in shapes), reason)
-
-
-def expect_one_for_each(context: Context, found: Dims | None, size: Dim, reason: str) -> None:
-    """Require that an operand, if it is known, have one axis of some size."""
-    if found is None:
-        return
-    if len(found) != 1:
-        context.refuse(reason)
-    context.equal(found[0], size, reason)

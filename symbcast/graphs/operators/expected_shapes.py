@@ -24,6 +24,12 @@ def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
     return found
 
 
+def known_shapes(call: NodeCall, *positions: int) -> dict[str, Dims | None]:
+    """Return what `known_shape` does of several operands, by their names."""
+    names = {n: call.input_name(n) for n in positions}
+    return {name: known_shape(call, n, name) for n, name in names.items()}
+
+
 def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str) -> Dims | None:
     """Return what `known_shape` does, of an operand whose rank must be one of some."""
     found = known_shape(call, position, what)

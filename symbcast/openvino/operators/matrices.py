@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from symbcast.core.algebra.arithmetic import modulo
-from symbcast.core.logic.formulas import equal
+from symbcast.graphs.operators.expected_shapes import known_shapes
 from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
@@ -14,10 +10,8 @@ from symbcast.openvino.registry import operator
 from symbcast.operators.attention import attend
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul
+from symbcast.operators.normalisation import group_norm, per_channel
 from symbcast.operators.reductions import reduce
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 @operator("MatMul")
@@ -100,20 +94,13 @@ def batch_normalised(call: OpenVinoCall) -> Value:
     """The data, normalised by one number for each channel."""
     position = 0 if call.version >= 5 else 2
     dims = call.shape(position)
-    _one_for_each(call, [n for n in range(5) if n != position], dims[1])
+    per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
     return call.made(dims)
 
 
 @operator("GroupNormalization")
 def group_normalised(call: OpenVinoCall) -> Value:
     """The channels are in groups of one size; scale and bias have one number for each channel."""
-    dims, groups = call.shape(0), call.integer("num_groups", 1)
-    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
-    _one_for_each(call, (1, 2), dims[1])
+    dims = call.shape(0)
+    group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
     return call.made(dims)
-
-
-def _one_for_each(call: OpenVinoCall, positions: Sequence[int], size: Dim) -> None:
-    for position in positions:
-        (length,) = call.rank(position, (1,), call.input_name(position))
-        call.equal(length, size, "there must be one number for each channel")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
-from symbcast.core.logic.formulas import FALSE, any_of, equal
+from symbcast.core.algebra.arithmetic import multiply
 from symbcast.graphs.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
+from symbcast.operators.normalisation import check_channels, group_norm, layer_norm, per_channel
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -104,11 +102,7 @@ def normalised(call: TorchCall) -> list[Value]:
     if first < 0 or not last:
         call.refuse("there must be an axis to normalise, and no more than the tensor has")
     call.same_shape(dims[first:], last, "the last sizes must be those that are normalised")
-    for name in ("weight", "bias"):
-        given = call.maybe_dims(name)
-        if given is not None:
-            call.same_shape(given, last, f"the {name} must have the shape that is normalised")
-    kept = (*dims[:first], *((1,) * len(last)))
+    kept = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
     return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
 
 
@@ -117,11 +111,9 @@ def grouped(call: TorchCall) -> list[Value]:
     """The channels are in groups of one size; weights and bias have one number for each channel."""
     dims = call.dims("input")
     groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
-    if len(dims) < 2:
-        call.refuse("it must have a batch and channels")
+    check_channels(call, dims)
     call.at_most(1, groups, "there must be a group or more")
-    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
-    _one_for_each_channel(call, dims, ("weight", "bias"))
+    group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
     batch = call.size("N")
     if batch is not None:
         call.equal(batch, dims[0], "the batch must be that of the input")
@@ -142,7 +134,7 @@ def batch_normalised(call: TorchCall) -> Value:
         return Value(dims)
     if not call.flag("training") and (call.given("running_mean") is None or call.given("running_var") is None):
         call.require(none, "without training there must be a mean and a variance")
-    _one_for_each_channel(call, dims, ("weight", "bias", "running_mean", "running_var"), none)
+    per_channel(call, dims[1], _parameters(call, *_STATISTICS), unless=none)
     return Value(dims)
 
 
@@ -159,8 +151,7 @@ def batch_normalised(call: TorchCall) -> Value:
 def normalised_unchecked(call: TorchCall) -> list[Value]:
     """As `batch_normalised`; torch itself reads beyond tensors of other lengths, which is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)
-    if len(dims) < 2:
-        call.refuse("it must have a batch and channels")
+    check_channels(call, dims)
     given = [call.given(n) is not None for n in ("running_mean", "running_var")]
     own = call.flag("training") or call.flag("use_input_stats") or call.node.op_type.endswith("_functional")
     if given[0] != given[1] or (not own and not all(given)):
@@ -168,22 +159,17 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     is_training = call.flag("training") or call.flag("use_input_stats") or "_with_update" in call.node.op_type
     for size in dims if is_training else ():
         call.at_most(1, size, "there must be elements to train with")
-    _one_for_each_channel(call, dims, ("weight", "bias", "running_mean", "running_var"))
+    per_channel(call, dims[1], _parameters(call, *_STATISTICS))
     if call.flag("training") or call.flag("use_input_stats") or count > 3:
         return list(call.recorded())
     return [Value(dims), Value((0,)), Value((0,))][:count]
 
 
-def _one_for_each_channel(call: TorchCall, dims: Dims, names: Sequence[str], unless: Formula = FALSE) -> None:
-    for name in names:
-        given = call.maybe_dims(name)
-        if given is None:
-            continue
-        reason = f"the {name.replace('_', ' ')} must have one number for each channel"
-        if len(given) != 1:
-            call.require(unless, reason)
-        elif given[0] != dims[1]:
-            call.require(any_of([unless, equal(given[0], dims[1])]), reason)
+_STATISTICS = ("weight", "bias", "running_mean", "running_var")
+
+
+def _parameters(call: TorchCall, *names: str) -> dict[str, Dims | None]:
+    return {f"the {name.replace('_', ' ')}": call.maybe_dims(name) for name in names}
 
 
 @operator("glu")
@@ -191,8 +177,8 @@ def gated(call: TorchCall) -> Value:
     """One half of an axis times what the other half lets through."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", -1), len(dims))
-    call.require(equal(modulo(dims[place], 2), 0), "the axis must be even to be halved")
-    return Value(tuple(floor_divide(d, 2) if n == place else d for n, d in enumerate(dims)))
+    half = call.divide(dims[place], 2, "the axis must be even to be halved")
+    return Value(tuple(half if n == place else d for n, d in enumerate(dims)))
 
 
 @operator("kron")

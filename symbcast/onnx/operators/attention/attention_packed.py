@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, modulo
-from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.logic.formulas import all_of, any_of, at_most
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.operators.expected_shapes import expect, known_shape
+from symbcast.graphs.operators.expected_shapes import expect, known_shape, known_shapes
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, OPERATORS, operator
 from symbcast.operators.matmul import matmul
+from symbcast.operators.normalisation import group_norm, layer_norm
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -27,8 +28,7 @@ def split_activation(call: NodeCall) -> Value:
     """One half of the last axis, times what is made of the other."""
     dims = call.rank(0, (3,), "the input")
     expect(call, 1, "the bias", (dims[-1],))
-    call.require(equal(modulo(dims[-1], 2), 0), "the last size must be even")
-    return Value((*dims[:-1], floor_divide(dims[-1], 2)), call.dtype())
+    return Value((*dims[:-1], call.divide(dims[-1], 2, "the last size must be even")), call.dtype())
 
 
 @operator("BiasAdd", domain=MICROSOFT)
@@ -41,14 +41,11 @@ def bias_add(call: NodeCall) -> Value:
 
 
 @operator("GroupNorm", "SkipGroupNorm", domain=MICROSOFT)
-def group_norm(call: NodeCall) -> Sequence[Value]:
+def group_norm_(call: NodeCall) -> Sequence[Value]:
     """Groups of channels normalised; scale and bias have one number for each channel."""
     dims = call.rank(0, (4,), "the input")
     channels = dims[-1] if call.integer("channels_last", 1) else dims[1]
-    groups = call.integer("groups", 1)
-    call.require(equal(modulo(channels, groups), 0), f"the channels must be a multiple of the {groups} groups")
-    expect(call, 1, "gamma", (channels,))
-    expect(call, 2, "beta", (channels,))
+    group_norm(call, channels, call.integer("groups", 1), known_shapes(call, 1, 2))
     if call.has(3):
         call.note("that skip and bias fit was not looked at")
     return [Value(dims, call.dtype())] * 2
@@ -98,12 +95,10 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     _check_skip(call, dims)
     if call.does(SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
-    is_simple = call.node.op_type == "SkipSimplifiedLayerNormalization"
-    names = ("gamma", "the bias") if is_simple else ("gamma", "beta", "the bias")
-    for n, name in enumerate(names, start=2):
-        expect(call, n, name, (dims[-1],))
-    kept = Value((*dims[:-1], 1), 1)
-    return Value(dims, call.dtype()), kept, kept, Value(dims, call.dtype())
+    count = 2 if call.node.op_type == "SkipSimplifiedLayerNormalization" else 3
+    kept = layer_norm(call, dims, len(dims) - 1, known_shapes(call, *range(2, 2 + count)))
+    statistics, found = Value(kept, 1), Value(dims, call.dtype())
+    return found, statistics, statistics, found
 
 
 def _check_skip(call: NodeCall, dims: Dims) -> None:
@@ -114,9 +109,7 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
     for left, right in zip(skip[-2:], dims[-2:], strict=True):
         call.equal(left, right, "the last two sizes of skip must be those of the input")
     if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
-        call.require(
-            any_of([equal(skip[0], dims[0]), equal(skip[0], 1)]), "the batch of skip must be the input's, or 1"
-        )
+        call.one_of(skip[0], (dims[0], 1), "the batch of skip must be the input's, or 1")
 
 
 @operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
@@ -165,7 +158,7 @@ def _check_positions(call: NodeCall, ids: Dims) -> None:
     given = known_shape(call, 8, "position_ids")
     if given is not None:
         expect(call, 8, "position_ids", (None, ids[1]))
-        call.require(any_of([equal(given[0], ids[0]), equal(given[0], 1)]), "the batch of position_ids must fit")
+        call.one_of(given[0], (ids[0], 1), "the batch of position_ids must fit")
         return
     held = known_shape(call, 3, "position_embedding")
     if held is not None and not call.has(8):

@@ -8,13 +8,12 @@ from functools import reduce as fold
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, modulo, multiply
+from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import AxisSequence
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.logic.formulas import equal
 from symbcast.graphs.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.operators.expected_shapes import expect_line, known_shape
+from symbcast.graphs.operators.expected_shapes import expect_line, known_shape, known_shapes
 from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.contents import Content, Elements, Ramp
 from symbcast.graphs.values.elements import BINARY
@@ -27,9 +26,9 @@ from symbcast.onnx.differences import (
     LAYER_NORM_EMPTY,
     LRN_IMAGES,
 )
-from symbcast.onnx.operators.windows.windows import one_for_each
 from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
+from symbcast.operators.normalisation import check_channels, group_norm, layer_norm, per_channel
 from symbcast.operators.reductions import reduce, search
 
 if TYPE_CHECKING:
@@ -133,27 +132,18 @@ def _normalised(call: NodeCall) -> tuple[Dims, int]:
 
 @operator("LayerNormalization")
 def layer_normalization(call: NodeCall) -> Sequence[Value]:
-    """Scale and bias are broadcast onto the input, one way."""
+    """Scale and bias broadcast onto the input, one way."""
     dims, axis = _normalised(call)
-    _broadcast_onto(call, dims, 1, 2)
-    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    kept = layer_norm(call, dims, axis, known_shapes(call, 1, 2), parameters_broadcast=True)
     statistics = Value(kept, call.integer("stash_type", 1))
     return Value(dims, call.dtype()), statistics, statistics
 
 
-def _broadcast_onto(call: NodeCall, dims: Dims, *positions: int) -> None:
-    for n in positions:
-        found = known_shape(call, n, call.input_name(n))
-        if found is not None:
-            call.broadcast(found, dims, rule="unidirectional")
-
-
 @operator("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(call: NodeCall) -> Sequence[Value]:
-    """Scale is broadcast onto the input, one way."""
+    """Scale broadcasts onto the input, one way."""
     dims, axis = _normalised(call)
-    _broadcast_onto(call, dims, 1)
-    kept = tuple(d if n < axis else 1 for n, d in enumerate(dims))
+    kept = layer_norm(call, dims, axis, known_shapes(call, 1), parameters_broadcast=True)
     return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
 
 
@@ -167,8 +157,7 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
             raise UnknownShapeError
     else:
         channels = dims[1] if len(dims) > 1 else 1
-    for n in range(1, 5):
-        one_for_each(call, n, channels, "channel")
+    per_channel(call, channels, known_shapes(call, *range(1, 5)))
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
     output = _normalised_batch(call, channels) if dims is None else Value(dims, call.dtype())
     return output, mean, variance, mean, variance
@@ -189,8 +178,7 @@ def instance_normalization(call: NodeCall) -> Value:
     dims = call.shape(0)
     if len(dims) < (3 if call.does(INSTANCE_NORM_AXES) else 2):
         call.refuse("the input must have a batch, channels and, for ONNX Runtime, an axis to normalise over")
-    for n in (1, 2):
-        one_for_each(call, n, dims[1], "channel")
+    per_channel(call, dims[1], known_shapes(call, 1, 2))
     return Value(dims, call.dtype())
 
 
@@ -208,8 +196,7 @@ def lp_normalization(call: NodeCall) -> Value:
 def local_response_normalization(call: NodeCall) -> Value:
     """Each element by those of some channels around it."""
     dims, size = call.shape(0), call.integer("size")
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
+    check_channels(call, dims)
     if call.does(LRN_IMAGES) and (len(dims) != 4 or size < 1 or size % 2 == 0):
         call.refuse("ONNX Runtime needs an input of rank 4, and a size that is odd")
     return Value(dims, call.dtype())
@@ -227,10 +214,6 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and channels")
-    call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
-    of, what = (dims[1], "channel") if call.version >= 21 else (groups, "group")
-    for n in (1, 2):
-        one_for_each(call, n, of, what)
+    check_channels(call, dims)
+    group_norm(call, dims[1], groups, known_shapes(call, 1, 2), is_per_group=call.version < 21)
     return Value(dims, call.dtype())

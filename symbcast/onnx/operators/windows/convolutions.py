@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.operators.expected_shapes import known_rank
+from symbcast.graphs.operators.expected_shapes import known_rank, known_shapes
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import (
@@ -25,10 +25,11 @@ from symbcast.onnx.differences import (
     DEFORM_CONV_EMPTY,
     DEFORM_CONV_POSITIONS,
 )
-from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, one_for_each, windows
+from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, windows
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
 from symbcast.operators.context import Context
+from symbcast.operators.normalisation import per_channel
 from symbcast.operators.windows import (
     Window,
     conv,
@@ -96,7 +97,7 @@ def _convolved(call: NodeCall, dims: Dims, weights: Dims, bias: int | None = Non
     weights_of_rank(call, weights, len(dims))
     convolved_channels(call, dims, weights, _group(call))
     if bias is not None:
-        one_for_each(call, bias, weights[0], "output channel")
+        per_channel(call, weights[0], known_shapes(call, bias), what="output channel")
     return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call))
 
 
@@ -136,7 +137,7 @@ def transposed_convolution(call: NodeCall) -> Value:
     sizes = spatial_axes(call, dims)
     weights_of_rank(call, weights, len(dims))
     channels = transposed_channels(call, dims, weights, _group(call))
-    one_for_each(call, 2, channels, "output channel")
+    per_channel(call, channels, known_shapes(call, 2), what="output channel")
     rank = len(sizes)
     extra = numbers(call, "output_padding", 0, rank, 0)
     asked = _asked_for(call, rank)
@@ -206,7 +207,7 @@ def deformed_convolution(call: NodeCall) -> Value:
     _ask_for_each_position(call, 2, (dims[0], multiply(elements, len(sizes)), *out))
     if call.has(4):
         _ask_for_each_position(call, 4, (dims[0], elements, *out))
-    one_for_each(call, 3, weights[0], "output channel")
+    per_channel(call, weights[0], known_shapes(call, 3), what="output channel")
     return Value((dims[0], weights[0], *out), call.dtype())
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.operators.expected_shapes import known_rank
 from symbcast.graphs.values.value import Dims
 from symbcast.operators.windows import Window
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 
@@ -58,10 +52,3 @@ def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
     for size in wanted:
         if size != dims[0] or not is_empty:
             call.require(any_of([*is_empty, at_most(1, size)]), reason)
-
-
-def one_for_each(call: NodeCall, position: int, size: Dim, what: str) -> None:
-    """Ask that an input, where it is given, have one number for each of something."""
-    shape = known_rank(call, position, (1,), f"{call.input_name(position)}, which has one number for each {what},")
-    if shape is not None:
-        call.equal(shape[0], size, f"there must be one number for each {what}")
