@@ -15,6 +15,7 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from symbcast.operators.selection import one_hot, top_k
 
 
 @operator("Gather")
@@ -131,29 +132,22 @@ def non_zero(call: OpenVinoCall) -> Value:
 
 
 @operator("TopK")
-def top_k(call: OpenVinoCall) -> Sequence[Value]:
+def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     """The k greatest along an axis, which must have as many."""
-    dims = call.shape(0)
-    axis = call.axis(call.integer("axis", -1), len(dims))
     count: object = (call.elements(1) or (None,))[0]
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
-    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
-    call.is_size(count, "k must not be negative")
-    shape = (*dims[:axis], count, *dims[axis + 1 :])
+    shape = top_k(call, call.shape(0), call.integer("axis", -1), count)
     return call.made(shape), call.made(shape, output=1)
 
 
 @operator("OneHot")
-def one_hot(call: OpenVinoCall) -> Value:
+def one_hot_(call: OpenVinoCall) -> Value:
     """A new axis for the classes."""
-    dims = call.shape(0)
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
-    call.at_most(1, depth, "there must be one class at least")
-    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
-    return call.made((*dims[:axis], depth, *dims[axis:]))
+    return call.made(one_hot(call, call.shape(0), call.integer("axis", -1), depth))
 
 
 @operator("NonMaxSuppression")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.graphs.operators.expected_shapes import expect
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
@@ -20,13 +21,9 @@ def sequence(call: OpenVinoCall) -> Sequence[Value]:
     batch, length, features = call.rank(0, (3,), "X")
     state = (batch, directions, hidden)
     states = 2 if kind == "LSTM" else 1
-    for n in range(1, 1 + states):
-        _expect(call, n, state)
-    _expect(call, 1 + states, (batch,))
     rows = _GATES[kind] * hidden
-    _expect(call, 2 + states, (directions, rows, features))
-    _expect(call, 3 + states, (directions, rows, hidden))
-    _expect(call, 4 + states, (directions, _bias_rows(call, kind, hidden)))
+    weights = [(directions, rows, features), (directions, rows, hidden), (directions, _bias_rows(call, kind, hidden))]
+    _expect_inputs(call, [*[state] * states, (batch,), *weights])
     shapes = [(batch, directions, length, hidden), *[state] * states]
     return [call.made(shape, output=n) for n, shape in enumerate(shapes)]
 
@@ -40,12 +37,9 @@ def cell(call: OpenVinoCall) -> Sequence[Value]:
     hidden = call.integer("hidden_size")
     batch, features = call.rank(0, (2,), "X")
     states = 2 if kind == "LSTM" else 1
-    for n in range(1, 1 + states):
-        _expect(call, n, (batch, hidden))
     rows = _GATES[kind] * hidden
-    _expect(call, 1 + states, (rows, features))
-    _expect(call, 2 + states, (rows, hidden))
-    _expect(call, 3 + states, (_bias_rows(call, kind, hidden),))
+    weights = [(rows, features), (rows, hidden), (_bias_rows(call, kind, hidden),)]
+    _expect_inputs(call, [*[(batch, hidden)] * states, *weights])
     return [call.made((batch, hidden), output=n) for n in range(states)]
 
 
@@ -55,15 +49,7 @@ def _bias_rows(call: OpenVinoCall, kind: str, hidden: int) -> int:
     return gates * hidden
 
 
-def _expect(call: OpenVinoCall, position: int, wanted: Dims) -> None:
-    """Ask that an input, where it is given, have a shape."""
-    if not call.has(position):
-        return
-    found = call.value(position).shape
-    if found is None:
-        call.note(f"that the shape of {call.input_name(position)} fits was not looked at: it is not known")
-        return
-    if len(found) != len(wanted):
-        call.refuse(f"{call.input_name(position)} must have rank {len(wanted)}, and has {len(found)}")
-    for axis, (size, other) in enumerate(zip(found, wanted, strict=True)):
-        call.equal(size, other, f"axis {axis} of {call.input_name(position)} must be {other}")
+def _expect_inputs(call: OpenVinoCall, shapes: Sequence[Dims]) -> None:
+    """Require the shapes of all inputs but the first."""
+    for n, shape in enumerate(shapes, 1):
+        expect(call, n, call.input_name(n), shape)

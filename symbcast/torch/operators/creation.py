@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.values.value import Value
+from symbcast.operators.selection import one_hot
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
@@ -80,17 +81,16 @@ def unit(call: TorchCall) -> Value:
 
 
 @operator("one_hot")
-def one_hot(call: TorchCall) -> Value:
+def one_hot_(call: TorchCall) -> Value:
     """Each class as a row with a one in its place."""
     classes = call.size("num_classes")
     if classes == -1:
         call.at_most(1, multiply(*call.dims("self")), "there must be an element to tell the number of classes by")
-    elif classes is not None:
-        call.at_most(1, classes, "there must be a class")
     if classes is None or classes == -1:
         return next(iter(call.recorded()))
+    found = one_hot(call, call.dims("self"), -1, classes)
     indexed_by(call, call.value_of("self"), classes, call.dims("self"))
-    return Value((*call.dims("self"), classes))
+    return Value(found)
 
 
 @operator("meshgrid")

@@ -9,6 +9,7 @@ from symbcast.core.logic.formulas import TRUE
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce, search
+from symbcast.operators.selection import top_k
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -105,10 +106,8 @@ def largest(call: TorchCall) -> list[Value]:
     dims, k = call.dims("self"), call.size("k")
     if k is None:
         return _undecided(call)
-    place = call.axis_of(call.number("dim", -1), len(dims))
-    call.is_size(k, "k must not be negative")
-    call.at_most(k, dims[place] if dims else 1, "the axis must have k elements")
-    return [Value(tuple(k if n == place else d for n, d in enumerate(dims)))] * 2
+    found = top_k(call, dims or (1,), call.number("dim", -1), k)
+    return [Value(found if dims else ())] * 2
 
 
 @operator("cdist", "_cdist_forward")

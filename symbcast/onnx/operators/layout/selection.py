@@ -13,6 +13,7 @@ from symbcast.graphs.values.contents import MAX_ELEMENTS, Elements, Ramp, is_siz
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
 from symbcast.onnx.registry import operator
+from symbcast.operators.selection import one_hot, top_k
 
 INT64 = 7
 
@@ -75,35 +76,28 @@ def unique(call: NodeCall) -> Sequence[Value]:
 
 
 @operator("OneHot")
-def one_hot(call: NodeCall) -> Value:
+def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
     expect_numbers(call, 1)
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
-    if call.does(ONE_HOT_DEPTH):
-        call.at_most(1, depth, "there must be one class at least")
-    else:
-        call.is_size(depth, "how many classes there are must not be negative")
-    axis = call.axis(call.integer("axis", -1), len(dims) + 1)
-    return Value((*dims[:axis], depth, *dims[axis:]), call.dtype(2))
+    least = 1 if call.does(ONE_HOT_DEPTH) else 0
+    return Value(one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
 
 
 @operator("TopK")
-def top_k(call: NodeCall) -> Sequence[Value]:
+def top_k_(call: NodeCall) -> Sequence[Value]:
     """The k greatest along an axis, which must have as many."""
     dims = call.shape(0)
-    axis = call.axis(call.integer("axis", -1), len(dims))
     if call.version >= 10:
         expect_line(call, 1)
         expect_numbers(call, 1)
     count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
-    call.at_most(count, dims[axis], f"k must be at most the size of axis {axis}")
-    call.is_size(count, "k must not be negative")
-    shape = (*dims[:axis], count, *dims[axis + 1 :])
+    shape = top_k(call, dims, call.integer("axis", -1), count)
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 

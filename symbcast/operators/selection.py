@@ -1,0 +1,28 @@
+"""Elements selected by rank, and classes laid out along an axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.operators.context import Context, Dims
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+def top_k(context: Context, dims: Dims, axis: int, count: Dim) -> Dims:
+    """Return the shape of the ``count`` greatest elements along an axis, which must have as many."""
+    place = context.axis(axis, len(dims))
+    context.at_most(count, dims[place], f"k must be at most the size of axis {place}")
+    context.is_size(count, "k must not be negative")
+    return (*dims[:place], count, *dims[place + 1 :])
+
+
+def one_hot(context: Context, dims: Dims, axis: int, depth: Dim, *, least: int = 1) -> Dims:
+    """Return the shape with a new axis for classes, of which there must be at least some."""
+    place = context.axis(axis, len(dims) + 1)
+    if least:
+        context.at_most(least, depth, "there must be one class at least")
+    else:
+        context.is_size(depth, "how many classes there are must not be negative")
+    return (*dims[:place], depth, *dims[place:])
