@@ -1,0 +1,81 @@
+"""The table of shape functions in `symbcast/operators/README.md`, held against what front ends import."""
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+
+import symbcast.operators
+
+OPERATORS = Path(symbcast.operators.__file__).parent
+ROOT = OPERATORS.parent
+FOLDERS = {
+    "ONNX": ("onnx/operators", "onnx"),
+    "OpenVINO": ("openvino/operators",),
+    "torch": ("torch/operators", "torch"),
+    "shared by graphs": ("graphs/operators",),
+    "`ShapeEnv`": ("operators",),
+    "tracers": ("arrays",),
+}
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def table():
+    """Return the rows, each a mapping from the heading of a column to its cell."""
+    lines = [line for line in (OPERATORS / "README.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    start = next(n for n, line in enumerate(lines) if line.startswith("| operators |"))
+    return [dict(zip(cells(lines[start]), cells(line), strict=True)) for line in lines[start + 1 :]]
+
+
+def users(module):
+    """Return the files of front ends that import a module of shape functions."""
+    return {
+        path
+        for folder in ("onnx", "openvino", "torch", "graphs", "arrays", "jax", "operators")
+        for path in (ROOT / folder).rglob("*.py")
+        if (folder != "operators" or path.name.startswith("recorded")) and imports(path, module)
+    }
+
+
+def imports(path, module):
+    nodes = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.ImportFrom)]
+    return any(
+        n.module == f"symbcast.operators.{module}"
+        or (n.module == "symbcast.operators" and module in {a.name for a in n.names})
+        for n in nodes
+    )
+
+
+def named(row):
+    """Return the files that a row names."""
+    found = set()
+    for column, folders in FOLDERS.items():
+        for name in re.findall(r"`([\w/]+)`", row[column]):
+            paths = [ROOT / folder / f"{name}.py" for folder in folders]
+            found.add(next((path for path in paths if path.exists()), f"{column}: {name}"))
+    return found
+
+
+def test_each_function_of_the_table_is_there():
+    for row in table():
+        (module,) = re.findall(r"`(\w+)\.py`", row["operators"])
+        functions = re.findall(r"`(\w+)`", row["functions"])
+        assert functions
+        for function in functions:
+            assert callable(getattr(import_module(f"symbcast.operators.{module}"), function)), function
+
+
+def test_each_mapping_imports_its_functions_and_none_is_left_out():
+    for row in table():
+        (module,) = re.findall(r"`(\w+)\.py`", row["operators"])
+        assert named(row) == users(module), row["operators"]
+
+
+def test_each_module_of_shape_functions_has_a_row():
+    rows = {re.findall(r"`(\w+)\.py`", row["operators"])[0] for row in table()}
+    others = {"__init__", "attributes", "context", "methods", "operator", "reach"}
+    modules = {path.stem for path in OPERATORS.glob("*.py")}
+    assert rows == {m for m in modules - others if not m.startswith("recorded")}
