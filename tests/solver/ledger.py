@@ -1,0 +1,282 @@
+"""The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
+
+Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/symmetry``, and all are
+taken where none is given. Each is switched off in a process of its own that asks all of `ledger_questions.questions`.
+A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
+costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
+only where units do not show the work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from solver.ledger_questions import Answer, Question, questions
+
+from symbcast.core import effort
+
+SOLVER = "symbcast.core.solver"
+FOLDER = Path(effort.__file__).parent / "solver"
+SLOWER = 3
+LEAST_UNITS = 20_000
+"""Units that a question must take more without a module to count as slower."""
+LEAST_SECONDS = 0.3
+
+
+class SwitchedOffError(Exception):
+    """A module that is switched off was asked for what nothing else can answer."""
+
+
+class Measured(NamedTuple):
+    """What came out of a question, and what it took."""
+
+    answer: Answer
+    units: int
+    seconds: float
+
+
+def modules() -> list[str]:
+    """Return the solver's modules, each as folder and name."""
+    found = (path.relative_to(FOLDER).with_suffix("") for path in FOLDER.rglob("*.py"))
+    return sorted(path.as_posix() for path in found if path.name != "__init__")
+
+
+# Switches: what stands in for a module that only makes others quicker or better.
+
+
+def _out_of_steps(*_: Any, **__: Any) -> Any:
+    from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
+
+    raise OutOfStepsError
+
+
+def _not_linear(*_: Any, **__: Any) -> Any:
+    from symbcast.core.solver.linear.integers import NotLinearError
+
+    raise NotLinearError
+
+
+def _given_up(*_: Any, **__: Any) -> Any:
+    from symbcast.core.solver.sets.smallest import GivenUpError
+
+    raise GivenUpError
+
+
+def _undecided(*_: Any, **__: Any) -> Any:
+    from symbcast.core.solver.answer import Satisfiability
+
+    return Satisfiability.UNKNOWN, {}
+
+
+def _alone(likenesses: Any, symbols: Any, assumptions: Any, formulas: Any) -> Any:
+    from symbcast.core.solver.decision.linear_groups import Compound
+
+    return Compound(symbols, likenesses.domains, assumptions, formulas, likenesses.weights)
+
+
+def _one_point(sets: Any, _: Any) -> Any:
+    point = tuple(s.least(1) or s.least() or 0 for s in sets)
+    return ([point] if all(sets) else []), not all(sets)
+
+
+def _unsubstituted(formulas: Any) -> Any:
+    from symbcast.core.solver.groups.normal_form import flattened
+    from symbcast.core.solver.linear.substitution import Substituted
+
+    return Substituted(flattened(formulas), [])
+
+
+def _unfiltered(questions: Any, given: Any, needed: Any = ()) -> Any:
+    from symbcast.core.solver.satisfiability.local_search import Near
+
+    near = Near(questions) if questions.settles(given) else None
+    for formula in given if near is not None else ():
+        near.add(formula)
+    return near, list(given)
+
+
+def _false(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def _none(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _nothing(*_: Any, **__: Any) -> list[Any]:
+    return []
+
+
+SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
+    "conflicts/hitting_set": {"smallest_hitting_set": _none},
+    "decision/isomorphism": {"Likenesses.decide": _alone},
+    "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
+    "linear/branch_and_bound": {"Smallest.at_level": _out_of_steps},
+    "linear/integers": {"some_point": _not_linear, "smallest_point": _not_linear},
+    "linear/lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
+    "linear/substitution": {"substituted": _unsubstituted},
+    "linear/symmetry": {"classes": lambda symbols, *_, **__: [[s] for s in symbols]},
+    "linear/z3_solver": {"check": _undecided},
+    "products/elimination": {"refuted": _false},
+    "products/products": {"refuted": _false},
+    "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
+    "satisfiability/irredundance": {"filtered": _unfiltered},
+    "satisfiability/least_sizes": {"smallest_model": _undecided, "least_model": lambda *_: _undecided()[0]},
+    "satisfiability/local_search": {"can_be_met": _false},
+    "satisfiability/samples": {"_points": _one_point},
+    "sets/monotone": {"by_thresholds": _none},
+    "sets/smallest": {"smallest": _given_up},
+    "simplification/grids": {"complete_axes": _none},
+}
+"""For each module that is a shortcut: what its functions are replaced by. The functions of others raise an error."""
+
+
+def switch_off(module: str) -> None:
+    """Replace the functions of a module wherever they are used."""
+    found = import_module(f"{SOLVER}.{module.replace('/', '.')}")
+    for name, other in SHORTCUTS.get(module, {}).items():
+        owner, _, attribute = name.rpartition(".")
+        if owner:
+            setattr(getattr(found, owner), attribute, other)
+        else:
+            _replace(getattr(found, name), other)
+    if module in SHORTCUTS:
+        return
+    for name, value in list(vars(found).items()):
+        if name.startswith("_") or getattr(value, "__module__", "") != found.__name__:
+            continue
+        if not inspect.isclass(value):
+            if callable(value):
+                _replace(value, _switched_off)
+        elif not issubclass(value, (Exception, tuple)):
+            value.__init__ = _switched_off
+            value.__new__ = _switched_off
+
+
+def _switched_off(*_: Any, **__: Any) -> Any:
+    raise SwitchedOffError
+
+
+def _replace(one: object, other: object) -> None:
+    for module in [m for name, m in sys.modules.items() if name.startswith("symbcast")]:
+        for name, value in list(vars(module).items()):
+            if value is one:
+                setattr(module, name, other)
+
+
+# Asking.
+
+
+@contextlib.contextmanager
+def counters() -> Iterator[list[effort.Effort]]:
+    """Note the counters that are opened while no other is in force."""
+    found: list[effort.Effort] = []
+    counter = effort.Effort
+
+    class Noted(counter):  # type: ignore[misc, valid-type]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            if effort.current() is None:
+                found.append(self)
+
+    effort.Effort = Noted  # type: ignore[misc]
+    try:
+        yield found
+    finally:
+        effort.Effort = counter  # type: ignore[misc]
+
+
+def measured(question: Question) -> Measured:
+    """Ask a question; what goes wrong in it is its answer."""
+    start = time.process_time()
+    with counters() as found:
+        try:
+            answer = question.ask()
+        except Exception as error:  # a module that is switched off may break anything
+            answer = {"error": type(error).__name__}
+    return Measured(answer, sum(counter.used for counter in found), time.process_time() - start)
+
+
+def ask_all(module: str) -> None:
+    """Ask all questions with a module switched off, or with none, and write what came out, one line a question."""
+    import z3  # noqa: F401 - its import is no part of what the first question takes
+
+    for name in modules():
+        import_module(f"{SOLVER}.{name.replace('/', '.')}")
+    made = questions()
+    if module:
+        switch_off(module)
+    for question in made:
+        print(json.dumps([question.name, *measured(question)]), flush=True)
+
+
+def answers(module: str = "") -> dict[str, Measured]:
+    """Return what a process of its own says with a module switched off."""
+    command = [sys.executable, __file__, "--without", module]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = {}
+    for line in done.stdout.splitlines():
+        name, answer, units, seconds = json.loads(line)
+        found[name] = Measured(answer, units, seconds)
+    return found
+
+
+# What a module is for.
+
+
+def differences(known: dict[str, Measured], found: dict[str, Measured]) -> Iterator[tuple[str, str]]:
+    """Yield the questions that need a module, each with what changes without it."""
+    for name, before in known.items():
+        after = found.get(name)
+        if after is None:
+            yield name, "the process ends"
+        elif after.answer != before.answer:
+            yield name, _changed(before.answer, after.answer)
+        elif after.units > SLOWER * before.units and after.units - before.units > LEAST_UNITS:
+            yield name, f"{after.units:,} units instead of {before.units:,}"
+        elif after.seconds > SLOWER * before.seconds and after.seconds - before.seconds > LEAST_SECONDS:
+            yield name, f"{after.seconds:.2f} s instead of {before.seconds:.2f}"
+
+
+def _changed(before: Answer, after: Answer) -> str:
+    if "error" in after:
+        return "no answer"
+    part = next(key for key in [*after, *before] if after.get(key) != before.get(key))
+    return f"{part}: {after.get(part)} instead of {before.get(part)}"
+
+
+def main(wanted: list[str]) -> int:
+    """Print for each module how many questions need it, and some of them; return 1 if none needs some module."""
+    known = answers()
+    units = sum(m.units for m in known.values())
+    print(f"{len(known)} questions, {units:,} units, {sum(m.seconds for m in known.values()):.1f} s of CPU")
+    idle = []
+    for module in wanted or modules():
+        found = answers(module)
+        needing = list(differences(known, found))
+        seconds = sum(m.seconds for m in found.values())
+        print(f"{module}: {len(needing)} questions need it; {seconds:.1f} s without it", flush=True)
+        for name, change in needing[:3]:
+            print(f"    {name}: {change}"[:240], flush=True)
+        if not needing:
+            idle.append(module)
+    print(f"needed by no question: {', '.join(idle) or 'none'}")
+    return bool(idle)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--without"]:
+        ask_all(sys.argv[2])
+    else:
+        sys.exit(main(sys.argv[1:]))
