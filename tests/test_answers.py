@@ -13,7 +13,7 @@ from questions import Question, dims, pure_assumptions, pure_dims, questions
 import symbcast as sb
 from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of, any_of, literals
-from symbcast.core.solver.evaluation.compiler import predicate, value_function
+from symbcast.core.solver.evaluation.evaluation import predicate, value_function
 
 V = sb.Verdict
 

@@ -17,7 +17,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import compatible, conjunction, from_sympy, to_sympy
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 a, b, c = map(to_sympy_dim, SYMBOLS)

@@ -21,7 +21,7 @@ from solver.expressions import (
 
 import symbcast as sb
 from symbcast.core.logic.formulas import all_of, literals, negate
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 
 Condition = sb.Condition

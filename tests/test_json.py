@@ -7,7 +7,7 @@ import pytest
 import symbcast as sb
 from symbcast.answers.exchange.answers import result_to_dict
 from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.text import parse_formula, parse_shape
 
 KEYS = [

@@ -20,7 +20,7 @@ import symbcast as sb
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.compiler import predicate, value_function
+from symbcast.core.solver.evaluation.evaluation import predicate, value_function
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError
 

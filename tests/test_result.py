@@ -14,7 +14,7 @@ import sympy
 
 import symbcast as sb
 from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear import z3_solver as smt
 
 V = sb.Verdict

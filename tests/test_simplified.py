@@ -13,7 +13,7 @@ from solver.expressions import SYMBOLS, expressions, points, statements
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, literals, negate
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 from symbcast.core.solver.sets.literals import canonical

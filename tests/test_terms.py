@@ -17,7 +17,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import Compatible, all_of, at_most, different
-from symbcast.core.solver.evaluation.compiler import predicate, value_function
+from symbcast.core.solver.evaluation.evaluation import predicate, value_function
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.graphs.requirements.settled import Settled
 

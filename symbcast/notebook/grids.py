@@ -11,7 +11,7 @@ from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting.outputs import members_of
 from symbcast.core.program.sizes.premises import own_set
-from symbcast.core.solver.evaluation.compiler import UndefinedError, join_sizes, predicate, value_function
+from symbcast.core.solver.evaluation.evaluation import UndefinedError, join_sizes, predicate, value_function
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError

@@ -6,8 +6,7 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.solver.evaluation.compiler import UndefinedError
-from symbcast.core.solver.evaluation.evaluation import size_at, value_at
+from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at, value_at
 from symbcast.paths.confirmation import Raised
 from symbcast.paths.path import current
 from symbcast.paths.real import Real

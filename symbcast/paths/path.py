@@ -17,8 +17,7 @@ from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Fo
 from symbcast.core.program.facts.facts import Facts
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.answer import Satisfiability
-from symbcast.core.solver.evaluation.compiler import UndefinedError
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import UndefinedError, holds_at, size_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.incremental import Growing
 from symbcast.core.solver.sets.set_formulas import describe

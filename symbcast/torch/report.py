@@ -119,7 +119,7 @@ class TorchReport(Sources, GraphReport):
 
         A condition with alternatives makes torch take the one that holds at the example's sizes, and guard on it.
         """
-        from symbcast.core.solver.evaluation.compiler import formula_source
+        from symbcast.core.solver.evaluation.evaluation import formula_source
 
         texts: dict[Symbol, str] = {}
         for axis in self._model.declared.axes:

@@ -19,8 +19,7 @@ import sympy
 import symbcast as sb
 from symbcast.core.algebra.door import from_sympy
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.solver.evaluation.compiler import UndefinedError
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
 from symbcast.errors import SymbcastError
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"

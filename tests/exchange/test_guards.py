@@ -29,7 +29,7 @@ from symbcast.core.logic.formulas import (
     different,
     equal,
 )
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.text import parse_formula
 from symbcast.errors import BindingError
 

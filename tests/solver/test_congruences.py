@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.sets.chinese_remainder import nearest
 from symbcast.core.solver.sets.congruences import (
     MAX_MODULUS,

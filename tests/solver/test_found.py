@@ -13,7 +13,7 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.verdicts import Verdict
 
 ALWAYS, SOMETIMES, NEVER = Verdict.ALWAYS, Verdict.SOMETIMES, Verdict.NEVER

@@ -16,8 +16,7 @@ import symbcast as sb
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of, at_most, equal
-from symbcast.core.solver.evaluation.compiler import predicate
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
 from symbcast.core.solver.linear.z3_solver import Satisfiability
 from symbcast.core.solver.satisfiability.incremental import Growing
 

@@ -13,7 +13,7 @@ import symbcast as sb
 from symbcast.core.algebra.arithmetic import add, modulo, multiply
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import Comparison
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear import z3_solver as smt
 from symbcast.core.solver.sets import congruences
 from symbcast.core.solver.sets.set_formulas import describe

@@ -29,7 +29,7 @@ from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
 from symbcast.core.solver.decision.linear_groups import Compound
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 from symbcast.core.solver.products import elimination
 from symbcast.core.solver.satisfiability import evidence, samples

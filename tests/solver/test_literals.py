@@ -23,7 +23,7 @@ from symbcast.core.logic.formulas import (
     clauses,
     literals,
 )
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.sets.literals import MOST_CLAUSES, PAIRWISE_UP_TO, canonical, in_clauses, simplified
 
 a, b, c = SYMBOLS

@@ -17,8 +17,7 @@ from symbcast.core.solver.conflicts import mus as clashes
 from symbcast.core.solver.conflicts.hitting_set import smallest_hitting_set
 from symbcast.core.solver.conflicts.mus import smallest_clash
 from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.evaluation.compiler import predicate
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
 from symbcast.core.solver.sets.size_sets import SizeSet
 
 TO_FOUR = dict.fromkeys(SYMBOLS, SizeSet.interval(0, 4))

@@ -21,7 +21,7 @@ from solver.expressions import (
 from symbcast.core.algebra.arithmetic import floor_divide, join, modulo, replaced
 from symbcast.core.algebra.door import from_sympy
 from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Compatible, all_of, equal, one_or_equal
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, normal, put_in, symbols_in
 from symbcast.core.solver.masks.relations import Axis, Onto, Same
 

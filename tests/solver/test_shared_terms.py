@@ -11,8 +11,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, mu
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import all_of, any_of, at_most, different, equal
-from symbcast.core.solver.evaluation.compiler import predicate, value_function
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate, size_at, value_function
 
 N, M = symbol("N"), symbol("M")
 DEEP = 24

@@ -14,7 +14,7 @@ from symbcast.core.algebra.arithmetic import floor_divide, modulo
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import conjunction
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.sets import univariate as residues
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, EMPTY, SizeSet

@@ -11,7 +11,7 @@ from symbcast.answers.comparison.answers import RuleAnswer
 from symbcast.answers.comparison.question import Question, Sizes
 from symbcast.answers.comparison.small_models import small_models
 from symbcast.core.logic.formulas import TRUE, all_of
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -105,7 +105,7 @@ def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tu
 
 
 def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
-    from symbcast.core.solver.evaluation.compiler import predicate
+    from symbcast.core.solver.evaluation.evaluation import predicate
 
     assert result.scope is not None
     namer, names = Namer(result), operand_names(result)

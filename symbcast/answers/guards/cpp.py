@@ -11,7 +11,7 @@ from symbcast.answers.guards.cpp_parts import PART_NAMES, parts_source
 from symbcast.answers.guards.names import ascii_identifier, identifiers
 from symbcast.core.algebra.terms import term
 from symbcast.core.logic.formulas import Formula, dims_of
-from symbcast.core.solver.evaluation.compiler import Spelling, formula_source
+from symbcast.core.solver.evaluation.evaluation import Spelling, formula_source
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -15,7 +15,7 @@ from symbcast.answers.guards.names import identifiers, tidy
 from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
 from symbcast.core.logic.formulas import AllOf, AnyOf, Formula
 from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
-from symbcast.core.solver.evaluation.compiler import PYTHON, formula_source
+from symbcast.core.solver.evaluation.evaluation import PYTHON, formula_source
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import BindingError
 

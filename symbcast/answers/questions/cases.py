@@ -17,8 +17,7 @@ from symbcast.core.program.sizes.given import unknown_name
 from symbcast.core.program.statements.statement import Statement
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import answered, one_call
-from symbcast.core.solver.evaluation.compiler import predicate
-from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at
+from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at, predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 
 if TYPE_CHECKING:

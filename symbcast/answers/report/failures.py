@@ -10,8 +10,7 @@ from symbcast.core.algebra.sequences import is_sequence, sequences_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import cut
 from symbcast.core.logic.formulas import TRUE, Formula
-from symbcast.core.solver.evaluation.compiler import UndefinedError
-from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import AxisSizes, UndefinedError, holds_at, size_at
 from symbcast.core.solver.groups.normal_form import flattened
 
 if TYPE_CHECKING:

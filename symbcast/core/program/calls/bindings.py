@@ -103,7 +103,7 @@ def _shapes_of_ranks(
     result: Call, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
 ) -> tuple[Shape, ...] | None:
     """Return the operands where each sequence has some axes; None where a size is none there."""
-    from symbcast.core.solver.evaluation.compiler import UndefinedError, predicate, value_function
+    from symbcast.core.solver.evaluation.evaluation import UndefinedError, predicate, value_function
 
     symbols = tuple(values)
     for constraint in result.size_constraints():
@@ -132,7 +132,7 @@ def _shapes_of_ranks(
 def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.core.solver.evaluation.compiler import predicate
+    from symbcast.core.solver.evaluation.evaluation import predicate
     from symbcast.core.solver.groups.normal_form import symbols_in
 
     names = result.scope.names
@@ -158,7 +158,7 @@ def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
 def _shapes(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
     if result.scope is None:
         return result.operands
-    from symbcast.core.solver.evaluation.compiler import UndefinedError, predicate, value_function
+    from symbcast.core.solver.evaluation.evaluation import UndefinedError, predicate, value_function
 
     names = result.scope.names
     symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)

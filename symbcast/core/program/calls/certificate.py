@@ -116,7 +116,7 @@ def _never(session: object, formulas: list[Formula]) -> Proof:
 
 def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
     """Check witness and counterexample by evaluation."""
-    from symbcast.core.solver.evaluation.compiler import predicate
+    from symbcast.core.solver.evaluation.evaluation import predicate
 
     assert result.scope is not None
     test = predicate(all_of(raw), result.scope.symbols)

@@ -19,7 +19,7 @@ from symbcast.core.program.statements.condition_sizes import ConditionSizes, For
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.simplification.simplification import simplified
 from symbcast.core.text import parse_formula

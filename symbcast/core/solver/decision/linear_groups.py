@@ -14,7 +14,7 @@ from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, equal, negate, one_or_equal
 from symbcast.core.solver.budget import EVIDENCE, share
-from symbcast.core.solver.evaluation.compiler import value_function
+from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.terms import Operation, Term, term
 from symbcast.core.logic.formulas import Comparison, Formula
-from symbcast.core.solver.evaluation.compiler import may_be_undefined
+from symbcast.core.solver.evaluation.evaluation import may_be_undefined
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

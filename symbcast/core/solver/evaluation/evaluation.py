@@ -1,13 +1,20 @@
-"""Dimensions and formulas evaluated at sizes without compiling them: for those that are asked about once or twice."""
+"""Formulas and dimensions evaluated at sizes: at one point by themselves, at many as compiled Python functions.
+
+The source of such a function is made here from terms, with names of its own (``v0``, ``v1``), never from a user's
+text. Other languages that write sums, products and comparisons as Python does have a `Spelling` of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replacing
 from symbcast.core.algebra.sequences import AxisSequence, Rank, Rest, SequenceSymbol, axis_of
-from symbcast.core.algebra.terms import Atom, Kind, Operation, Term, symbols_of, term
+from symbcast.core.algebra.terms import Atom, Kind, Monomial, Operation, Term, symbols_of, term
+from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
@@ -20,10 +27,32 @@ from symbcast.core.logic.formulas import (
     with_dims,
 )
 from symbcast.core.logic.formulas import holds as holds_of_sizes
-from symbcast.core.solver.evaluation.compiler import UndefinedError, join_sizes
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
+
+
+class UndefinedError(ArithmeticError):
+    """A join of sizes that do not broadcast."""
+
+
+def join_sizes(*sizes: int) -> int:
+    """Return the join of integers; raise `UndefinedError` where it has none."""
+    result = 1
+    for size in sizes:
+        if size not in (1, result):
+            if result != 1:
+                raise UndefinedError
+            result = size
+    return result
+
+
+def _compatible(*sizes: int) -> bool:
+    return len({*sizes, 1}) <= 2
+
+
+# At one point.
 
 _OPERATIONS: dict[Kind, Callable[..., int]] = {
     "//": lambda dividend, divisor: dividend // divisor,
@@ -131,3 +160,190 @@ def _operated(operation: Operation, sizes: Mapping[Any, int], known: dict[Atom, 
     if operation not in known:
         known[operation] = _OPERATIONS[operation.kind](*(_value(arg, sizes, known) for arg in operation.args))
     return known[operation]
+
+
+# At many points.
+
+_GLOBALS = {"__builtins__": {}, "min": min, "max": max, "sum": sum, "join": join_sizes, "compatible": _compatible}
+
+MAX_CHAIN = 200
+"""Longer sums are calls: compilers walk a chain of ``+`` by recursion."""
+
+
+def python_call(function: str, args: Sequence[str]) -> str:
+    """Return a call of one of the functions that sources use: min, max, sum, join or compatible."""
+    return f"sum(({', '.join(args)}))" if function == "sum" else f"{function}({', '.join(args)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a language writes what is not alike everywhere; ``infix`` are the operations that are operators."""
+
+    conjunction: str = " and "
+    disjunction: str = " or "
+    negation: str = "not "
+    true: str = "True"
+    false: str = "False"
+    infix: frozenset[str] = frozenset(("//", "%"))
+    call: Callable[[str, Sequence[str]], str] = python_call
+    number: Callable[[int], str] = str
+
+
+PYTHON = Spelling()
+
+
+@lru_cache(maxsize=4096)
+def predicate(formula: Formula, symbols: tuple[Symbol, ...]) -> Callable[..., bool]:
+    """Return a function of the symbols' sizes, in order: whether the formula holds.
+
+    A comparison in which something has no value does not.
+    """
+    names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
+    guarded = with_values(formula) if may_be_undefined(formula) else formula
+    return _function(dims_of(guarded), names, lambda named: formula_source(guarded, named))
+
+
+@lru_cache(maxsize=4096)
+def value_function(dim: Dim, symbols: tuple[Symbol, ...]) -> Callable[..., int]:
+    """Return a function of the symbols' sizes, in order, with the dimension's size.
+
+    It raises `ZeroDivisionError` or `UndefinedError` where the dimension has no value.
+    """
+    names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
+    return _function((dim,), names, lambda named: term_source(term(dim), named))
+
+
+_SHARED_FROM = 64
+"""Sources of so many atoms are looked through for operations that occur again and again."""
+
+
+def _function(
+    dims: Iterable[Dim], names: Mapping[Any, str], write: Callable[[Mapping[Any, str]], str]
+) -> Callable[..., Any]:
+    """Return a function of the names; ``write`` returns its source, of dimensions, as operations and symbols are named.
+
+    Without names for what terms share, the source is as long as they are as trees.
+    """
+    arguments, terms = ", ".join(names.values()), [d for d in dims if not isinstance(d, int)]
+    named = dict(names)
+    steps: list[str] = []
+    for operation in _shared(terms) if sum(t.size for t in terms) > _SHARED_FROM else ():
+        source = _operation_source(operation, named, PYTHON)
+        named[operation] = f"t{len(steps)}"
+        steps.append(f" {named[operation]} = {source}\n")
+    made: Callable[..., Any]
+    if not steps:
+        made = eval(f"lambda {arguments}: {write(named)}", _GLOBALS)
+        return made
+    found: dict[str, Any] = dict(_GLOBALS)
+    exec(f"def made({arguments}):\n{''.join(steps)} return {write(named)}", found)
+    made = found["made"]
+    return made
+
+
+def _shared(terms: Iterable[Term]) -> list[Operation]:
+    """Return the operations that occur more than once and have a value at all sizes, those within others first.
+
+    One that may have no value stays where it is: a guard before it may keep it from being worked out.
+    """
+    uses: dict[Operation, int] = {}
+    ordered: list[Operation] = []
+
+    def visit(value: Term) -> None:
+        for operation in value.operations():
+            uses[operation] = uses.get(operation, 0) + 1
+            if uses[operation] == 1:
+                for arg in operation.args:
+                    visit(arg)
+                ordered.append(operation)
+
+    for value in terms:
+        visit(value)
+    return [operation for operation in ordered if uses[operation] > 1 and operation.is_total]
+
+
+@lru_cache(maxsize=4096)
+def may_be_undefined(formula: Formula) -> bool:
+    """Return whether some sizes leave a term of the formula without a value."""
+    return any(not isinstance(d, int) and _has_gaps(term(d)) for d in dims_of(formula))
+
+
+@lru_cache(maxsize=4096)
+def _has_gaps(value: Term) -> bool:
+    return any(
+        operation.kind == "join"
+        or (operation.kind in ("//", "%") and not (operation.args[1].is_constant and operation.args[1].constant))
+        or any(map(_has_gaps, operation.args))
+        for operation in value.operations()
+    )
+
+
+def term_source(value: Term, names: Mapping[Any, str], spelling: Spelling = PYTHON) -> str:
+    """Return an expression for a term, without brackets around it, the symbols written as ``names`` says.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> term_source(term(1 - 2 * N * M), {N: "n", M: "m"})
+    '1 - 2*m*n'
+    """
+    ordered = sorted(value.coefficients.items(), key=lambda part: (part[1] < 0, not part[0]))
+    parts = [(c < 0, _product_source(m, abs(c), names, spelling)) for m, c in ordered]
+    if len(parts) > MAX_CHAIN:
+        return spelling.call("sum", [f"-{text}" if minus else text for minus, text in parts])
+    chain = "".join(f" {'-' if minus else '+'} {text}" for minus, text in parts)
+    return f"-{chain[3:]}" if chain.startswith(" -") else chain[3:] or "0"
+
+
+def _product_source(monomial: Monomial, number: int, names: Mapping[Any, str], spelling: Spelling) -> str:
+    factors = [_operation_source(a, names, spelling) if isinstance(a, Operation) else names[a] for a in monomial]
+    if number != 1 or not factors:
+        factors.insert(0, spelling.number(number))
+    return "*".join(factors)
+
+
+def _operation_source(operation: Operation, names: Mapping[Any, str], spelling: Spelling) -> str:
+    if operation in names:
+        return names[operation]
+    if operation.kind in spelling.infix:
+        left, right = (_bracketed(a, names, spelling) for a in operation.args)
+        return f"({left} {operation.kind} {right})"
+    return spelling.call(operation.kind, [term_source(a, names, spelling) for a in operation.args])
+
+
+def _bracketed(value: Term, names: Mapping[Any, str], spelling: Spelling) -> str:
+    source = term_source(value, names, spelling)
+    is_atom = [(len(m), c) for m, c in value.coefficients.items()] == [(1, 1)]
+    return source if is_atom or (value.is_constant and value.constant >= 0) else f"({source})"
+
+
+def formula_source(formula: Formula, names: Mapping[Any, str], spelling: Spelling = PYTHON) -> str:
+    """Return an expression for a formula."""
+    match formula:
+        case Comparison(operator, left, right):
+            sides = (term_source(term(d), names, spelling) for d in (left, right))
+            return f" {operator} ".join(sides)
+        case Compatible(dims) | Clashing(dims):
+            call = spelling.call("compatible", [term_source(term(d), names, spelling) for d in dims])
+            return call if isinstance(formula, Compatible) else f"{spelling.negation}{call}"
+        case AllOf(parts):
+            return _joined(parts, spelling.conjunction, names, spelling) or spelling.true
+        case AnyOf(parts):
+            return _joined(parts, spelling.disjunction, names, spelling) or spelling.false
+
+
+def _joined(parts: Sequence[Formula], word: str, names: Mapping[Any, str], spelling: Spelling) -> str:
+    sources = ((p, formula_source(p, names, spelling)) for p in parts)
+    return word.join(f"({source})" if isinstance(p, (AllOf, AnyOf)) else source for p, source in sources)
+
+
+def truth_table(formulas: Sequence[Formula], symbols: tuple[Symbol, ...]) -> Callable[..., list[tuple[bool, ...]]]:
+    """Return a function of points (sizes of the symbols, in order): for each, which of the formulas hold there.
+
+    All formulas are compiled at once. Every term in them must have a value everywhere: see `may_be_undefined`.
+    """
+    names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
+    row = "".join(f"{formula_source(f, names)}, " for f in formulas)
+    made: Callable[..., list[tuple[bool, ...]]] = eval(
+        f"lambda points: [({row}) for {''.join(f'{n}, ' for n in names.values())} in points]", _GLOBALS
+    )
+    return made

@@ -203,7 +203,7 @@ class Plain:
         return cost(self.symbols, sizes, self.weights)
 
     def _breaking(self, relation: Relation) -> dict[Node, int] | None:
-        from symbcast.core.solver.evaluation.compiler import predicate
+        from symbcast.core.solver.evaluation.evaluation import predicate
 
         if isinstance(relation, Within):
             least = least_size(self.assumed[relation.node] - relation.members)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.algebra.terms import Operation, term
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
-from symbcast.core.solver.evaluation.compiler import predicate
+from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.all_different import cliques
 from symbcast.core.solver.linear.symmetry import classes

@@ -18,7 +18,7 @@ from symbcast.core.algebra.terms import Operation, Term, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
 from symbcast.core.solver.budget import REFUTED, share
-from symbcast.core.solver.evaluation.compiler import value_function
+from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.products import products
 from symbcast.core.solver.sets.literals import in_clauses

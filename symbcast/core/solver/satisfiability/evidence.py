@@ -11,8 +11,7 @@ from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import AllOf, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.budget import SAMPLED, evidence_units, reason, share
-from symbcast.core.solver.evaluation.compiler import may_be_undefined
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, may_be_undefined
 from symbcast.core.solver.groups.components import cost, least_size
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, Smallest

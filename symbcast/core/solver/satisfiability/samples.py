@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Formula, dims_of, negate
-from symbcast.core.solver.evaluation.compiler import may_be_undefined, predicate
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, may_be_undefined, predicate
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:

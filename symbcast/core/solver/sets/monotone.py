@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.terms import Operation, Term
-from symbcast.core.solver.evaluation.compiler import value_function
+from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.sets.size_sets import EMPTY, SizeSet
 
 if TYPE_CHECKING:

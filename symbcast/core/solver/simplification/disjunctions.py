@@ -29,8 +29,7 @@ from symbcast.core.logic.formulas import (
     expand,
     negate,
 )
-from symbcast.core.solver.evaluation.compiler import may_be_undefined, predicate, truth_table
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation.evaluation import holds_at, may_be_undefined, predicate, truth_table
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
