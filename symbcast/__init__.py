@@ -160,7 +160,7 @@ readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
 
     def __getattr__(name: str) -> object:
-        if name in ("adapters", "jax", "notebook", "onnx", "openvino", "torch"):
+        if name in ("adapters", "broadcasting", "jax", "notebook", "onnx", "openvino", "torch"):
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:

@@ -44,6 +44,8 @@ class OneOf:
         self._is_free = TRUE in told
         left = [] if self._is_free or base.impossible else [a for a in told if a != FALSE]
         formulas = flattened(put_in(c, known.values) for c in common) if left else []
+        if FALSE in formulas:  # where effort was short, the base has not found out
+            left, formulas = [], []
         self._groups = [
             [_Question(known.domains, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
             for group in groups(known.domains, formulas, known.others, left)
