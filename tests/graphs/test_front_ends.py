@@ -82,7 +82,7 @@ def test_the_command_line_reads_its_files(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "N equals M" in shown or "M equals N" in shown or "equal or 1" in shown
     assert run(["model", str(path), "--runtime", "spec"]) == Exit.USAGE
-    assert "--runtime spec: write one of toy" in capsys.readouterr().err
+    assert "--runtime spec: it is toy" in capsys.readouterr().err
     assert run(["model", str(path), "--confirm"]) == Exit.USAGE
     assert "not for models of toy" in capsys.readouterr().err
 

@@ -112,7 +112,7 @@ def test_nothing_clashes_with_nothing():
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
-    from symbcast.core.solver import z3_solver as smt
+    from symbcast.core.solver.linear import z3_solver as smt
     from symbcast.core.solver.satisfiability.incremental import Growing
 
     smt.RESOURCE_LIMIT, smt.OPTIONS["arith.nl.nra"] = 0, True

@@ -151,9 +151,9 @@ def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) 
     if confirm and find_spec("onnxruntime") is None:
         raise MissingExtraError("--confirm", "onnxruntime")
     if runtime is not None:
-        known = dict.fromkeys(name for front_end in registered for name in front_end.load().runtimes)
+        known = list(dict.fromkeys(name for front_end in registered for name in front_end.load().runtimes))
         if runtime not in known:
-            raise UsageError(f"--runtime {runtime}: write one of {', '.join(known)}")
+            raise UsageError(f"--runtime {runtime}: it is {'one of ' * (len(known) > 1)}{' or '.join(known)}")
 
 
 def _processes(jobs: int) -> int:

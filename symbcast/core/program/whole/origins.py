@@ -82,6 +82,7 @@ class Origins:
         near = self._near[root]
         groups = [*near, (negate(clause),)]
         found = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
+        found = found or tuple(range(len(groups)))  # together they imply it, be it that effort was short to find fewer
         ops = list(near.values())
         return tuple(ops[n] for n in found if n < len(ops)), False
 
