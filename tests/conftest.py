@@ -14,6 +14,7 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "exported_models.py",
         "exported_others.py",
         "graph_runs.py",
+        "random_modules.py",
         "exported/record_guards.py",
         "exported/run_models.py",
     ]
