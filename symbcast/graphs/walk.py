@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -188,10 +188,6 @@ class Walk:
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
         return joined(inputs)
-
-    def decider(self, values: Iterable[Value | None]) -> Decider:
-        """Return what decides the elements of some values together."""
-        return joined(values)
 
     def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         place = self._place(node, inputs)

@@ -54,10 +54,10 @@ class OnnxNode(Node):
         found = {}
         for attribute in self.raw.attribute:
             if attribute.type == _GRAPH:
-                found[attribute.name] = graph_of(attribute.g, self.versions)
+                found[attribute.name] = OnnxGraph(attribute.g, self.versions)
             elif attribute.type == _GRAPHS:
                 found.update(
-                    (f"{attribute.name}.{n}", graph_of(g, self.versions)) for n, g in enumerate(attribute.graphs)
+                    (f"{attribute.name}.{n}", OnnxGraph(g, self.versions)) for n, g in enumerate(attribute.graphs)
                 )
         return found
 
@@ -103,8 +103,3 @@ class OnnxGraph(Graph):
 def nodes_of(protos: Iterable[Any], versions: Mapping[str, int]) -> list[Node]:
     """Return nodes as they are walked, of operator sets of such versions."""
     return [OnnxNode(proto, versions) for proto in protos]
-
-
-def graph_of(proto: Any, versions: Mapping[str, int]) -> OnnxGraph:
-    """Return a graph as it is walked."""
-    return OnnxGraph(proto, versions)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.model import Model
 from symbcast.graphs.values.value import UNKNOWN
-from symbcast.onnx.graph import OnnxNode, graph_of
+from symbcast.onnx.graph import OnnxGraph, OnnxNode
 from symbcast.onnx.inputs.models import load
 from symbcast.onnx.inputs.names import input_names, read_inputs
 from symbcast.onnx.opening.session import Refusal, refusal
@@ -36,7 +36,7 @@ class OnnxModel(Model):
     """A model that is well formed; ``raw`` is its ``ModelProto``."""
 
     def __init__(self, source: str, path: Path | None, examined: Examined, runtime: Runtime) -> None:
-        graph = graph_of(examined.model.graph, examined.versions)
+        graph = OnnxGraph(examined.model.graph, examined.versions)
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
         self._runtime = runtime
