@@ -59,12 +59,11 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
     budget: float | None = None,
 ) -> Asked:
     """Return what a caller asks and knows, read; ``runtime`` is one of the front end's, None for its first."""
-    known = tuple(front_end.runtimes)
-    if runtime is not None and runtime not in known:
-        raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, known))}")
+    about = front_end.runtime(runtime)
+    if runtime not in (None, about):
+        raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, front_end.runtimes))}")
     check_min_size(min_size)
     given = read_given(bind, shapes, values, min_size)
-    about = runtime if runtime is not None else next(iter(known), front_end.name)
     return Asked(tuple(read_assumptions(assume)), min_size, given, about, budget)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from symbcast.batch.endings import nothing
 from symbcast.graphs.node_call import NodeCall
@@ -18,15 +18,11 @@ from symbcast.graphs.walk import Walk
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Node
     from symbcast.graphs.model import Model
+    from symbcast.graphs.operators.table import Operator
     from symbcast.graphs.reaches import Reaches
     from symbcast.graphs.report.report import GraphReport
     from symbcast.graphs.requirements.recorder import Asker
     from symbcast.graphs.values.value import Value
-
-Operator: TypeAlias = "Callable[[Any], Value | Sequence[Value]]"
-"""From a call of an operator to its outputs; a front end with calls of its own has functions of these."""
-Operators: TypeAlias = "Mapping[tuple[str, str], Operator]"
-"""Operators by domain, empty for the framework's own, and name."""
 
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:
@@ -46,7 +42,7 @@ class FrontEnd:
     Attributes:
         name: what it is called; also the extra that it needs, where it needs one.
         read: reads what a caller hands in, a path or an object, given the runtime that is asked about.
-        operators: the functions of operators.
+        operators: the functions of operators, by domain and name: an `OperatorTable`, or a plain mapping.
         report: makes the answer of a model that was walked through.
         runtimes: what may be asked about, the default first, with the words for what is taken for granted then.
         tail: answers for an operator that ``operators`` does not have.
@@ -58,7 +54,7 @@ class FrontEnd:
 
     name: str
     read: Callable[[Any, str], Model]
-    operators: Operators
+    operators: Mapping[tuple[str, str], Operator[Any]]
     report: Callable[..., GraphReport]
     runtimes: Mapping[str, str] = field(default_factory=dict)
     tail: Callable[[Any], Sequence[Value]] = unknown_operator
@@ -67,6 +63,10 @@ class FrontEnd:
     walk: Callable[[Any, FrontEnd, Asker], Walk] = plain_walk
     prepare: Callable[[], None] = nothing
 
-    def operator(self, node: Node) -> Operator | None:
+    def runtime(self, wanted: str | None = None) -> str:
+        """Return the runtime that a question is about: the wanted one where it is one of these, else the default."""
+        return wanted if wanted is not None and wanted in self.runtimes else next(iter(self.runtimes), self.name)
+
+    def operator(self, node: Node) -> Operator[Any] | None:
         """Return the function of a node's operator; None where there is none."""
         return self.operators.get((node.domain, node.op_type))

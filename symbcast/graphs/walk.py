@@ -180,13 +180,13 @@ class Walk:
             if value.decided_by is not None:
                 continue
             found = decider_of_content(value.content, value.shape, self.asker)
-            value.decided_by = self.decided(node, inputs, position) if found is None else found
+            value.decided_by = self.decided(node, inputs, position, value) if found is None else found
             if isinstance(value, SequenceValue):
                 for item in value.items or ():
                     item.decided_by = value.decided_by if item.decided_by is None else item.decided_by
 
-    def decided(self, node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-        """Return what decides the elements of an output that are not known exactly."""
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of the output at a position, which are not known exactly."""
         return joined(inputs)
 
     def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:

@@ -52,8 +52,8 @@ class OnnxWalk(Walk):
         finally:
             self._calls = calls
 
-    def decided(self, node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-        """Return what decides the elements of an output that are not known exactly."""
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of the output at a position, which are not known exactly."""
         return decider_of_output(node, inputs, position)
 
     def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:

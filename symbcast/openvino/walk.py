@@ -34,8 +34,8 @@ class OpenVinoWalk(Walk):
             return
         super().node(node, scope)
 
-    def decided(self, node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-        """Return what decides the elements of an output that are not known exactly."""
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of the output at a position, which are not known exactly."""
         return decider_of_output(node.op_type, inputs, position)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from symbcast.adapters.torch_expressions import read_term
 from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
-from symbcast.graphs.deciding import decider_of_content
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walk import Walk
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
     from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.graphs.values.deciders import Decider
     from symbcast.torch.reader import TorchModel
 
 
@@ -30,12 +30,9 @@ class TorchWalk(Walk):
         super().__init__(front_end, asker, model.inner)
         self._symbols = dict(model.declared.symbols)
 
-    def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
-        """Set what decides the elements of the outputs of a node, where that is not known yet."""
-        for value in outputs:
-            if value.decided_by is None:
-                found = decider_of_content(value.content, value.shape, self.asker)
-                value.decided_by = decider_of_output(node, inputs, value) if found is None else found
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of the output at a position, which are not known exactly."""
+        return decider_of_output(node, inputs, output)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with what follows of their elements."""

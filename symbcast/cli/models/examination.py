@@ -21,6 +21,8 @@ from symbcast.interrupts import Undone
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
+    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.model import Model
     from symbcast.graphs.registry import Registered
     from symbcast.graphs.report.report import GraphReport
     from symbcast.onnx.report.confirmation import Confirmation
@@ -57,8 +59,9 @@ def examine(job: Job) -> FileOutcome:
     start, stamp = perf_counter(), Stamp.of(job.path)
     names = NO_NAMES
     try:
-        names = _names(job)
-        found = _examined(job, names)
+        opened = _opened(job)
+        names = opened.names(job)
+        found = _examined(job, opened, names)
     except MissingExtraError:
         raise
     except ModelError as error:
@@ -100,28 +103,50 @@ def front_end_for(path: str) -> Registered:
     return front_end_of(path) or front_ends()["onnx"]
 
 
-def _check(job: Job, **asked: Any) -> GraphReport:
-    """Return the answer about the model in a file, by its front end."""
-    from symbcast.graphs.check import checked, read_asked
+class _Opened(NamedTuple):
+    """A model that was read from its file, its front end, and the runtime asked about."""
 
+    front_end: FrontEnd
+    model: Model
+    runtime: str
+
+    def check(self, **asked: Any) -> GraphReport:
+        """Return the answer about the model."""
+        from symbcast.graphs.check import checked, read_asked
+
+        question = read_asked(self.front_end, runtime=self.runtime, **asked)
+        return self.front_end.report(checked(self.front_end, self.model, question))
+
+    def names(self, job: Job) -> Names:
+        """Return the names in the model that a caller may use, where the job uses any."""
+        if not (job.bound or job.assume or job.shapes or job.values):
+            return NO_NAMES
+        from symbcast.graphs.check import names_in
+        from symbcast.graphs.inputs.given import read_given
+
+        inputs = self.model.input_names
+        given = read_given(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
+        found = names_in(self.model, given)
+        return Names(found.sizes, found.inputs)
+
+
+def _opened(job: Job) -> _Opened:
+    if Path(job.path).is_dir():
+        is_open = os.access(job.path, os.R_OK | os.X_OK)
+        raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
     front_end = front_end_for(job.path).load()
     if (job.confirm and not hasattr(front_end.report, "confirm")) or (
         job.target is not None and not hasattr(front_end.report, "annotate")
     ):
         problem = f"--confirm and --output are not for models of {front_end.name}"
         raise ModelError(job.path, problem, "leave them out for this one")
-    runtime = job.runtime if job.runtime in front_end.runtimes else None
-    question = read_asked(front_end, runtime=runtime, **asked)
-    return front_end.report(checked(front_end, front_end.read(job.path, question.runtime), question))
+    runtime = front_end.runtime(job.runtime)
+    return _Opened(front_end, front_end.read(job.path, runtime), runtime)
 
 
-def _examined(job: Job, names: Names) -> FileOutcome:
-    if Path(job.path).is_dir():
-        is_open = os.access(job.path, os.R_OK | os.X_OK)
-        raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
+def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     ask = partial(
-        _check,
-        job,
+        opened.check,
         min_size=job.min_size,
         bind=_of(job.bound, names.sizes),
         shapes=_of(job.shapes, names.inputs),
@@ -161,21 +186,6 @@ def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
     from symbcast.onnx.report.notices import disagreements
 
     return disagreements(confirmed)
-
-
-def _names(job: Job) -> Names:
-    """Return the names in a model that may be spoken of, where something is said of such."""
-    if not (job.bound or job.assume or job.shapes or job.values) or Path(job.path).is_dir():
-        return NO_NAMES
-    from symbcast.graphs.check import names_in
-    from symbcast.graphs.inputs.given import read_given
-
-    front_end = front_end_for(job.path).load()
-    runtime = job.runtime if job.runtime in front_end.runtimes else next(iter(front_end.runtimes), front_end.name)
-    model = front_end.read(job.path, runtime)
-    given = read_given(shapes=_of(job.shapes, model.input_names), values=_of(job.values, model.input_names))
-    found = names_in(model, given)
-    return Names(found.sizes, found.inputs)
 
 
 def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from symbcast.graphs.operators.table import Operator
+from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators import (
     attention,
     control,
@@ -16,7 +18,7 @@ from symbcast.torch.operators import (
     scalars,
     windows,
 )
-from symbcast.torch.registry import OPERATORS, Operator
+from symbcast.torch.registry import OPERATORS
 
 __all__ = [
     "OPERATORS",
@@ -36,6 +38,6 @@ __all__ = [
 ]
 
 
-def by_tag(target: Any) -> Operator | None:
+def by_tag(target: Any) -> Operator[TorchCall] | None:
     """Return the operator for one that torch itself says works element by element; None for others."""
     return elementwise.pointwise if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())) else None

@@ -13,6 +13,7 @@ from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.logic.formulas import equal
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
+from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.operators.elementwise.reductions import (
     batch_normalization,
@@ -23,7 +24,7 @@ from symbcast.onnx.operators.layout.layout import depth_to_space_, space_to_dept
 from symbcast.onnx.operators.windows.convolutions import convolution, quantized_convolution, transposed_convolution
 from symbcast.onnx.operators.windows.pools import global_pool, max_unpool, pool_
 from symbcast.onnx.operators.windows.resize import grid_sample, resize
-from symbcast.onnx.registry import MICROSOFT, Operator, operator
+from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -48,7 +49,7 @@ def channels_last(dims: Dims) -> Dims:
     return (*dims[:1], *dims[2:], *dims[1:2])
 
 
-def with_channels_last(call: NodeCall, plain: Operator, *images: int) -> Sequence[Value]:
+def with_channels_last(call: NodeCall, plain: Operator[NodeCall], *images: int) -> Sequence[Value]:
     """Return the outputs of an operator that has the channels of inputs and outputs last."""
     inputs = [_moved(v, channels_first) if v and n in images else v for n, v in enumerate(call.inputs)]
     found = plain(call.of(inputs, _version(call)))
@@ -64,11 +65,11 @@ def _moved(value: Value, move: Callable[[Dims], Dims]) -> Value:
     return Value(None if value.shape is None else move(value.shape), value.dtype)
 
 
-def _all_last(plain: Operator) -> Operator:
+def _all_last(plain: Operator[NodeCall]) -> Operator[NodeCall]:
     return lambda call: with_channels_last(call, plain, 0)
 
 
-_PLAIN: dict[str, Operator] = {
+_PLAIN: dict[str, Operator[NodeCall]] = {
     "Conv": convolution,
     "ConvTranspose": transposed_convolution,
     "QLinearConv": quantized_convolution,

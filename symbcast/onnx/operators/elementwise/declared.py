@@ -13,6 +13,7 @@ from symbcast.core.text.printing import dim_text
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.elementwise import of_each, of_several
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.contents import Content
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.tensors import cast
@@ -21,7 +22,7 @@ from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
 from symbcast.onnx.declarations import DECLARATIONS, Declaration
 from symbcast.onnx.operators.elementwise.elementwise import pair_broadcast
 from symbcast.onnx.operators.elementwise.reductions import reduced, reduced_content
-from symbcast.onnx.registry import Operator, operator
+from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -235,7 +236,7 @@ _CONTENTS: dict[str, Callable[[NodeCall, Dims | None, int], Content | None]] = {
 }
 
 
-def _operator(declaration: Declaration) -> Operator:
+def _operator(declaration: Declaration) -> Operator[NodeCall]:
     is_unchanged = (declaration.signature, declaration.dtype, declaration.axis) == ("X -> X", "#0", None)
     return partial(_unchanged if is_unchanged else _follow, declaration, read(declaration.signature))
 

@@ -1,0 +1,44 @@
+"""The table of a front end's operators, and the decorator that puts functions into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.values.value import Value
+
+Call = TypeVar("Call", bound=NodeCall)
+Operator: TypeAlias = Callable[[Call], Value | Sequence[Value]]
+"""The function of an operator, from a call to its outputs."""
+Offered = TypeVar("Offered", bound=Callable[..., Value | Sequence[Value]])
+
+
+class OperatorTable(dict[tuple[str, str], Operator[Call]]):
+    """Functions from a call to its outputs, by domain (empty for the framework's own) and name.
+
+    A name without a dot is in ``namespace``, where the framework has one.
+    """
+
+    def __init__(self, namespace: str = "") -> None:
+        super().__init__()
+        self._namespace = namespace
+
+    def offer(self, *names: str, domain: str = "") -> Callable[[Offered], Offered]:
+        """Make the decorated function answer for the operators of these names.
+
+        >>> table = OperatorTable("aten")
+        >>> @table.offer("relu", "prims.neg")
+        ... def same(call):
+        ...     return call.inputs[0]
+        >>> sorted(table)
+        [('', 'aten.relu'), ('', 'prims.neg')]
+        """
+
+        def put(function: Offered) -> Offered:
+            for name in names:
+                within = f"{self._namespace}." if self._namespace and "." not in name else ""
+                self[domain, within + name] = function
+            return function
+
+        return put
