@@ -14,14 +14,13 @@ from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.graphs.checked import Checked
 from symbcast.graphs.deciding import decider_of_content
 from symbcast.graphs.inputs.given import Given, read_given
+from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
 from symbcast.graphs.requirements.recorder import Asker
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.sequences import OptionalValue
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.values.value import OptionalValue, Value
 
 if TYPE_CHECKING:
     from symbcast.core.shapes import ShapeLike

@@ -11,12 +11,10 @@ from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.errors import DimensionError
 from symbcast.graphs.deciding import decider_of_content, joined
 from symbcast.graphs.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.graphs.open_values import OpenValues
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
-from symbcast.graphs.values.sequences import SequenceValue
-from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
-from symbcast.graphs.walker import Fork, GraphScope, either
+from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
+from symbcast.graphs.walker import Fork, GraphScope, OpenValues, either
 
 if TYPE_CHECKING:
     from symbcast.graphs.answering import Answering

@@ -1,4 +1,4 @@
-"""What a node sees of the walk that it is met on: the values of its graph, and what it may ask of the walk."""
+"""What a node sees of the walk: the values of its graph, those of unknown rank, and what it may ask of the walk."""
 
 from __future__ import annotations
 
@@ -6,20 +6,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from symbcast.core.algebra.arithmetic import add, subtract
+from symbcast.core.algebra.arithmetic import add, replaced, subtract
+from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol, sequences_of
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.graphs.inputs.knowledge import place_name
 from symbcast.graphs.values.contents import Elements, Ramp, is_size
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import truth
-from symbcast.graphs.values.sequences import OptionalValue, SequenceValue, common_to, sequence_of
-from symbcast.graphs.values.value import NEVER, UNKNOWN, Value
+from symbcast.graphs.values.value import (
+    NEVER,
+    UNKNOWN,
+    OpenValue,
+    OptionalValue,
+    SequenceValue,
+    Value,
+    common_to,
+    sequence_of,
+)
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Graph
-    from symbcast.graphs.open_values import OpenValues
     from symbcast.graphs.requirements.recorder import Asker, Place
     from symbcast.graphs.values.contents import Content, Element
+    from symbcast.graphs.values.value import Dims
 
 
 class Fork(NamedTuple):
@@ -170,3 +183,42 @@ class Walker(Protocol):
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
         """Note a node whose conditions were not looked at, or only what it asks of data."""
+
+
+class OpenValues:
+    """The values of one walk whose rank is not known."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._open: dict[int, tuple[Value, Dims]] = {}
+        """The sequences of axes of values of which nothing is known."""
+        self._axes: dict[Symbol, Symbol] = {}
+        """The sizes that stand for axes of sequences that no input's shape has."""
+
+    def ends(self, value: Value) -> Dims:
+        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
+        if value.shape is not None:
+            return value.shape
+        if isinstance(value, OpenValue):
+            return value.ends
+        if value is UNKNOWN or id(value) not in self._open:
+            # Kept with the value, so that no other takes its number.
+            self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
+        return self._open[id(value)][1]
+
+    def opened(self, dims: Dims, dtype: int) -> Value:
+        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
+        if len(dims) > 1 or not self._asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
+            return OpenValue(dims, dtype)
+        value = Value(None, dtype)
+        self._open[id(value)] = value, dims
+        return value
+
+    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
+        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
+        for s in symbols_of((dim,)):
+            is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self._asker.sequences
+            if (is_axis or isinstance(s, Unknown)) and s not in self._axes:
+                text = f"axis {axis} of {name}, whose rank is not known"
+                self._axes[s] = self._asker.symbol(place_name(name, axis), text)
+        return replaced(dim, self._axes)

@@ -12,15 +12,13 @@ from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.model import Model
 from symbcast.graphs.values.value import UNKNOWN
 from symbcast.onnx.graph import OnnxGraph, OnnxNode
-from symbcast.onnx.inputs.models import load
-from symbcast.onnx.inputs.names import input_names, read_inputs
+from symbcast.onnx.inputs.models import input_names, load, read_inputs
 from symbcast.onnx.opening.session import Refusal, refusal
 from symbcast.onnx.opening.values import value_of
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.validity.opsets import Runtime, normal
-from symbcast.onnx.validity.schemas import KNOWN_DOMAINS
-from symbcast.onnx.validity.types import Found, check_types, other_outputs
+from symbcast.onnx.validity.schemas import KNOWN_DOMAINS, Found, check_types, other_outputs
 from symbcast.operators.context import evaluated
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.logic.formulas import FALSE, Formula
-from symbcast.graphs.values.sequences import CommonShape, OptionalValue, SequenceValue, whole_shape
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.values.value import CommonShape, OptionalValue, SequenceValue, Value, whole_shape
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

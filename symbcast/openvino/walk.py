@@ -1,17 +1,20 @@
-"""The walk through a model of OpenVINO."""
+"""The walk through a model of OpenVINO, and what decides the elements that its nodes make.
+
+OpenVINO has no schemas that say which inputs hold elements and which say how they are laid out: the tables here do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from symbcast.graphs.deciding import decider_of_made, joined
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walk import Walk
 from symbcast.graphs.walker import GraphScope
 from symbcast.openvino.constant import Held
-from symbcast.openvino.deciding import decider_of_output
 from symbcast.openvino.node_call import OpenVinoCall
 
 if TYPE_CHECKING:
@@ -43,3 +46,45 @@ class OpenVinoWalk(Walk):
         found = super().unknown(call, reason)
         made = cast("OpenVinoCall", call).made
         return found or [made(None, output=n) for n in range(len(call.node.outputs))]
+
+
+_SHAPES_ONLY = frozenset({"ShapeOf"})
+_RANDOM = frozenset({"Multinomial", "RandomUniform"})
+_OF_FIRST = (
+    "BatchToSpace", "Broadcast", "Clamp", "DepthToSpace", "ExtractImagePatches", "Gather", "GatherElements", "GatherND",
+    "Identity", "ReduceMax", "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Roll", "ShuffleChannels", "Slice",
+    "SpaceToBatch", "SpaceToDepth", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose", "Unsqueeze",
+    "VariadicSplit",
+)  # fmt: skip
+_MOVED: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(_OF_FIRST, (0,)),
+    "Maximum": (0, 1),
+    "Minimum": (0, 1),
+    "OneHot": (2, 3),
+    "Pad": (0, 3),
+    "ScatterElementsUpdate": (0, 2),
+    "ScatterNDUpdate": (0, 2),
+    "ScatterUpdate": (0, 2),
+    "Select": (1, 2),
+}
+"""Operators that take elements as they are, each with the inputs that they take them from."""
+_COMPUTED: Mapping[str, tuple[int, ...]] = {"ConvertLike": (0,), "TopK": (0,)}
+"""Operators that compute with some of their inputs alone."""
+
+
+def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: int) -> Decider:
+    """Return what decides the output at a position, whose elements are not known exactly."""
+    if op_type in _SHAPES_ONLY:
+        return Decider.SIZES
+    if op_type in _RANDOM:
+        return Decider.DATA
+    if op_type == "Concat" or (op_type == "TopK" and position == 0):
+        return decider_of_made(inputs[:1] if op_type == "TopK" else inputs, is_moving=True)
+    places = _MOVED.get(op_type)
+    if places is not None:
+        taken = [inputs[n] for n in places if n < len(inputs)]
+        if joined(taken):
+            return decider_of_made(taken, is_moving=True)
+        return decider_of_made(inputs, is_moving=True)
+    computed = _COMPUTED.get(op_type)
+    return decider_of_made(inputs if computed is None else [inputs[n] for n in computed], is_moving=False)

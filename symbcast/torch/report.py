@@ -9,8 +9,8 @@ from symbcast.answers.public.guard_texts import Guards as Sources
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.graphs.checked import Checked
 from symbcast.graphs.inputs.given import NOTHING
+from symbcast.graphs.model import Checked
 from symbcast.graphs.report.report import GraphReport
 from symbcast.torch.guards.arguments import Arguments
 from symbcast.torch.guards.comparison import Comparer, Comparison

@@ -8,7 +8,7 @@ from recorded_nodes import compiled
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import conjunction
-from symbcast.graphs.requirements.quotients import bounded
+from symbcast.graphs.requirements.settled import bounded
 
 N, M = symbol("N"), symbol("M")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.program.operations.operation import Op
     from symbcast.core.program.whole.answers import Requirement
-    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.model import Checked
 
 
 Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
-    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.model import Checked
 
 _TRIED = 4
 """So many sizes are left free, one at a time: for each the model is walked through once more."""

@@ -29,7 +29,7 @@ from symbcast.graphs.findings.sources import Held, Sources
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.model import Checked
 
 _TRIED = 12
 """So many equalities, alone and in pairs, are tried: each is a question to be decided."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.answers.report.json import sizes
 from symbcast.core.logic.booleans import conjunction
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.graphs.values.sequences import OptionalValue, SequenceValue
+from symbcast.graphs.values.value import OptionalValue, SequenceValue
 
 if TYPE_CHECKING:
     import sympy
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from symbcast.answers.explanation.names import Namer
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.values.sequences import CommonShape
-    from symbcast.graphs.values.value import Value
+    from symbcast.graphs.values.value import CommonShape, Value
 
 
 class SequenceShape(NamedTuple):

@@ -16,7 +16,7 @@ from symbcast.core.solver.evaluation.evaluation import AxisSizes
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.report.failures import Sizes
-    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.model import Checked
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:

@@ -14,8 +14,7 @@ from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.graphs.inputs.given import NOTHING, Given, unknown
 from symbcast.graphs.inputs.knowledge import identifier, put_contents, put_shapes, with_names_bound
 from symbcast.graphs.values.contents import Elements, is_size
-from symbcast.graphs.values.sequences import put_sizes, sizes_in
-from symbcast.graphs.values.value import OpenValue, Value
+from symbcast.graphs.values.value import OpenValue, Value, put_sizes, sizes_in
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv

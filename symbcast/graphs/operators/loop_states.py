@@ -16,8 +16,7 @@ from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.sequences import OptionalValue, SequenceValue, common_to, limited, put_sizes
-from symbcast.graphs.values.value import UNKNOWN, Value
+from symbcast.graphs.values.value import UNKNOWN, OptionalValue, SequenceValue, Value, common_to, limited, put_sizes
 from symbcast.graphs.walker import either
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
-from symbcast.graphs.checked import Checked
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
-from symbcast.graphs.values.sequences import sizes_in
+from symbcast.graphs.model import Checked
+from symbcast.graphs.values.value import sizes_in
 from symbcast.graphs.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from symbcast.answers.explanation.names import Namer
 from symbcast.answers.report.json import sizes
 from symbcast.graphs.findings.sequences import optional_to_dict, sequence_to_dict
 from symbcast.graphs.report.document import condition_text
-from symbcast.graphs.values.sequences import OptionalValue, SequenceValue
+from symbcast.graphs.values.value import OptionalValue, SequenceValue
 
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding

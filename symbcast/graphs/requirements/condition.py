@@ -11,7 +11,7 @@ from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.solver.budget import asked
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.products.projection import project
-from symbcast.graphs.requirements.quotients import without_whole_quotients
+from symbcast.graphs.requirements.settled import without_whole_quotients
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean

@@ -35,8 +35,7 @@ from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
 from symbcast.graphs.requirements.location import located_reason
-from symbcast.graphs.requirements.quotients import bounded, cleared
-from symbcast.graphs.requirements.settled import Settled
+from symbcast.graphs.requirements.settled import Settled, bounded, cleared
 from symbcast.graphs.requirements.turns import is_convex
 from symbcast.graphs.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated

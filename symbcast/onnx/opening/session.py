@@ -28,9 +28,8 @@ from symbcast.onnx.opening.shape_values import ShapeValues
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
 from symbcast.onnx.opening.types import declared_type, has_type, is_real, kept_type, merge, tensor_type, text_of
 from symbcast.onnx.opening.values import type_of
-from symbcast.onnx.validity.functions import Key, key_of
 from symbcast.onnx.validity.models import Examined
-from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.validity.opsets import Key, key_of, normal
 
 MAX_DEPTH = 32
 """How deep graphs and functions are followed into one another."""

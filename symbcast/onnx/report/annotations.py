@@ -13,7 +13,7 @@ from symbcast.onnx.report.graphs import graphs_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.checked import Checked
+    from symbcast.graphs.model import Checked
     from symbcast.graphs.values.value import Value
 
 _TENSOR = "tensor_type"

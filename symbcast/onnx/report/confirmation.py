@@ -23,8 +23,8 @@ from symbcast.graphs.values.value import sizes_known
 from symbcast.onnx.report.runs import FILLED, Feed, Ran, run_all
 
 if TYPE_CHECKING:
-    from symbcast.graphs.checked import Checked
     from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.model import Checked
     from symbcast.graphs.values.value import Value
 from symbcast.graphs.report.answer import GraphAnswer
 

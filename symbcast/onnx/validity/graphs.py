@@ -9,8 +9,8 @@ from symbcast.errors import ModelError
 from symbcast.onnx.validity.bodies import check_bodies
 from symbcast.onnx.validity.declared import check_declared, check_unused
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
-from symbcast.onnx.validity.functions import Key, key_of, title
 from symbcast.onnx.validity.nodes import FIELDS, check_held, check_node
+from symbcast.onnx.validity.opsets import Key, key_of, title
 from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64

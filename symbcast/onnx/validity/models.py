@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
-from symbcast.onnx.validity.functions import Key, functions_of
 from symbcast.onnx.validity.graphs import Graphs, UnsortedError
-from symbcast.onnx.validity.opsets import Runtime, versions
+from symbcast.onnx.validity.opsets import Key, Runtime, functions_of, versions
 from symbcast.onnx.validity.order import in_order
 
 

@@ -40,7 +40,7 @@ def read_parameters(
 
     A dimension that is not static is called ``<input>_dim_<axis>``, or as the first one is that shares its
     ``ov.Symbol``: dimensions of one symbol are one size. A dimension ``2..5`` is a size between these. Raises
-    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.graphs.model`.
+    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
     """
     names = graph.inputs
     reader = _Reader()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from symbcast.core.logic.formulas import FALSE, TRUE
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import Element, Elements
-from symbcast.graphs.values.sequences import OptionalValue
-from symbcast.graphs.values.value import UNKNOWN, Value
+from symbcast.graphs.values.value import UNKNOWN, OptionalValue, Value
 from symbcast.onnx.registry import operator
 from symbcast.onnx.types import value_of
 

@@ -12,16 +12,19 @@ from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall, RefusedError
 from symbcast.graphs.operators.expected_shapes import expect_numbers
 from symbcast.graphs.values.contents import Elements, is_size
-from symbcast.graphs.values.sequences import (
+from symbcast.graphs.values.value import (
+    NEVER,
+    UNKNOWN,
+    Dims,
     Parts,
     SequenceValue,
+    Value,
     agreed,
     common_to,
     limited,
     sequence_of,
     whole_shape,
 )
-from symbcast.graphs.values.value import NEVER, UNKNOWN, Dims, Value
 from symbcast.onnx.declarations import ML
 from symbcast.onnx.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
 from symbcast.onnx.registry import operator
