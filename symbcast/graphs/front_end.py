@@ -30,11 +30,6 @@ def unknown_operator(call: NodeCall) -> Sequence[Value]:
     call.give_up("the operator is not known here")
 
 
-def plain_walk(model: Model, front_end: FrontEnd, asker: Asker) -> Walk:
-    """Return a walk that needs no more than the table of operators."""
-    return Walk(front_end, asker, model.inner)
-
-
 @dataclass(frozen=True)
 class FrontEnd:
     """A framework whose models are walked.
@@ -60,7 +55,7 @@ class FrontEnd:
     tail: Callable[[Any], Sequence[Value]] = unknown_operator
     reaches: Reaches = none_of
     call: Callable[..., NodeCall] = NodeCall
-    walk: Callable[[Any, FrontEnd, Asker], Walk] = plain_walk
+    walk: Callable[[Any, FrontEnd, Asker], Walk] = Walk
     prepare: Callable[[], None] = nothing
 
     def runtime(self, wanted: str | None = None) -> str:

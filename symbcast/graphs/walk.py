@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from symbcast.core.logic.formulas import FALSE, negate
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
@@ -50,14 +50,19 @@ class Unanalysed(NamedTuple):
         return f"{self.node} ({self.op_type}): {self.reason}"
 
 
+class Walkable(Protocol):
+    """What a walk needs of a model: how many nodes there are in graphs within its graph, and in functions."""
+
+    inner: int
+
+
 class Walk:
     """A walk through one model; ``top`` has the values of its own graph, ``inner`` those of the graphs within it.
 
-    ``inner`` is how many nodes there are in graphs within the graph, and in functions. A front end whose nodes are
-    answered for by more than a table of operators derives a walk of its own.
+    A front end whose nodes are answered for by more than a table of operators derives a walk of its own.
     """
 
-    def __init__(self, front_end: Answering, asker: Asker, inner: int = 0) -> None:
+    def __init__(self, model: Walkable, front_end: Answering, asker: Asker) -> None:
         self.asker = asker
         self.front_end = front_end
         self.top = GraphScope()
@@ -66,7 +71,7 @@ class Walk:
         self._operators = Operators(front_end.reaches, self.answer)
         self._names: dict[str, int] = {}
         """The names that are taken, each with the number that another node of the name is to have."""
-        self._left = MAX_AGAIN + MAX_TURNS * inner
+        self._left = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked through."""
         self._branches_left = MAX_BRANCHES
         self.open = OpenValues(asker)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from symbcast.graphs.check import checked, read_asked
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.requirements.recorder import Asker
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.reaches import reaches_of
-from symbcast.onnx.reader import OnnxModel, read
+from symbcast.onnx.reader import read
 from symbcast.onnx.report.report import ModelReport
 from symbcast.onnx.tail import infer
 from symbcast.onnx.walk import OnnxWalk
-
-
-def _walk(model: OnnxModel, front_end: FrontEnd, asker: Asker) -> OnnxWalk:
-    return OnnxWalk(model.examined, front_end, asker)
 
 
 def _prepare() -> None:
@@ -36,6 +31,6 @@ FRONT_END = FrontEnd(
     },
     tail=infer,
     reaches=reaches_of,
-    walk=_walk,
+    walk=OnnxWalk,
     prepare=_prepare,
 )

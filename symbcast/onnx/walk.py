@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from symbcast.graphs.deciding import decider_of_made, joined
 from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import UNKNOWN, Value
-from symbcast.graphs.walk import MAX_DEPTH, Walk
+from symbcast.graphs.walk import MAX_DEPTH, Walk, Walkable
 from symbcast.graphs.walker import GraphScope
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.functions import body_of
@@ -31,13 +31,19 @@ if TYPE_CHECKING:
     from symbcast.onnx.validity.models import Examined
 
 
+class WalkableOnnx(Walkable, Protocol):
+    """What a walk needs of an ONNX model besides."""
+
+    examined: Examined
+
+
 class OnnxWalk(Walk):
     """A walk through one model; see `symbcast.graphs.walk` for what it keeps."""
 
-    def __init__(self, examined: Examined, front_end: FrontEnd, asker: Asker) -> None:
-        super().__init__(front_end, asker, examined.inner)
-        self._functions = examined.functions
-        self._versions = examined.versions
+    def __init__(self, model: WalkableOnnx, front_end: FrontEnd, asker: Asker) -> None:
+        super().__init__(model, front_end, asker)
+        self._functions = model.examined.functions
+        self._versions = model.examined.versions
         self._calls: dict[tuple[Any, ...], Sequence[Value]] = {}
         """What calls of functions gave that nothing but their arguments decides."""
         self._typed: set[tuple[Any, ...]] = set()

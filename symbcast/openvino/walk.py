@@ -18,17 +18,11 @@ from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 
 if TYPE_CHECKING:
-    from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
-    from symbcast.graphs.requirements.recorder import Asker
-    from symbcast.openvino.reader import OpenVinoModel
 
 
 class OpenVinoWalk(Walk):
     """A walk through one model; see `symbcast.graphs.walk` for what it keeps."""
-
-    def __init__(self, model: OpenVinoModel, front_end: FrontEnd, asker: Asker) -> None:
-        super().__init__(front_end, asker, model.inner)
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Work out the outputs of a node and put them into the scope."""

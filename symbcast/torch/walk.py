@@ -32,7 +32,7 @@ class TorchWalk(Walk):
     """A walk through one program; see `symbcast.graphs.walk` for what it keeps."""
 
     def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Asker) -> None:
-        super().__init__(front_end, asker, model.inner)
+        super().__init__(model, front_end, asker)
         self._symbols = dict(model.declared.symbols)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
