@@ -8,7 +8,7 @@ Importing this package imports neither sympy nor z3: what needs them is loaded w
 """
 
 # First of all: an interrupt during the imports below ends the command quietly.
-from symbcast import interrupts as _interrupts  # noqa: F401  # isort: skip
+from symbcast.batch import interrupts as _interrupts  # noqa: F401  # isort: skip
 
 from collections.abc import Callable
 from importlib import import_module

@@ -162,7 +162,7 @@ def test_completion_says_where_it_cannot_write(tmp_path, monkeypatch, capsys):
 
 
 BEGUN = """import sys; sys.argv[0] = 'symbcast'
-import symbcast.interrupts; print('begun', flush=True)
+import symbcast.batch.interrupts; print('begun', flush=True)
 from symbcast.cli import main; main()"""
 """Runs the command, and tells when it has begun; before, Python itself is not up yet."""
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Generic
 
 from symbcast.batch.endings import Answer, DiedError, Job, Prepare, TimedOutError, nothing
-from symbcast.interrupts import Undone
+from symbcast.batch.interrupts import Undone
 
 _LENGTH = 8
 _own = threading.local()

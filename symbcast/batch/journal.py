@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from symbcast.batch.interrupts import Undone
 from symbcast.batch.results import Stamp
 from symbcast.errors import ExchangeError
-from symbcast.interrupts import Undone
 
 FORMAT = "symbcast.results"
 VERSION = 1

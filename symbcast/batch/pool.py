@@ -9,8 +9,8 @@ from multiprocessing import get_context
 from multiprocessing.resource_tracker import ensure_running
 
 from symbcast.batch.endings import Answer, Job, Prepare, nothing
+from symbcast.batch.interrupts import KeptAway
 from symbcast.errors import MissingExtraError
-from symbcast.interrupts import KeptAway
 
 try:
     from pebble import ProcessPool

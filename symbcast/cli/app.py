@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
+from symbcast.batch.interrupts import leave
 from symbcast.cli.arguments import HELP, OF_SHAPES, Option, asks_for, prepared, unknown_command, value_of
 from symbcast.cli.commands.check import EPILOGUE as CHECK_EPILOGUE
 from symbcast.cli.commands.check import check_command
@@ -30,7 +31,6 @@ from symbcast.cli.output import LEAST_WIDTH, MOST_WIDTH, columns, print_text, pr
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.core.broadcasting.registry import is_own
 from symbcast.errors import ShapeSyntaxError, SymbcastError
-from symbcast.interrupts import leave
 from symbcast.version import __version__
 
 _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"

@@ -10,8 +10,8 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 
+from symbcast.batch.interrupts import Undone
 from symbcast.cli.statuses import UsageError
-from symbcast.interrupts import Undone
 
 STDIN = "-"
 """In the place of a shape or of a file, standard input."""

@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from symbcast.answers.report.outcomes import Notice, Problem
+from symbcast.batch.interrupts import Undone
 from symbcast.batch.results import Stamp, Status
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.graphs.registry import front_end_of, front_ends
-from symbcast.interrupts import Undone
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending

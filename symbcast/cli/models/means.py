@@ -7,9 +7,9 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.batch.interrupts import Raised
 from symbcast.cli.statuses import UsageError
 from symbcast.core.characters import closest, listed
-from symbcast.interrupts import Raised
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from symbcast.interrupts import Undone
+from symbcast.batch.interrupts import Undone
 
 if TYPE_CHECKING:
     from rich.progress import Progress
