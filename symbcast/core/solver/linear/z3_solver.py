@@ -47,9 +47,9 @@ Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt 
 _CUTS = "arith.enable_hnf"
 """Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed."""
 _UNIT = 1
-_UNIT_OF_PRODUCTS = 3
+_UNIT_OF_PRODUCTS = 2
 _UNIT_OF_CUTS = 8
-"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
+"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 2 with products, and 8
 with cuts beside these."""
 _BITS = 64
 """Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`."""
@@ -212,11 +212,11 @@ class Translator:
         """Return that no size is huge, if a mark holds.
 
         Without it z3 draws bounds of products from bounds of their factors and back, each twice as long as the one
-        before, and never comes to its next look at its limit.
+        before, and never comes to its next look at its limit. It is said of the sum of the sizes: z3 would multiply
+        bounds of each, and most proofs would rest on them.
         """
         charge(_OBJECT * len(self.symbols))
-        most = self.number(self.largest << _BITS)
-        return z3.Implies(mark, z3.And([size <= most for size in self.symbols.values()]))
+        return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
 
 
 def check(
