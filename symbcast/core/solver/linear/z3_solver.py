@@ -47,9 +47,9 @@ Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt 
 _CUTS = "arith.enable_hnf"
 """Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed."""
 _UNIT = 1
-_UNIT_OF_PRODUCTS = 2
+_UNIT_OF_PRODUCTS = 3
 _UNIT_OF_CUTS = 8
-"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 2 with products, and 8
+"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
 with cuts beside these."""
 _BITS = 64
 """Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`."""
