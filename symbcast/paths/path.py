@@ -40,7 +40,7 @@ current: ContextVar[Path | None] = ContextVar("current", default=None)
 MAX_QUESTIONS = 20_000
 """A run that asks more is broken off: it may not end."""
 QUESTION = 200_000
-"""Units of effort for one question about the facts of a path, at most what is left for all paths: then it stays open."""
+"""Units of effort for a question about the facts of a path, at most what is left for all paths: then it stays open."""
 
 
 class Path(Context):
