@@ -210,10 +210,12 @@ def of_shapes(rng: random.Random, budget: float | None = None) -> Question:
         "guard": (lambda: made().guard(), lambda g: _guard_faults(g, at, allowed())),
         "to_cpp": (lambda: made().to_cpp(), lambda _: ()),
         "compare": (
-            lambda: sb.compare(*texts, rules=["numpy", "none", "unidirectional"], assume=given).explain(),
+            lambda: sb.compare(
+                *texts, rules=["numpy", "none", "unidirectional"], assume=given, budget=budget
+            ).explain(),
             lambda _: (),
         ),
-        "compare all": (lambda: sb.compare(*texts).explain(), lambda _: ()),
+        "compare all": (lambda: sb.compare(*texts, budget=budget).explain(), lambda _: ()),
         "cases": (lambda: made().cases().explain(), lambda _: ()),
         "cases guards": (lambda: made().cases(20).to_python(), lambda _: ()),
         "solve": (lambda: sb.solve(*texts, out=wanted, budget=budget).explain(), lambda _: ()),
