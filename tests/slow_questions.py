@@ -4,17 +4,23 @@ Run it by hand: ``python tests/slow_questions.py [COUNT] [SEED] [BUDGET]``. It p
 CPU times, how many took more than two seconds, how many were left undecided, and the most units of effort that one
 call used. Answers are compared with Python at small sizes: ``WRONG`` is a fault. With a budget in seconds, of CPU so
 that other processes do not count, it prints which questions took over 0.2 s longer than that.
+
+``--start 100`` begins at that place, ``--only 36 98`` asks the questions of these places alone, ``--each`` prints all
+questions, and ``--profile`` prints where the CPU time went.
 """
 
 from __future__ import annotations
 
+import argparse
+import cProfile
 import itertools
+import pstats
 import random
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -204,10 +210,12 @@ def of_shapes(rng: random.Random, budget: float | None = None) -> Question:
         "guard": (lambda: made().guard(), lambda g: _guard_faults(g, at, allowed())),
         "to_cpp": (lambda: made().to_cpp(), lambda _: ()),
         "compare": (
-            lambda: sb.compare(*texts, rules=["numpy", "none", "unidirectional"], assume=given).explain(),
+            lambda: sb.compare(
+                *texts, rules=["numpy", "none", "unidirectional"], assume=given, budget=budget
+            ).explain(),
             lambda _: (),
         ),
-        "compare all": (lambda: sb.compare(*texts).explain(), lambda _: ()),
+        "compare all": (lambda: sb.compare(*texts, budget=budget).explain(), lambda _: ()),
         "cases": (lambda: made().cases().explain(), lambda _: ()),
         "cases guards": (lambda: made().cases(20).to_python(), lambda _: ()),
         "solve": (lambda: sb.solve(*texts, out=wanted, budget=budget).explain(), lambda _: ()),
@@ -436,14 +444,15 @@ def _asked(
 # The search.
 
 
-def measured(question: Question) -> tuple[Measured, list[str]]:
+def measured(question: Question, profile: cProfile.Profile | None = None) -> tuple[Measured, list[str]]:
     """Return what a question took of CPU and effort, and what is wrong with the answer."""
     Watched.made.clear()
     start = time.process_time()
     found, said = None, ""
     try:
-        found = question.ask()
-        said = str(found)
+        with profile or nullcontext():
+            found = question.ask()
+            said = str(found)
     except sb.SymbcastError as error:
         said = f"{type(error).__name__}: {error}"
     took = time.process_time() - start
@@ -459,9 +468,9 @@ def outcome(found: Measured) -> str:
     return found.answer.split(":")[0] if "Error:" in found.answer[:40] else "answered"
 
 
-def questions(count: int, seed: int, budget: float | None) -> Iterator[Question]:
+def questions(places: Iterable[int], seed: int, budget: float | None) -> Iterator[Question]:
     """Yield questions: of a third each about shapes, conditions and programs."""
-    for place in range(count):
+    for place in places:
         rng = random.Random(seed * 1_000_003 + place)
         for question in asked_of(rng, place % 3, budget):
             yield question._replace(text=f"#{place} {question.text}")
@@ -472,31 +481,48 @@ def asked_of(rng: random.Random, kind: int, budget: float | None) -> Iterable[Qu
     return [of_shapes(rng, budget)] if kind == 0 else [of_conditions(rng)] if kind == 1 else of_program(rng, budget)
 
 
-def main(count: int, seed: int, budget: float | None = None) -> None:
+def load() -> None:
+    """Ask something of each part, so that no question that is measured loads a module."""
+    env = sb.ShapeEnv()
+    env.reshape(env.broadcast("M//N, K % N"), ["K*N", -1])
+    env.require("N*M < max(K, S)")
+    env.report()
+    sb.compare("N + 1", "M").explain()
+    sb.broadcast("N*M", "2*K").to_cpp()
+
+
+def main(given: argparse.Namespace) -> None:
     """Ask questions, and print what they took."""
     effort.Effort = Watched  # type: ignore[misc]
-    if budget is not None:
+    if given.budget is not None:
         budgets.time = SimpleNamespace(monotonic=time.process_time)  # type: ignore[assignment]
+    load()
+    profile = cProfile.Profile(time.process_time) if given.profile else None
     found: list[Measured] = []
-    for question in questions(count, seed, budget):
-        one, faults = measured(question)
+    for question in questions(given.only or range(given.start, given.count), given.seed, given.budget):
+        one, faults = measured(question, profile)
         found.append(one)
-        if one.seconds > SLOW / 2 or faults:
+        if one.seconds > SLOW / 2 or faults or given.each:
             print(f"{one.seconds:6.2f} s {one.units:>10,} units  {one.answer[:80]!r}  {one.text}", flush=True)
         for fault in faults:
             print(f"WRONG {fault}: {one.text}", flush=True)
-        if budget is not None and one.seconds > budget + 0.2:
+        if given.budget is not None and one.seconds > given.budget + 0.2:
             print(f"OVER BUDGET {one.seconds:.2f} s: {one.text}", flush=True)
     print(Counter(map(outcome, found)), f"{sum(m.seconds > SLOW for m in found)} of {len(found)} over {SLOW} s")
     print(f"most units {max(m.units for m in found):,}")
     for one in sorted(found, reverse=True)[:12]:
         print(f"{one.seconds:6.2f} s {one.units:>10,} units  {one.answer[:60]!r}  {one.text[:300]}")
+    if profile is not None:
+        pstats.Stats(profile).sort_stats("tottime").print_stats(50)
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(
-        int(given[0]) if given else 300,
-        int(given[1]) if given[1:] else 1,
-        float(given[2]) if given[2:] else None,
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", nargs="?", type=int, default=300)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    parser.add_argument("budget", nargs="?", type=float)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--only", type=int, nargs="+")
+    parser.add_argument("--each", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    main(parser.parse_args())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,6 +13,7 @@ from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
+from symbcast.core.effort import EffortSpentError, share
 from symbcast.core.effort import current as effort_in_force
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.core.program.facts.facts import Facts
@@ -37,6 +39,8 @@ current: ContextVar[Path | None] = ContextVar("current", default=None)
 
 MAX_QUESTIONS = 20_000
 """A run that asks more is broken off: it may not end."""
+QUESTION = 200_000
+"""Units of effort for a question about the facts of a path, at most what is left for all paths: then it stays open."""
 
 
 class Path(Context):
@@ -132,7 +136,7 @@ class Path(Context):
         other = negate(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
-        found, sizes = self._growing.check([other]) if has_room else (Satisfiability.UNKNOWN, {})
+        found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
         if found is Satisfiability.UNSATISFIABLE:
             return Question(formula, answer, False)
         question = Question(formula, answer, True, is_number)
@@ -140,6 +144,18 @@ class Path(Context):
         steps = (*self.steps, Step("decide", other, self.place()))
         self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))
         return question
+
+    def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether a formula can hold beside the facts, and sizes at which it does."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.check([other])
+        return Satisfiability.UNKNOWN, {}
+
+    def _can_hold(self) -> Satisfiability:
+        """Return whether the facts can hold together."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.can_hold()
+        return Satisfiability.UNKNOWN
 
     def number(self, dim: Dim) -> int:
         """Return a dimension as a number: that of this path, on which it has no other."""
@@ -200,7 +216,7 @@ class Path(Context):
         length = len(self._growing)
         self._meet(formula)
         self._growing.add(formula)
-        if self._growing.can_hold() is Satisfiability.UNSATISFIABLE:
+        if self._can_hold() is Satisfiability.UNSATISFIABLE:
             self._growing.shrink(length)
             raise error(reason)
         self._told(formula)
@@ -246,7 +262,7 @@ class Path(Context):
     def _learn(self, formula: Formula) -> None:
         self._meet(formula)
         self._growing.add(formula)
-        self._growing.can_hold()
+        self._can_hold()
         self._told(formula)
 
     def _told(self, formula: Formula) -> None:

@@ -310,3 +310,34 @@ def test_every_run_gives_the_same_answers():
     first = run(DETERMINISTIC, seed="1")
     assert first.count("Verdict.") == 18
     assert first == run(DETERMINISTIC, seed="2")
+
+
+ENDLESS = """
+    from symbcast.core.algebra.symbols import symbol
+    from symbcast.core.solver.linear.z3_solver import check
+    from symbcast.core.text import parse_formula
+
+    share = "4*(W % 8)//((H % 1000000007)*max(S, 2))"
+    asked = [
+        "H != 0", "W != 0", "T % H != 0", "min(S, W) != 128*W", "31*K//(W % 97) == K*(7 % K)", "K != 0", "W % 97 != 0",
+        "H % 1000000007 != 0", "T % 1021 != 0", "T != 0", "4084*K*(W % 8)//W == 1 or 4084*K*(W % 8)//W == 31",
+        f"(({share})//4)*(H % 1000000007)*max(S, 2) % N == 0", "N != 0", "(S//H)*(W % W) % (H*(T % H)) == 0", "H != 0",
+        "4*(W % 8) % ((H % 1000000007)*max(S, 2)) == 0", f"({share}) % 2 == 0", f"({share})//2 == K", "1 < 5*W",
+        "min(H, 1) < K", f"(({share})//2) % 2 == 0", "4*(W % 8) % (T % 1021) == 0",
+        "(S//H)*(W % W) % (N*T + T) == 0", "N + 1 != 0",
+    ]
+    answer, sizes = check(tuple(map(symbol, "WSHTKN")), [parse_formula(text) for text in asked])
+    print(answer.value, max(sizes.values(), default=0) < 2**100)
+"""
+
+
+def test_bounds_of_products_do_not_grow_without_end():
+    """Each bound that z3 drew from the one before was twice as long: a check never returned."""
+    assert run(ENDLESS) in ("satisfiable True\n", "unknown True\n")
+
+
+def test_sizes_beyond_those_that_z3_looks_at_are_not_excluded():
+    texts = ("x == y*y and y == z*z and z == w*w and w >= 1048576", "x == y*y and y == x*x and x >= 2")
+    large, none = (sb.Condition(text).formula for text in texts)
+    assert asked([large], tuple(map(symbol, "xyzw"))) is not Satisfiability.UNSATISFIABLE
+    assert asked([none], tuple(map(symbol, "xy"))) is Satisfiability.UNSATISFIABLE

@@ -36,6 +36,11 @@ class RuleAnswer:
     refusal: str = ""
 
     @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock limits it."""
+        return self.question.budget
+
+    @property
     def verdict(self) -> Verdict:
         """Whether it accepts the shapes always, sometimes or never."""
         return Verdict.NEVER if self.result is None else self.result.verdict
@@ -87,8 +92,10 @@ class RuleAnswer:
 def answer_of(rule: Rule, question: Question) -> RuleAnswer:
     """Return what a rule says of the shapes of a question."""
     try:
-        return RuleAnswer(rule_text(rule), Result(rule, question.shapes, question.scope), rule, question)
+        result = Result(rule, question.shapes, question.scope)
     except RuleArgumentError as error:
         return RuleAnswer(
             rule_text(rule), None, rule, question, f"{error.problem}; {error.hint}" if error.hint else error.problem
         )
+    result.budget = question.budget
+    return RuleAnswer(rule_text(rule), result, rule, question)

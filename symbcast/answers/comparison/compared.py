@@ -51,6 +51,11 @@ class Compared:
         return self._question.scope.min_size
 
     @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock limits it."""
+        return self._question.budget
+
+    @property
     def names(self) -> Mapping[Symbol, str]:
         """What each size is called, in order of appearance."""
         return self._question.scope.names

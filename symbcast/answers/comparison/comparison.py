@@ -21,12 +21,16 @@ from symbcast.errors import ShapeTypeError
 
 @one_call
 def compare(
-    *shapes: ShapeLike, rules: Iterable[str | Rule] = (), assume: Assumptions = (), min_size: int = 0
+    *shapes: ShapeLike,
+    rules: Iterable[str | Rule] = (),
+    assume: Assumptions = (),
+    min_size: int = 0,
+    budget: float | None = None,
 ) -> Comparison:
     """Return what several rules say of the same shapes, and where they differ.
 
     ``shapes`` are given to each rule in the order of its operands. ``rules`` are names, with attributes in parentheses
-    behind them, or rules; none are all those that need no attributes. ``assume`` and ``min_size`` are as in
+    behind them, or rules; none are all those that need no attributes. ``assume``, ``min_size`` and ``budget`` are as in
     `symbcast.broadcast`. A rule that does not take such shapes at all, for their number or their ranks, refuses them.
 
     Raises a `SymbcastError` for wrong input: text, rules, attributes, or assumptions that contradict each other.
@@ -39,7 +43,7 @@ def compare(
     if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
         raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
     found = [read_rule(rule) for rule in rules] or list(_without_attributes())
-    return Comparison(Question(shapes, assume, min_size), found)
+    return Comparison(Question(shapes, assume, min_size, budget), found)
 
 
 def _without_attributes() -> Iterable[Rule]:

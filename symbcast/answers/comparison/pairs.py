@@ -43,6 +43,11 @@ class Pair:
         self.only_first = found[Way.ONLY_FIRST]
         self.only_second = found[Way.ONLY_SECOND]
 
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock limits it."""
+        return self.first.budget
+
     @answered
     def order(self) -> Order:
         """Whether the rules say the same here, or one refines the other: all that it accepts, the other does alike."""

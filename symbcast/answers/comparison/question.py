@@ -12,6 +12,7 @@ from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.core.solver.budget import check_budget
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.solver.sets.set_formulas import describe
@@ -21,9 +22,16 @@ _HINT = "ask each rule by broadcast(), and symbcast.equivalent() of two answers,
 
 
 class Question:
-    """Shapes, and what is assumed of their sizes."""
+    """Shapes, what is assumed of their sizes, and the seconds that an answer may take (None: no clock)."""
 
-    def __init__(self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0) -> None:
+    def __init__(
+        self,
+        shapes: Sequence[ShapeLike],
+        assume: Assumptions = (),
+        min_size: int = 0,
+        budget: float | None = None,
+    ) -> None:
+        self.budget = check_budget(budget)
         operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
         self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
 
@@ -44,9 +52,9 @@ class Question:
     def __hash__(self) -> int:
         return hash(self._key()[0])
 
-    def _key(self) -> tuple[tuple[object, ...], tuple[Formula, ...], int]:
+    def _key(self) -> tuple[tuple[object, ...], tuple[Formula, ...], int, float | None]:
         assumed = tuple(a.formula for a in self.scope.assumptions)
-        return tuple(s.dims for s in self.shapes), assumed, self.scope.min_size
+        return tuple(s.dims for s in self.shapes), assumed, self.scope.min_size, self.budget
 
     def condition(self, formula: Formula) -> Condition:
         """Return a formula as a condition about all sizes of the question, by their names."""

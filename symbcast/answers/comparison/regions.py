@@ -31,6 +31,11 @@ class Region:
         self._standings = standings
         self._way = way
 
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock limits it."""
+        return self._standings.question.budget
+
     @answered
     def is_empty(self) -> bool | None:
         """Whether there are no such sizes; None where that was not decided."""
@@ -73,7 +78,7 @@ class Region:
         """Why it was not decided whether there are such sizes, or whether all are."""
         return self._sizes.reason if self.verdict is Verdict.UNKNOWN else ""
 
-    @cached_property
+    @answered
     def _sizes(self) -> OneOf:
         """The sizes as the solver decides about them."""
         return self._standings.one_of(self._way)

@@ -20,7 +20,7 @@ from symbcast.answers.show import html, text
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.broadcasting import Rule
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.solver.budget import one_call
+from symbcast.core.solver.budget import check_budget, limited, one_call
 from symbcast.errors import ShapeTypeError
 
 HIGHEST = 8
@@ -49,18 +49,22 @@ class Relation(Related):
 
 
 @one_call
-def relation(first: str | Rule, second: str | Rule, rank: int = 3) -> Relation:
+def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float | None = None) -> Relation:
     """Return how two rules stand to each other on all pairs of shapes of at most some rank, of any sizes.
 
-    Rules are given as to `compare`. The shapes are given to both in the same order. Raises `ShapeTypeError` for a rank
-    that is not 0 to 8.
+    Rules are given as to `compare`. The shapes are given to both in the same order. ``budget`` limits the whole to so
+    many seconds: what is open then leaves the order unknown. Raises `ShapeTypeError` for a rank that is not 0 to 8.
 
     >>> found = relation("numpy", "unidirectional", rank=3)
     >>> found.order, str(found.separations[0])
     (<Order.REFINED_BY: 'refined by'>, '(1,) and (): the first gives (1,), the second refuses')
     """
     check_rank(rank)
-    rules = read_rule(first), read_rule(second)
+    with limited(check_budget(budget)):
+        return _related((read_rule(first), read_rule(second)), rank)
+
+
+def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
     found, open_reason = _Found(), ""
     for shapes in _shapes(rank):
         question = Question(shapes)

@@ -3,8 +3,7 @@
 z3 is given formulas over integers and asked whether they can hold. Each `Session` has a context of its own, in which
 symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context what
 was asked before would show in models and in what is given up (a context costs 2 ms). The limit is z3's own resource
-count, the same on every run. Products are linearised step by step and by Groebner bases, which are counted; `nlsat`
-is left out, for it computes for seconds on ten units (three cubic equations: 5.4 s, without it 0.02 s).
+count, the same on every run. Products are linearised step by step and by small Groebner bases, which are counted.
 """
 
 from __future__ import annotations
@@ -37,11 +36,23 @@ QUICK_LIMIT = 50_000
 """For a first look at a question about products."""
 SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""
-OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
-"""No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
+OPTIONS = {
+    "arith.nl.nra": False,
+    "arith.nl.grobner_max_simplified": 500,
+    "arith.nl.grobner_expr_size_growth": 1,
+    "ctrl_c": False,
+}
+"""What z3 does without counting it is switched off or kept small: `nlsat` computes for seconds on ten units, larger
+Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt is the calling thread's to hear."""
+_CUTS = "arith.enable_hnf"
+"""Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed."""
 _UNIT = 1
 _UNIT_OF_PRODUCTS = 3
-"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 5 with products."""
+_UNIT_OF_CUTS = 8
+"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
+with cuts beside these."""
+_BITS = 64
+"""Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`."""
 _SESSION = 4_000
 _CHECK = 300
 """Units of effort for a context, and for a check before it begins."""
@@ -65,6 +76,7 @@ class Translator:
         self.operations: dict[Operation, Any] = {}
         self.fresh = 0
         self.definitions: list[Any] = []
+        self.largest = 1
         self.has_products = False
 
     def symbol(self, symbol: Symbol) -> Any:
@@ -95,6 +107,7 @@ class Translator:
 
     def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
         charge(_OBJECT * (1 + len(monomial)))
+        self.largest = max(self.largest, abs(coefficient))
         factors = [self._operation(a) if isinstance(a, Operation) else self.symbol(a) for a in monomial]
         self.has_products = self.has_products or len(factors) > 1
         if not factors:
@@ -194,6 +207,16 @@ class Translator:
     def _fresh(self) -> Any:
         self.fresh += 1
         return z3.Int(f"join#{self.fresh}", self.context)
+
+    def limit(self, mark: Any) -> Any:
+        """Return that no size is huge, if a mark holds.
+
+        Without it z3 draws bounds of products from bounds of their factors and back, each twice as long as the one
+        before, and never comes to its next look at its limit. It is said of the sum of the sizes: z3 would multiply
+        bounds of each, and most proofs would rest on them.
+        """
+        charge(_OBJECT * len(self.symbols))
+        return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
 
 
 def check(
@@ -316,9 +339,21 @@ class Session:
 
     def _counted_check(self, *marks: Any) -> Any:
         """Check with at most what is left of the effort, and charge what z3 used of it."""
+        if not self.translator.has_products:
+            return self._limited_check(_UNIT, *marks)
+        within = z3.FreshBool("within", self.translator.context)
+        self.solver.add(self.translator.limit(within))
+        self.solver.set(_CUTS, False)
+        answer = self._limited_check(_UNIT_OF_PRODUCTS, *marks, within)
+        if answer == z3.unknown and "incomplete" in self.solver.reason_unknown():
+            self.solver.set(_CUTS, True)
+            answer = self._limited_check(_UNIT_OF_CUTS, *marks, within)
+        clash = self.solver.unsat_core() if answer == z3.unsat else ()
+        return z3.unknown if any(within.eq(mark) for mark in clash) else answer
+
+    def _limited_check(self, unit: int, *marks: Any) -> Any:
         counter = current_effort()
         allowed = self.limit
-        unit = _UNIT_OF_PRODUCTS if self.translator.has_products else _UNIT
         if counter is not None and not counter.is_call:
             counter.charge(_CHECK)
             allowed = max(1, min(allowed, counter.left // unit))
@@ -356,7 +391,8 @@ class Session:
             self._add(formulas, marks)
             if self._check(*marks) is not Satisfiability.UNSATISFIABLE:
                 return list(range(len(formulas)))
-            return sorted(int(mark.decl().name().removeprefix("mark#")) for mark in self.solver.unsat_core())
+            core = {mark.decl().name() for mark in self.solver.unsat_core()}
+            return [n for n, mark in enumerate(marks) if mark.decl().name() in core]
         finally:
             self.solver.pop()
             self._define()

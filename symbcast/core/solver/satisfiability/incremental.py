@@ -8,12 +8,12 @@ to what is new, not as much as all there is.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, equal
+from symbcast.core.logic.formulas import Formula, at_most, equal
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.budget import was_stopped
 from symbcast.core.solver.evaluation.equations import solved_for
@@ -136,7 +136,7 @@ class Growing:
                 sizes.setdefault(symbol, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
         try:
-            repaired = self._repair(broken)
+            repaired = self._make_room(broken) or self._repair(broken)
         except EffortSpentError:
             repaired = Satisfiability.UNKNOWN
             self._open.update(broken)
@@ -152,16 +152,42 @@ class Growing:
 
     def _is_met_alone(self, number: int) -> bool:
         """Return whether a formula says what a symbol of its own equals; that size is given to it then."""
-        network, sizes = self._network, self._sizes
-        for symbol in network.symbols[number]:
-            if network.users[symbol] != [number]:
-                continue
-            value = solved_for(network.formulas[number], symbol)
-            size = -1 if value is None else size_at(value.dim(), sizes)
+        for symbol, size in self._own_sizes(number):
             if size >= 0:
-                sizes[symbol] = size
+                self._sizes[symbol] = size
                 return True
         return False
+
+    def _own_sizes(self, number: int) -> Iterator[tuple[Symbol, int]]:
+        """Yield each symbol that a formula alone mentions and says the size of, with that size; it may be negative."""
+        network = self._network
+        for symbol in network.symbols[number]:
+            if network.users[symbol] == [number]:
+                value = solved_for(network.formulas[number], symbol)
+                if value is not None:
+                    yield symbol, size_at(value.dim(), self._sizes)
+
+    def _make_room(self, broken: Sequence[int]) -> Satisfiability | None:
+        """Repair formulas that would give a symbol of their own a negative size, with room for more like them.
+
+        Of a chain such as ``b + 1 == a``, ``c + 1 == b``, ... each would move all sizes of the chain by one. So they
+        are moved far enough for as many again. None where that is not possible, or no formula is of this kind.
+        """
+        short = [next(self._own_sizes(n), None) for n in broken]
+        room = [at_most(-size * len(self), symbol) for symbol, size in filter(None, short)]
+        if not room or len(room) < len(broken):
+            return None
+        length = len(self)
+        try:
+            for formula in room:
+                self._network.add(formula)
+            found = self._network.repaired([*broken, *range(length, len(self))], self._open, self._sizes)
+        finally:
+            self._network.shrink(length)
+        if found.answer is not Satisfiability.SATISFIABLE:
+            return None
+        self._sizes.update(found.changed)
+        return found.answer
 
     def _repair(self, broken: Sequence[int]) -> Satisfiability:
         """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""

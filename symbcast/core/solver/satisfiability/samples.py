@@ -23,6 +23,8 @@ _VARIED_UP_TO = 12
 _FEW_POINTS = 16
 _TEST = 400
 """Units of effort for what tests a formula; a point takes half a unit."""
+_POINT = 2
+"""Units of effort to make a point."""
 
 
 class Samples:
@@ -41,7 +43,7 @@ class Samples:
         self.symbols = tuple(symbols)
         sets = [domains.get(s, ALL) for s in self.symbols]
         points, self.complete = _points(sets, _constants(formulas))
-        charge((1 + len(assumptions)) * (_TEST + len(points) // 2))
+        charge((1 + len(assumptions)) * (_TEST + len(points) // 2) + _POINT * len(points))
         tests = [predicate(a, self.symbols) for a in assumptions]
         self.points = [p for p in points if all(test(*p) for test in tests)]
         self._masks: dict[Formula, int] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.effort import Stage
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, any_of
@@ -23,6 +23,8 @@ from symbcast.core.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.solver.sets.size_sets import SizeSet
+
+    _Asked: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
 
 
 class OneOf:
@@ -52,7 +54,7 @@ class OneOf:
             if group.alternatives
         ]
 
-    @cached_property
+    @property
     def is_empty(self) -> bool | None:
         """Whether there are no such sizes; None where that was not decided."""
         base = self._base.satisfiable
@@ -61,11 +63,12 @@ class OneOf:
             return True
         return False if base and found else None
 
-    @cached_property
+    @property
     def verdict(self) -> Verdict:
         """Whether all sizes are such, some, or none; unknown where that was not decided."""
-        if self.is_empty is not False:
-            return Verdict.NEVER if self.is_empty else Verdict.UNKNOWN
+        is_empty = self.is_empty
+        if is_empty is not False:
+            return Verdict.NEVER if is_empty else Verdict.UNKNOWN
         base = self._base.verdict
         if self._is_free or base is Verdict.SOMETIMES:
             return base
@@ -119,12 +122,12 @@ class _Question:
     @property
     def satisfiable(self) -> bool | None:
         """Whether it can hold; None if undecided."""
-        return self._standard[0].satisfiable
+        return self._decision.satisfiable
 
     @property
     def verdict(self) -> Verdict:
         """Whether it holds always, sometimes or never."""
-        return self._standard[0].verdict
+        return self._decision.verdict
 
     @property
     def reason(self) -> str:
@@ -133,16 +136,23 @@ class _Question:
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes of the group."""
-        decision, names = self._standard
-        found = decision.witness()
-        return None if found is None else {s: found[standard] for s, standard in names.items()}
+        found = self._decision.witness()
+        return None if found is None else {s: found[standard] for s, standard in self._names.items()}
+
+    @property
+    def _decision(self) -> Decision:
+        """What is decided of the same question about standard names."""
+        return _stage(*self._asked_of)()
 
     @cached_property
-    def _standard(self) -> tuple[Decision, dict[Symbol, Symbol]]:
-        """What is decided of the same question about standard names, and these names."""
-        names = standard_names(self._group.symbols)
+    def _names(self) -> dict[Symbol, Symbol]:
+        return standard_names(self._group.symbols)
+
+    @cached_property
+    def _asked_of(self) -> _Asked:
+        names = self._names
         others, asked = (tuple(put_in(f, names) for f in given) for given in (self._group.others, self._asked))
-        return _stage(tuple(names.values()), self._sets, others, asked)(), names
+        return tuple(names.values()), self._sets, others, asked
 
 
 def _decided(
