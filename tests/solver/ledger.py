@@ -1,6 +1,6 @@
 """The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
 
-Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/symmetry``, and all are
+Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/integers``, and all are
 taken where none is given. Each is switched off in a process of its own that asks all of `ledger_questions.questions`.
 A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
 costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
@@ -126,7 +126,6 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "linear/integers": {"some_point": _not_linear, "smallest_point": _not_linear},
     "linear/lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "linear/substitution": {"substituted": _unsubstituted},
-    "linear/symmetry": {"classes": lambda symbols, *_, **__: [[s] for s in symbols]},
     "linear/z3_solver": {"check": _undecided},
     "products/elimination": {"refuted": _false},
     "products/products": {"refuted": _false},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,7 +16,6 @@ from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.linear.all_different import cliques, crowds
 from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, Smallest, some_sizes
 from symbcast.core.solver.linear.lattice_reduction import reduce_lattice, reduced_basis
-from symbcast.core.solver.linear.symmetry import classes
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, check, on_worker
 from symbcast.core.solver.satisfiability.least_sizes import least_model, smallest_model
 from symbcast.core.text import parse_formula
@@ -188,19 +187,6 @@ def test_a_sum_of_many():
     result = sb.broadcast(" + ".join(names), "N")
     assert set(result.witness().values()) == {1}
     assert {n: size for n, size in result.counterexample().items() if size != 1} == {"N": 2}
-
-
-def test_symbols_that_can_be_exchanged():
-    alike = dict.fromkeys(SYMBOLS, 0)
-    a, b, c, d = SYMBOLS
-    assert classes(SYMBOLS, [parse_formula("a + b + c <= d")], alike) == [[a, b, c], [d]]
-    assert classes(SYMBOLS, [parse_formula(f"{x} != {y}") for x, y in combinations("abc", 2)], alike) == [
-        [a, b, c],
-        [d],
-    ]
-    assert classes(SYMBOLS, [parse_formula("max(a, b) == c*d")], alike) == [[a, b], [c, d]]
-    chain = [parse_formula(f"{x} <= {y}") for x, y in pairwise(NAMES)]
-    assert classes(SYMBOLS, chain, alike) == [[a], [b], [c], [d]]
 
 
 def test_the_search_ends_by_counted_steps():

@@ -4,15 +4,13 @@ Smallest means fewest zeros, then least weighted sum, then first in order. So th
 guessed from below, and for each guess the sizes are chosen one after the other, each from the least on: the first
 that are found are the smallest. Of a linear row the least and the greatest value that the rest of the sum allows are
 known (the rest goes to the symbol of least, or greatest, coefficient to weight): they bound each size and end
-branches. Other literals are evaluated once all of their symbols have sizes. Symbols that can be exchanged take sizes
-in ascending order.
+branches. Other literals are evaluated once all of their symbols have sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +20,6 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Com
 from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.all_different import cliques
-from symbcast.core.solver.linear.symmetry import classes
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 from symbcast.core.solver.sets.univariate import narrow
 
@@ -54,8 +51,6 @@ class Smallest:
         domains: Mapping[Symbol, SizeSet],
         formulas: Sequence[Formula],
         weights: Mapping[Symbol, int],
-        *,
-        exchange: bool = True,
     ) -> None:
         self.symbols = tuple(symbols)
         self.steps = STEPS
@@ -64,7 +59,6 @@ class Smallest:
         self._places: dict[Any, int] = {s: n for n, s in enumerate(self.symbols)}
         self.domains, conjuncts = self._narrowed(domains, conjuncts)
         self.weights = [weights[s] for s in self.symbols]
-        self._earlier = self._ascending(conjuncts, exchange=exchange)
         self._values = [0] * len(self.symbols)
         self._rows: list[_Row] = []
         self._touching: list[list[_Node]] = [[] for _ in self.symbols]
@@ -129,15 +123,6 @@ class Smallest:
                 sets[place] = narrowed
         return sets, others
 
-    def _ascending(self, conjuncts: Sequence[Formula], *, exchange: bool) -> list[int]:
-        """Return for each symbol the place of the one before it in its class, -1 for the first."""
-        alike = dict(zip(self.symbols, zip(self.domains, self.weights, strict=True), strict=True))
-        earlier = [-1] * len(self.symbols)
-        for members in classes(self.symbols, conjuncts, alike, exchange=exchange):
-            for one, other in pairwise(members):
-                earlier[self._places[other]] = self._places[one]
-        return earlier
-
     def _start(self, zeros: int) -> None:
         """Let every size be its least, counted from there on; 0 is among them where zeros are allowed."""
         self._low = [(d.least(0 if zeros else 1) if d.least(1) is not None else 0) or 0 for d in self.domains]
@@ -198,11 +183,9 @@ class Smallest:
     def _choices(self, place: int, left: int) -> Iterator[int]:
         """Yield the sizes of a symbol, from the least on, that the rest of the sum and the rows allow."""
         domain, low, weight = self.domains[place], self._low[place], self.weights[place]
-        earlier = self._earlier[place]
-        first = max(low, self._values[earlier]) if earlier >= 0 else low
         if place == len(self.symbols) - 1:
             size = low + left // weight
-            if left % weight == 0 and size >= first and size in domain:
+            if left % weight == 0 and size in domain:
                 yield size
             return
         least, most = 0, left // weight
@@ -210,7 +193,7 @@ class Smallest:
             least, most = leaf.window(place, left, weight, least, most)
         if least > most:
             return
-        for size in domain.members(max(first, low + least)):
+        for size in domain.members(low + least):
             if size > low + most:
                 return
             yield size
@@ -467,7 +450,7 @@ def some_sizes(
     symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS
 ) -> dict[Symbol, int] | None:
     """Return small sizes at which formulas hold, None where there are none; raise `OutOfStepsError` if undecided."""
-    search = Smallest(symbols, {}, formulas, dict.fromkeys(symbols, 1), exchange=False)
+    search = Smallest(symbols, {}, formulas, dict.fromkeys(symbols, 1))
     search.steps = steps
     found = search.at_level(0)
     return found if found is not None else search.at_level(len(search.symbols))
