@@ -55,28 +55,10 @@ def modules() -> list[str]:
 # Switches: what stands in for a module that only makes others quicker or better.
 
 
-def _out_of_steps(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
-
-    raise OutOfStepsError
-
-
-def _not_linear(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.linear.integers import NotLinearError
-
-    raise NotLinearError
-
-
 def _given_up(*_: Any, **__: Any) -> Any:
     from symbcast.core.solver.sets.smallest import GivenUpError
 
     raise GivenUpError
-
-
-def _undecided(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.answer import Satisfiability
-
-    return Satisfiability.UNKNOWN, {}
 
 
 def _alone(likenesses: Any, symbols: Any, assumptions: Any, formulas: Any) -> Any:
@@ -122,20 +104,19 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "conflicts/hitting_set": {"smallest_hitting_set": _none},
     "decision/isomorphism": {"Likenesses.decide": _alone},
     "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
-    "linear/branch_and_bound": {"Smallest.at_level": _out_of_steps},
-    "linear/integers": {"some_point": _not_linear, "smallest_point": _not_linear},
+    "linear/branch_and_bound": {"Search.at_level": _given_up},
+    "linear/integers": {"some_point": _given_up, "smallest_point": _given_up},
     "linear/lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "linear/substitution": {"substituted": _unsubstituted},
-    "linear/z3_solver": {"check": _undecided},
+    "linear/z3_solver": {"some_point": _given_up},
     "products/elimination": {"refuted": _false},
     "products/products": {"refuted": _false},
     "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
     "satisfiability/irredundance": {"filtered": _unfiltered},
-    "satisfiability/least_sizes": {"smallest_model": _undecided, "least_model": lambda *_: _undecided()[0]},
-    "satisfiability/local_search": {"can_be_met": _false},
+    "satisfiability/least_sizes": {"smallest_point": _given_up},
+    "satisfiability/local_search": {"met_last": lambda *_: {}},
     "satisfiability/samples": {"_points": _one_point},
     "sets/monotone": {"by_thresholds": _none},
-    "sets/smallest": {"smallest": _given_up},
     "simplification/grids": {"complete_axes": _none},
 }
 """For each module that is a shortcut: what its functions are replaced by. The functions of others raise an error."""

@@ -9,3 +9,11 @@ class Satisfiability(Enum):
     SATISFIABLE = "satisfiable"
     UNSATISFIABLE = "unsatisfiable"
     UNKNOWN = "unknown"
+
+
+RESOURCE_LIMIT = 2_000_000
+"""z3 resource units for one check: about 0.3 s."""
+QUICK_LIMIT = 50_000
+"""For a first look at a question about products."""
+SHORT_LIMIT = 100_000
+"""The same for a check once another about the same formulas has been given up."""

@@ -15,13 +15,14 @@ from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.budget import DECIDED, reason, share
 from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided, cost
+from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
 from symbcast.core.solver.groups.connectivity import Ties
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.masks.relations import Relation
 from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.solver.sets.univariate import narrow
 from symbcast.core.verdicts import Verdict
 

@@ -16,7 +16,7 @@ from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.decision.linear_groups import Compound
 from symbcast.core.solver.groups.normal_form import put_in, standard_names
-from symbcast.core.solver.satisfiability.satisfiability import is_linear
+from symbcast.core.solver.satisfiability.ladder import is_linear
 from symbcast.core.solver.sets.size_sets import SizeSet
 
 if TYPE_CHECKING:

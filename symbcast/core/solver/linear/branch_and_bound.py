@@ -21,6 +21,7 @@ from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.all_different import cliques
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted, level_weights
 from symbcast.core.solver.sets.univariate import narrow
 
 if TYPE_CHECKING:
@@ -38,27 +39,34 @@ _PAIRWISE_UP_TO = 4
 _ROWS_AT_MOST = 200_000
 
 
-class OutOfStepsError(Exception):
-    """The search ended without finding sizes or showing that there are none."""
+def smallest_point(wanted: Wanted) -> Point | None:
+    """Return the smallest sizes, None where there are none; raise `GivenUpError` when the steps are used up."""
+    search = Search(wanted, STEPS)
+    for zeros in level_weights(search.domains, search.weights):
+        found = search.at_level(zeros)
+        if found is not None:
+            return found
+    return None
 
 
-class Smallest:
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS) -> Point | None:
+    """Return small sizes at which formulas hold, None where there are none; raise `GivenUpError` if undecided."""
+    search = Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), steps)
+    found = search.at_level(0)
+    return found if found is not None else search.at_level(len(search.symbols))
+
+
+class Search:
     """The search for the smallest sizes that satisfy a conjunction; ``steps`` are those that are left to it."""
 
-    def __init__(
-        self,
-        symbols: Sequence[Symbol],
-        domains: Mapping[Symbol, SizeSet],
-        formulas: Sequence[Formula],
-        weights: Mapping[Symbol, int],
-    ) -> None:
-        self.symbols = tuple(symbols)
-        self.steps = STEPS
-        conjuncts = list(_flat(formulas))
+    def __init__(self, wanted: Wanted, steps: int = STEPS) -> None:
+        self.symbols = tuple(wanted.symbols)
+        self.steps = steps
+        conjuncts = list(_flat(wanted.formulas))
         charge(_SETUP * (1 + len(conjuncts)))
         self._places: dict[Any, int] = {s: n for n, s in enumerate(self.symbols)}
-        self.domains, conjuncts = self._narrowed(domains, conjuncts)
-        self.weights = [weights[s] for s in self.symbols]
+        self.domains, conjuncts = self._narrowed(wanted.domains, conjuncts)
+        self.weights = [wanted.weights[s] for s in self.symbols]
         self._values = [0] * len(self.symbols)
         self._rows: list[_Row] = []
         self._touching: list[list[_Node]] = [[] for _ in self.symbols]
@@ -68,15 +76,7 @@ class Smallest:
         for members in cliques(conjuncts):
             self._crowd([self._places[s] for s in members])
 
-    def least(self) -> dict[Symbol, int] | None:
-        """Return the smallest sizes, None where there are none; raise `OutOfStepsError` when the steps are used up."""
-        for zeros in self._levels():
-            found = self.at_level(zeros)
-            if found is not None:
-                return found
-        return None
-
-    def at_level(self, zeros: int) -> dict[Symbol, int] | None:
+    def at_level(self, zeros: int) -> Point | None:
         """Return the sizes of least sum of which the zeros weigh so much at most."""
         if not all(self.domains):
             return None
@@ -92,18 +92,6 @@ class Smallest:
                 return dict(zip(self.symbols, self._values, strict=True))
             extra += 1
         return None
-
-    def _levels(self) -> Iterator[int]:
-        """Yield the weights that zeros may have together, lightest first."""
-        needed = sum(w for w, d in zip(self.weights, self.domains, strict=True) if d.least(1) is None)
-        reachable = 1
-        for w, d in zip(self.weights, self.domains, strict=True):
-            if 0 in d and d.least(1) is not None:
-                reachable |= reachable << w
-        while reachable:
-            lowest = (reachable & -reachable).bit_length() - 1
-            yield needed + lowest
-            reachable &= reachable - 1
 
     def _narrowed(
         self, domains: Mapping[Symbol, SizeSet], conjuncts: Sequence[Formula]
@@ -172,7 +160,7 @@ class Smallest:
     def _count(self, steps: int) -> None:
         self.steps -= steps
         if self.steps < 0:
-            raise OutOfStepsError
+            raise GivenUpError
         charge(_STEP * steps)
 
     def _move(self, place: int, by: int, sign: int) -> None:
@@ -235,7 +223,7 @@ class Smallest:
             for atom in monomial:
                 coefficients[self._places[atom]] = coefficient
         if len(self._rows) * len(coefficients) > _ROWS_AT_MOST:
-            raise OutOfStepsError
+            raise GivenUpError
         row = _Row(difference.constant + (formula.operator == "<"), coefficients, self.weights)
         self._rows.append(row)
         for place, coefficient in coefficients.items():
@@ -444,13 +432,3 @@ def _flat(formulas: Sequence[Formula]) -> Iterator[Formula]:
             yield from _flat(formula.parts)
         else:
             yield formula
-
-
-def some_sizes(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS
-) -> dict[Symbol, int] | None:
-    """Return small sizes at which formulas hold, None where there are none; raise `OutOfStepsError` if undecided."""
-    search = Smallest(symbols, {}, formulas, dict.fromkeys(symbols, 1))
-    search.steps = steps
-    found = search.at_level(0)
-    return found if found is not None else search.at_level(len(search.symbols))

@@ -19,12 +19,11 @@ from math import floor, lcm, log2
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.terms import Operation, term
-from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal, literals
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, literals
 from symbcast.core.solver.linear.lattice_reduction import reduce_lattice
 from symbcast.core.solver.linear.simplex import Tableau
-from symbcast.core.solver.sets import smallest as search
 from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted, levels, zeros_at
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -38,7 +37,7 @@ _CASES_AT_MOST = 64
 _FEW_CASES = 4
 _FORMULAS_AT_MOST = 40
 _SYMBOLS_AT_MOST = 16
-_LEVELS_AT_MOST = 64
+_ZEROS_AT_MOST = 64
 _SCALE = 1 << 16
 
 _CONSTANT = -1
@@ -46,72 +45,52 @@ Form: TypeAlias = "dict[int, int]"
 """A sum of multiples of unknowns, by number, and a constant."""
 
 
-class NotLinearError(Exception):
-    """A formula is no conjunction of linear constraints, nor a few such."""
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES) -> Point | None:
+    """Return sizes at which formulas hold, None where there are none.
 
-
-def some_point(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES
-) -> dict[Symbol, int] | None:
-    """Return sizes of least sum at which formulas hold, None where there are none.
-
-    Raises `NotLinearError` for formulas that are something else, `OutOfStepsError` where that stays open.
+    Raises `GivenUpError` where that stays open, and for formulas that are not a few conjunctions of linear constraints.
     """
-    return _Search(symbols, dict.fromkeys(symbols, 1), nodes).least(formulas)
+    return _Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), nodes).least(formulas)
 
 
-def smallest_point(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], weights: Mapping[Symbol, int], nodes: int = FEW_NODES
-) -> dict[Symbol, int] | None:
-    """Return the sizes at which formulas hold with fewest zeros, least weighted sum, first in order; else as above."""
-    run = _Search(symbols, weights, nodes)
+def smallest_point(wanted: Wanted, nodes: int = FEW_NODES) -> Point | None:
+    """Return the smallest sizes; else as above."""
+    symbols, formulas = wanted.symbols, wanted.described()
+    run = _Search(wanted, nodes)
     found = run.least([*formulas, *(at_most(1, s) for s in symbols)])
     if found is not None or run.least(formulas) is None:
         return found
     tried = 0
-    for level in search.levels(symbols, {}, weights):
-        best: tuple[tuple[int, ...], dict[Symbol, int]] | None = None
-        for zeros in level:
-            tried += 1
-            if tried > _LEVELS_AT_MOST:
-                raise OutOfStepsError
-            sizes = [equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)]
-            best = _first(best, run.least([*formulas, *sizes]), weights)
-        if best is not None:
-            return best[1]
-    raise OutOfStepsError
-
-
-_Keyed: TypeAlias = "tuple[tuple[int, ...], dict[Symbol, int]]"
-
-
-def _first(best: _Keyed | None, found: dict[Symbol, int] | None, weights: Mapping[Symbol, int]) -> _Keyed | None:
-    if found is None:
-        return best
-    key = (sum(weights[s] * size for s, size in found.items()), *found.values())
-    return (key, found) if best is None or key < best[0] else best
+    for level in levels(symbols, {}, wanted.weights):
+        tried += len(level)
+        if tried > _ZEROS_AT_MOST:
+            break
+        points = [run.least([*formulas, *zeros_at(symbols, zeros)]) for zeros in level]
+        if any(points):
+            return min(filter(None, points), key=wanted.cost)
+    raise GivenUpError
 
 
 class _Search:
     """Questions about the same symbols, with a count of branches for all of them."""
 
-    def __init__(self, symbols: Sequence[Symbol], weights: Mapping[Symbol, int], nodes: int) -> None:
-        if len(symbols) > _SYMBOLS_AT_MOST:
-            raise NotLinearError
-        self.symbols = tuple(symbols)
-        self.weights = weights
+    def __init__(self, wanted: Wanted, nodes: int) -> None:
+        if len(wanted.symbols) > _SYMBOLS_AT_MOST:
+            raise GivenUpError
+        self.wanted = wanted
+        self.symbols = tuple(wanted.symbols)
         self.nodes = nodes
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
 
-    def least(self, formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
+    def least(self, formulas: Sequence[Formula]) -> Point | None:
         """Return the sizes of least weighted sum, then first in order; None where there are none."""
-        best: _Keyed | None = None
-        for case in _cases(formulas, self.cases):
-            system = _System(self.symbols, self.weights, case)
-            best = _first(best, self._in(system), self.weights)
-        return None if best is None else best[1]
+        systems = (_System(self.symbols, self.wanted.weights, case) for case in _cases(formulas, self.cases))
+        return min(filter(None, map(self._in, systems)), key=self._sum, default=None)
 
-    def _in(self, system: _System) -> dict[Symbol, int] | None:
+    def _sum(self, sizes: Point) -> tuple[int, tuple[int, ...]]:
+        return self.wanted.cost(sizes)[1:]
+
+    def _in(self, system: _System) -> Point | None:
         tableau = system.tableau()
         ahead: list[tuple[tuple[Fraction, ...], int, Tableau]] = []
         order = 0
@@ -122,7 +101,7 @@ class _Search:
         while ahead:
             self.nodes -= 1
             if self.nodes < 0:
-                raise OutOfStepsError
+                raise GivenUpError
             point, _, tableau = heappop(ahead)
             branches = system.branches(tableau)
             if branches is None:
@@ -138,21 +117,21 @@ class _Search:
 def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
     """Yield the conjunctions of which one has to hold: differences that are to be 0 (true), or at least 0."""
     if len(formulas) > _FORMULAS_AT_MOST:
-        raise NotLinearError
+        raise GivenUpError
     choices: list[list[tuple[Dim, bool]]] = []
     count = 1
     for clause in (c for f in formulas for c in in_clauses(f)):
         choices.append([case for literal in literals(clause) for case in _differences(literal)])
         count *= len(choices[-1])
         if count > most:
-            raise NotLinearError
+            raise GivenUpError
     for case in product(*choices):
         yield list(case)
 
 
 def _differences(literal: Formula) -> list[tuple[Dim, bool]]:
     if not isinstance(literal, Comparison):
-        raise NotLinearError
+        raise GivenUpError
     above = term(literal.right) - term(literal.left)
     match literal.operator:
         case "==":
@@ -188,7 +167,7 @@ class _System:
         found: Form = {_CONSTANT: 0}
         for monomial, coefficient in term(dim).coefficients.items():
             if len(monomial) > 1:
-                raise NotLinearError
+                raise GivenUpError
             part: Form = {_CONSTANT: 1}
             for atom in monomial:
                 part = self._quotient(atom) if isinstance(atom, Operation) else {self.places[atom]: 1}
@@ -198,10 +177,10 @@ class _System:
 
     def _quotient(self, operation: Operation) -> Form:
         if operation.kind not in {"//", "%"}:
-            raise NotLinearError
+            raise GivenUpError
         divisor = operation.args[1]
         if not divisor.is_constant or divisor.constant < 1:
-            raise NotLinearError
+            raise GivenUpError
         dividend = self._form(operation.args[0].dim())
         key = tuple(sorted(dividend.items())), divisor.constant
         q = self.divided.setdefault(key, self.count + len(self.divided))

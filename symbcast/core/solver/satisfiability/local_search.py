@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.components import least_size
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.definitions import met_last
 from symbcast.core.solver.satisfiability.incremental import Growing
+from symbcast.core.solver.sets.smallest import least_size
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

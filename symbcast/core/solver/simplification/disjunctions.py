@@ -33,6 +33,7 @@ from symbcast.core.solver.evaluation.evaluation import holds_at, may_be_undefine
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.smallest import GivenUpError
 from symbcast.core.solver.simplification.difference_constraints import Differences
 from symbcast.core.solver.simplification.grids import Grid, complete_axes
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, Table, cover
@@ -437,10 +438,11 @@ class Cases:
             self._asked += 1
             if self._asked > _MOST_QUESTIONS:
                 return None
-            answer, sizes = z3_solver.check(self.symbols, [*self.known, fixed, any_of(left)])
-            if answer is z3_solver.Satisfiability.UNKNOWN:
+            try:
+                sizes = z3_solver.some_point(self.symbols, [*self.known, fixed, any_of(left)])
+            except GivenUpError:
                 return None
-            if answer is z3_solver.Satisfiability.UNSATISFIABLE:
+            if sizes is None:
                 break
             found.append(tuple(sizes[s] for s in self.symbols))
             kept = [piece for piece in left if not holds_at(piece, sizes)]
