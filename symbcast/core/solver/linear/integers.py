@@ -15,12 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
-from math import floor, lcm, log2
+from math import floor, log2
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.terms import Operation, term
 from symbcast.core.logic.formulas import Comparison, Formula, at_most, literals
 from symbcast.core.solver.linear.lattice_reduction import reduce_lattice
+from symbcast.core.solver.linear.matrices import determinant, dot, left_inverse, solutions, whole
 from symbcast.core.solver.linear.simplex import Tableau
 from symbcast.core.solver.sets.literals import in_clauses
 from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted, levels, zeros_at
@@ -191,7 +192,7 @@ class _System:
 
     def tableau(self) -> Tableau | None:
         """Return the system as a tableau in the symbols and remainders; None where the equations have no solution."""
-        solved = _solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
+        solved = solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
         if solved is None:
             return None
         self.origin, basis = solved
@@ -204,8 +205,8 @@ class _System:
         values = unit[: self.count]
         for n, (dividend, divisor) in enumerate(self.divided):
             rest = unit[self.count + n]
-            whole = _combined(dict(dividend), values, width)
-            values.append([(a - b) / divisor for a, b in zip(whole, rest, strict=True)])
+            above = _combined(dict(dividend), values, width)
+            values.append([(a - b) / divisor for a, b in zip(above, rest, strict=True)])
         rows = [[0, *self.weights, *(0 for _ in self.divided)], *(list(map(int, row)) for row in unit)]
         least = len(rows)
         signed = list(range(1, least))
@@ -214,15 +215,15 @@ class _System:
             rows.append([form.get(column - 1, 0) for column in range(width)])
         for form in self.signed:
             signed.append(len(rows))
-            rows.append(_whole(_combined(form, values, width))[0])
+            rows.append(whole(_combined(form, values, width))[0])
         zero = list(range(len(rows), len(rows) + len(self.zero)))
-        rows += [_whole(_combined(form, values, width))[0] for form in self.zero]
+        rows += [whole(_combined(form, values, width))[0] for form in self.zero]
         self.first_coordinate = len(rows)
         self.units = []
-        for line in _left_inverse(self.basis):
+        for line in left_inverse(self.basis):
             coordinate: dict[int, Fraction] = dict(enumerate(line))
             coordinate[_CONSTANT] = sum((-a * b for a, b in zip(line, self.origin, strict=True)), Fraction(0))
-            row, times = _whole(_combined(coordinate, values, width))
+            row, times = whole(_combined(coordinate, values, width))
             rows.append(row)
             self.units.append(times)
         return Tableau(rows, least, signed, zero)
@@ -238,9 +239,9 @@ class _System:
             return tableau
         measured = self._measured()
         forms = [measured[row] for row, _ in prices]
-        volume = abs(_determinant([[_dot(form, vector) for form in forms] for vector in self.basis]))
+        volume = abs(determinant([[dot(form, vector) for form in forms] for vector in self.basis]))
         sized = list(zip(forms, _weights(prices, self._ranges(), volume), strict=True))
-        vectors = [[*vector, *(_SCALE * by * _dot(form, vector) for form, by in sized)] for vector in self.basis]
+        vectors = [[*vector, *(_SCALE * by * dot(form, vector) for form, by in sized)] for vector in self.basis]
         self.basis = [vector[: len(self.origin)] for vector in reduce_lattice(vectors)]
         found = self._tableau()
         found.solve()
@@ -286,26 +287,6 @@ def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volum
     return [1 << round(log - least + 4) for log in logs]
 
 
-def _determinant(rows: Sequence[Sequence[int]]) -> int:
-    """Return a determinant, without fractions (Bareiss)."""
-    left, by = [list(row) for row in rows], 1
-    sign = 1
-    while len(left) > 1:
-        n = next((n for n, row in enumerate(left) if row[0]), None)
-        if n is None:
-            return 0
-        if n:
-            left[0], left[n], sign = left[n], left[0], -sign
-        (head, *tail), *others = left
-        left = [[(head * x - row[0] * y) // by for x, y in zip(row[1:], tail, strict=True)] for row in others]
-        by = head
-    return sign * left[0][0]
-
-
-def _dot(one: Sequence[int], other: Sequence[int]) -> int:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
 def _combined(
     form: Mapping[int, int] | Mapping[int, Fraction], values: Sequence[Sequence[Fraction]], width: int
 ) -> list[Fraction]:
@@ -320,68 +301,13 @@ def _combined(
     return found
 
 
-def _whole(row: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return the least positive multiple of a row that is whole, and which one it is."""
-    times = lcm(*(value.denominator for value in row))
-    return [int(value * times) for value in row], times
-
-
-def _solutions(equations: Sequence[tuple[Sequence[int], int]], count: int) -> tuple[list[int], list[list[int]]] | None:
-    """Return a whole solution of equations and a basis of the lattice of its differences to others; None if none."""
-    origin = [0] * count
-    basis = [[int(m == n) for m in range(count)] for n in range(count)]
-    for row, value in equations:
-        rest = value - _dot(row, origin)
-        ahead = [(v, vector) for vector in basis if (v := _dot(row, vector))]
-        kernel = [vector for vector in basis if not _dot(row, vector)]
-        while len(ahead) > 1:
-            ahead.sort(key=lambda pair: abs(pair[0]))
-            (by, source), *others = ahead
-            ahead = [(by, source)]
-            for v, vector in others:
-                q = v // by
-                made = [a - q * b for a, b in zip(vector, source, strict=True)]
-                if v - q * by:
-                    ahead.append((v - q * by, made))
-                else:
-                    kernel.append(made)
-        if not ahead:
-            if rest:
-                return None
-            continue
-        ((by, source),) = ahead
-        if rest % by:
-            return None
-        origin = [a + rest // by * b for a, b in zip(origin, source, strict=True)]
-        basis = reduce_lattice(kernel) if len(kernel) > 1 else kernel
-    return origin, basis
-
-
 def _reduced(basis: Sequence[Sequence[int]], forms: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return a basis of the same lattice that is short in the unknowns and in some forms of them, each to its size."""
     if len(basis) < 2:
         return [list(vector) for vector in basis]
     sized = [(form, max(map(abs, form))) for form in forms if any(form)]
     vectors = [
-        [*(_SCALE * entry for entry in vector), *(_SCALE * _dot(form, vector) // size for form, size in sized)]
+        [*(_SCALE * entry for entry in vector), *(_SCALE * dot(form, vector) // size for form, size in sized)]
         for vector in basis
     ]
     return [[entry // _SCALE for entry in vector[: len(basis[0])]] for vector in reduce_lattice(vectors)]
-
-
-def _left_inverse(basis: Sequence[Sequence[int]]) -> list[list[Fraction]]:
-    """Return for each vector of a basis the row that gives its coordinate (Gauss and Jordan)."""
-    size, count = (len(basis[0]) if basis else 0), len(basis)
-    rows = [
-        [*(Fraction(vector[n]) for vector in basis), *(Fraction(int(m == n)) for m in range(size))] for n in range(size)
-    ]
-    for column in range(count):
-        pivot = next(n for n in range(column, size) if rows[n][column])
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        by = rows[column][column]
-        rows[column] = [value / by for value in rows[column]]
-        for n, row in enumerate(rows):
-            if n != column and row[column]:
-                times = row[column]
-                rows[n] = [a - times * b for a, b in zip(row, rows[column], strict=True)]
-    return [row[count:] for row in rows[:count]]
