@@ -11,6 +11,16 @@ class Satisfiability(Enum):
     UNKNOWN = "unknown"
 
 
+class Tier(Enum):
+    """What decides a question, the cheapest first; README.md has the files of each."""
+
+    F0 = "integers"
+    F1 = "names, joins and equalities"
+    F2 = "sets of sizes, one name each"
+    F3 = "linear constraints between sizes"
+    F4 = "products of sizes and symbolic divisors"
+
+
 RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
 QUICK_LIMIT = 50_000

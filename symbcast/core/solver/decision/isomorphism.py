@@ -90,6 +90,7 @@ class Renamed:
         self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
         self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
         self.satisfiable = like.group.satisfiable
+        self.tier = like.group.tier
 
     @property
     def evidence_reason(self) -> str:

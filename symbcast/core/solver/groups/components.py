@@ -12,6 +12,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Protocol
 
 from symbcast.core.logic.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
+from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.masks.relation_system import System
 from symbcast.core.solver.masks.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.core.solver.sets.set_formulas import describe, shortest
@@ -37,6 +38,10 @@ class Part(Protocol):
     @property
     def clauses(self) -> list[Formula]:
         """The condition on them, irredundant."""
+
+    @property
+    def tier(self) -> Tier | None:
+        """What decides it; None where nothing is asked, or nothing was decided."""
 
     @property
     def satisfiable(self) -> bool | None:
@@ -88,6 +93,7 @@ class Alone:
         self.satisfiable = bool(wanted)
         self.reason = ""
         self._broken = EMPTY if wanted is assumed else assumed - wanted
+        self.tier = None if wanted is assumed else Tier.F2
         self.violable = bool(self._broken)
         self._asked = asked
         self._clauses: list[Formula] | None = None
@@ -136,6 +142,7 @@ class Alone:
 class Plain:
     """Symbols tied by relations of the graph."""
 
+    tier = Tier.F1
     reason = ""
     evidence_reason = ""
 
@@ -241,6 +248,7 @@ class Plain:
 class Undecided:
     """Symbols of which nothing was decided, for the effort did not suffice: all that was asked may be redundant."""
 
+    tier: Tier | None = None
     satisfiable: bool | None = None
     violable: bool | None = None
     evidence_reason = ""
