@@ -1,7 +1,8 @@
 """The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
 
-Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/symmetry``, and all are
+Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/integers``, and all are
 taken where none is given. Each is switched off in a process of its own that asks all of `ledger_questions.questions`.
+It prints the table of the README: for each module the question that the fewest other modules are needed for.
 A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
 costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
 only where units do not show the work.
@@ -12,10 +13,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import os
+import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,28 +60,10 @@ def modules() -> list[str]:
 # Switches: what stands in for a module that only makes others quicker or better.
 
 
-def _out_of_steps(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
-
-    raise OutOfStepsError
-
-
-def _not_linear(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.linear.integers import NotLinearError
-
-    raise NotLinearError
-
-
 def _given_up(*_: Any, **__: Any) -> Any:
     from symbcast.core.solver.sets.smallest import GivenUpError
 
     raise GivenUpError
-
-
-def _undecided(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.answer import Satisfiability
-
-    return Satisfiability.UNKNOWN, {}
 
 
 def _alone(likenesses: Any, symbols: Any, assumptions: Any, formulas: Any) -> Any:
@@ -122,21 +109,20 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "conflicts/hitting_set": {"smallest_hitting_set": _none},
     "decision/isomorphism": {"Likenesses.decide": _alone},
     "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
-    "linear/branch_and_bound": {"Smallest.at_level": _out_of_steps},
-    "linear/integers": {"some_point": _not_linear, "smallest_point": _not_linear},
+    "linear/branch_and_bound": {"Search.at_level": _given_up},
+    "linear/integers": {"some_point": _given_up, "smallest_point": _given_up},
     "linear/lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "linear/substitution": {"substituted": _unsubstituted},
-    "linear/symmetry": {"classes": lambda symbols, *_, **__: [[s] for s in symbols]},
-    "linear/z3_solver": {"check": _undecided},
+    "linear/z3_solver": {"some_point": _given_up},
     "products/elimination": {"refuted": _false},
     "products/products": {"refuted": _false},
     "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
     "satisfiability/irredundance": {"filtered": _unfiltered},
-    "satisfiability/least_sizes": {"smallest_model": _undecided, "least_model": lambda *_: _undecided()[0]},
-    "satisfiability/local_search": {"can_be_met": _false},
+    "satisfiability/least_sizes": {"smallest_point": _given_up},
+    "satisfiability/local_search": {"Near.possible": _none, "Near.ask": lambda *_: (None, {})},
     "satisfiability/samples": {"_points": _one_point},
     "sets/monotone": {"by_thresholds": _none},
-    "sets/smallest": {"smallest": _given_up},
+    "simplification/difference_constraints": {"Region.point": _none},
     "simplification/grids": {"complete_axes": _none},
 }
 """For each module that is a shortcut: what its functions are replaced by. The functions of others raise an error."""
@@ -156,7 +142,7 @@ def switch_off(module: str) -> None:
     for name, value in list(vars(found).items()):
         if name.startswith("_") or getattr(value, "__module__", "") != found.__name__:
             continue
-        if not inspect.isclass(value):
+        if not inspect.isclass(value) or issubclass(value, Enum):
             if callable(value):
                 _replace(value, _switched_off)
         elif not issubclass(value, (Exception, tuple)):
@@ -208,12 +194,17 @@ def measured(question: Question) -> Measured:
     return Measured(answer, sum(counter.used for counter in found), time.process_time() - start)
 
 
-def ask_all(module: str) -> None:
-    """Ask all questions with a module switched off, or with none, and write what came out, one line a question."""
-    import z3  # noqa: F401 - its import is no part of what the first question takes
+def prepare() -> None:
+    """Load all modules, and z3, whose import is no part of what the first question takes."""
+    import z3  # noqa: F401
 
     for name in modules():
         import_module(f"{SOLVER}.{name.replace('/', '.')}")
+
+
+def ask_all(module: str) -> None:
+    """Ask all questions with a module switched off, or with none, and write what came out, one line a question."""
+    prepare()
     made = questions()
     if module:
         switch_off(module)
@@ -257,26 +248,66 @@ def _changed(before: Answer, after: Answer) -> str:
 
 
 def main(wanted: list[str]) -> int:
-    """Print for each module how many questions need it, and some of them; return 1 if none needs some module."""
+    """Print a row of the README for each module; return 1 if no question needs some module."""
     known = answers()
-    units = sum(m.units for m in known.values())
-    print(f"{len(known)} questions, {units:,} units, {sum(m.seconds for m in known.values()):.1f} s of CPU")
-    idle = []
-    for module in wanted or modules():
-        found = answers(module)
-        needing = list(differences(known, found))
-        seconds = sum(m.seconds for m in found.values())
-        print(f"{module}: {len(needing)} questions need it; {seconds:.1f} s without it", flush=True)
-        for name, change in needing[:3]:
-            print(f"    {name}: {change}"[:240], flush=True)
-        if not needing:
-            idle.append(module)
+    needing = {module: dict(differences(known, answers(module))) for module in wanted or modules()}
+    for row in rows(needing):
+        print(row[:240])
+    idle = [module for module, changes in needing.items() if not changes]
     print(f"needed by no question: {', '.join(idle) or 'none'}")
     return bool(idle)
 
 
+def rows(needing: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Yield a row for each module that some question needs: of these, that which fewest modules are needed for."""
+    users = Counter(name for changes in needing.values() for name in changes)
+    for module, changes in needing.items():
+        counted = [name for name in changes if not changes[name].endswith(" s")] or list(changes)
+        if counted:
+            name = min(counted, key=users.__getitem__)
+            yield f"| `{module}` | {name} | {changes[name]} |"
+
+
+def read_rows(text: str) -> list[tuple[str, str]]:
+    """Return the modules of the table in a text, each with its question."""
+    section = text.split("## The ledger\n")[1].split("\n## ", maxsplit=1)[0]
+    return re.findall(r"^\| `(.+?)` \| (.+?) \| .+ \|$", section, re.MULTILINE)
+
+
+def check() -> int:
+    """Ask the question of each row with and without the module; return 1 if some module is not needed for its own."""
+    prepare()
+    asked = {question.name: question for question in questions()}
+    table = read_rows((FOLDER / "README.md").read_text())
+    known = {name: forked(asked[name], "") for name in dict.fromkeys(name for _, name in table)}
+    found = ((module, name, forked(asked[name], module)) for module, name in table)
+    idle = [module for module, name, after in found if not any(differences({name: known[name]}, {name: after}))]
+    print(f"not needed for their questions: {', '.join(idle) or 'none'}")
+    return bool(idle)
+
+
+def forked(question: Question, module: str) -> Measured:
+    """Ask a question in a process of its own, which has what this one loaded, with a module switched off."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        if module:
+            switch_off(module)
+        with os.fdopen(writer, "w") as file:
+            json.dump(measured(question), file)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        answer, units, seconds = json.load(file)
+    os.waitpid(child, 0)
+    return Measured(answer, units, seconds)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--without"]:
-        ask_all(sys.argv[2])
-    else:
-        sys.exit(main(sys.argv[1:]))
+    match sys.argv[1:]:
+        case ["--without", module]:
+            ask_all(module)
+        case ["--check"]:
+            sys.exit(check())
+        case chosen:
+            sys.exit(main(chosen))

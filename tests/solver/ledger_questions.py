@@ -6,11 +6,14 @@ They are the same on every run: some are pinned by tests, some are TVM's, some a
 from __future__ import annotations
 
 import csv
+import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import symbcast as sb
 from symbcast.core.solver.decision.decision import Decision
@@ -22,6 +25,8 @@ DATA = Path(__file__).parents[1] / "data" / "tvm_arithmetic.tsv"
 TVM_STEP = 24
 """One of so many TVM questions is asked."""
 PER_FAMILY = 8
+_FAILURES = 3
+"""For so many conditions of a program sizes are asked for at which they alone fail."""
 Answer = dict[str, str]
 
 
@@ -79,6 +84,30 @@ def of_implication(given: str, asked: str) -> Callable[[], Answer]:
     return ask
 
 
+def of_rules(*shapes: str, rules: list[str]) -> Callable[[], Answer]:
+    """Ask where rules differ."""
+
+    def ask() -> Answer:
+        return {"compared": json.dumps(sb.compare(*shapes, rules=rules).to_dict())}
+
+    return ask
+
+
+def of_function(function: Callable[..., object], *shapes: str) -> Callable[[], Answer]:
+    """Ask for which sizes a NumPy function works."""
+
+    def ask() -> Answer:
+        report = sb.trace(function, *shapes)
+        return {
+            "verdict": report.verdict.name,
+            "condition": str(report.condition),
+            "witness": str(report.witness()),
+            "counterexample": str(report.counterexample()),
+        }
+
+    return ask
+
+
 def of_program(record: Callable[[sb.ShapeEnv], object]) -> Callable[[], Answer]:
     """Record a program and ask it for everything that the solver decides."""
 
@@ -93,6 +122,7 @@ def of_program(record: Callable[[sb.ShapeEnv], object]) -> Callable[[], Answer]:
             "requirements": str([str(r) for r in env.requirements()]),
             "witness": str(env.witness()),
             "counterexample": str(env.counterexample()),
+            "failures": str([env.counterexample(r.condition) for r in env.requirements()[:_FAILURES]]),
             "reason": f"{env.reason} {env.evidence_reason}",
         }
 
@@ -155,8 +185,37 @@ def pinned() -> Iterator[Question]:
         yield Question(f"sizes of {text}", required(text))
     for text in PINNED_CONDITIONS:
         yield Question(f"condition {text}", of_condition(text))
+    rules = ["numpy", "unidirectional", "pdpd"]
+    yield Question("three rules", of_rules("N, 2*K, 3", "M, K + 1, 1", rules=rules))
+    yield Question("the first five that are not 0", of_function(lambda a, b: np.flatnonzero(a)[:5] + b, "N", "M"))
+    yield Question("a hundred cases of six literals", of_condition(hundred_cases()))
+    yield Question("forty cases of differences", of_condition(cases_of_differences()))
     for given, asked in PINNED_IMPLICATIONS:
         yield Question(f"{given} implies {asked}", of_implication(given, asked))
+
+
+def hundred_cases() -> str:
+    """Return a union of cases that only compare sizes."""
+    rng = random.Random(2)
+
+    def literal() -> str:
+        left, right = rng.sample("abcd", 2)
+        return f"{left} {rng.choice(['==', '!=', '<=', '>='])} {rng.choice([right, str(rng.randint(0, 6))])}"
+
+    return " or ".join("(" + " and ".join(literal() for _ in range(6)) + ")" for _ in range(100))
+
+
+def cases_of_differences() -> str:
+    """Return a union of cases that compare sizes with others, some more or less."""
+    rng = random.Random(2)
+
+    def literal() -> str:
+        left, right = rng.sample("abcd", 2)
+        more = rng.randint(-4, 4)
+        difference = f"{left} + {max(0, -more)} {rng.choice(['==', '<=', '>=', '!='])} {right} + {max(0, more)}"
+        return rng.choice([difference, f"{left} {rng.choice(['<=', '>=', '=='])} {rng.randint(0, 9)}"])
+
+    return " or ".join("(" + " and ".join(literal() for _ in range(4)) + ")" for _ in range(40))
 
 
 PINNED_CONDITIONS = (
@@ -245,6 +304,7 @@ def programs() -> Iterator[Question]:
         "a product equation": lambda env: (env.reshape(env.broadcast("N*M, K"), ["K*N", -1]), env.require("M*N <= 9")),
         "a network": _network,
         "names in a program": _names,
+        "40 orders that clash": _orders_that_clash,
         "names that clash": lambda env: (env.broadcast("N, M", "M, N"), env.require("N == 3"), env.require("M == 4")),
         "a conflict of sums": lambda env: [
             env.require(t) for t in ("a + b == 5", "b + c == 6", "a + c == 8", "a <= b")
@@ -269,6 +329,21 @@ def _layers(env: sb.ShapeEnv) -> None:
 def _definitions(env: sb.ShapeEnv) -> None:
     for n in range(60):
         env.require(f"s{n + 1} == s{n} + {n % 3} + t{n}//2")
+
+
+def _orders_that_clash(env: sb.ShapeEnv) -> None:
+    """Require orders that hold at some hidden sizes, and one that does not; the fewest that clash are asked for."""
+    rng = random.Random(10)
+    names = [f"s{n}" for n in range(9)]
+    sizes = {name: rng.randint(3, 30) for name in names}
+
+    def order(beyond: int) -> str:
+        a, b = rng.sample(names, 2)
+        return f"{a} + {max(0, sizes[b] - sizes[a] + beyond)} <= {b} + {max(0, sizes[a] - sizes[b] - beyond)}"
+
+    for _ in range(40):
+        env.require(order(-rng.randint(0, 1)))
+    env.require(order(1))
 
 
 def _implied(env: sb.ShapeEnv) -> None:

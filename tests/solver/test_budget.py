@@ -8,8 +8,9 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver import budget
-from symbcast.core.solver.linear.branch_and_bound import Smallest
-from symbcast.core.solver.linear.z3_solver import Satisfiability, check
+from symbcast.core.solver.linear import branch_and_bound
+from symbcast.core.solver.linear.z3_solver import some_point
+from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
 from symbcast.core.text import parse_formula
 
 SYMBOLS = tuple(map(symbol, "xyz"))
@@ -22,11 +23,14 @@ def ask():
 
 def test_a_spent_budget_stops_the_searches():
     with budget.within(0) as limit:
-        assert check(SYMBOLS, [parse_formula("x + y == z")]) == (Satisfiability.UNKNOWN, {})
+        with pytest.raises(GivenUpError):
+            some_point(SYMBOLS, [parse_formula("x + y == z")])
         with pytest.raises(EffortSpentError), budget.share(budget.EVIDENCE):
-            Smallest(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1)).least()
+            branch_and_bound.smallest_point(
+                Wanted(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1))
+            )
     assert limit.spent
-    assert check(SYMBOLS, [parse_formula("x + y == z")])[0] is Satisfiability.SATISFIABLE
+    assert some_point(SYMBOLS, [parse_formula("x + y == z")]) is not None
 
 
 def test_only_a_budget_names_the_clock():
@@ -48,8 +52,8 @@ def test_an_ample_budget_changes_nothing():
 
 
 def test_an_outer_budget_stays_in_force():
-    with budget.within(0) as outer, budget.within(60) as inner:
-        assert check(SYMBOLS, FOURTH_POWERS)[0] is Satisfiability.UNKNOWN
+    with budget.within(0) as outer, budget.within(60) as inner, pytest.raises(GivenUpError):
+        some_point(SYMBOLS, FOURTH_POWERS)
     assert inner.spent
     assert outer.spent
     assert budget.current() is None

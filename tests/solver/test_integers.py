@@ -13,9 +13,9 @@ from steps import z3_checks
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import at_most
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
-from symbcast.core.solver.linear.integers import NODES, NotLinearError, smallest_point, some_point
+from symbcast.core.solver.linear.integers import NODES, smallest_point, some_point
 from symbcast.core.solver.linear.simplex import Tableau
+from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
 
 NAMES = "abc"
 SYMBOLS = [symbol(name) for name in NAMES]
@@ -41,7 +41,7 @@ def test_the_smallest_point_is_what_brute_force_finds(texts, weights):
     points = [p for p in box if all(eval(text, {}, dict(zip(NAMES, p, strict=True))) for text in texts)]
     expected = min(points, key=lambda p: smallness(p, weights), default=None)
     asked = [*formulas(texts), *BOX]
-    found = smallest_point(SYMBOLS, asked, dict(zip(SYMBOLS, weights, strict=True)), NODES)
+    found = smallest_point(Wanted(SYMBOLS, {}, asked, dict(zip(SYMBOLS, weights, strict=True))), NODES)
     assert (None if found is None else tuple(found[s] for s in SYMBOLS)) == expected
     assert (some_point(SYMBOLS, asked, NODES) is None) is (expected is None)
 
@@ -66,18 +66,18 @@ def ones(symbols):
 def test_large_coefficients_are_decided(texts, expected):
     asked = formulas(texts)
     symbols = [symbol(name) for name in "abcd" if any(name in text for text in texts)]
-    found = smallest_point(symbols, asked, ones(symbols))
+    found = smallest_point(Wanted(symbols, {}, asked, ones(symbols)))
     assert (None if found is None else tuple(found[s] for s in symbols)) == expected
 
 
 def test_what_is_not_linear_is_left_to_others():
     for text in ("a*b == 7", "a//b == 2", "max(a, b) == 3"):
-        with pytest.raises(NotLinearError):
+        with pytest.raises(GivenUpError):
             some_point(SYMBOLS, formulas([text]))
 
 
 def test_the_search_ends_by_counted_branches():
-    with pytest.raises(OutOfStepsError):
+    with pytest.raises(GivenUpError):
         some_point(SYMBOLS, formulas(["12343*a + 98765*b + 55557*c == 100000007"]), 0)
 
 
@@ -118,5 +118,5 @@ def test_coordinates_are_short_where_sizes_are_cheapest_and_not_where_a_remainde
         "467*a + -762*b + -821*c + 220*e + 769*d == -378434961908",
     ]
     symbols = [symbol(name) for name in "abcde"]
-    found = smallest_point(symbols, formulas(equations), dict.fromkeys(symbols, 1), nodes=20)
+    found = smallest_point(Wanted(symbols, {}, formulas(equations), ones(symbols)), nodes=20)
     assert found == dict(zip(symbols, [49175389, 485573327, 38273335, 33462, 16738], strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,12 +13,13 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import any_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.linear import branch_and_bound, z3_solver
 from symbcast.core.solver.linear.all_different import cliques, crowds
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, Smallest, some_sizes
+from symbcast.core.solver.linear.branch_and_bound import Search, smallest_point, some_point
 from symbcast.core.solver.linear.lattice_reduction import reduce_lattice, reduced_basis
-from symbcast.core.solver.linear.symmetry import classes
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, check, on_worker
-from symbcast.core.solver.satisfiability.least_sizes import least_model, smallest_model
+from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.satisfiability import least_sizes
+from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
 from symbcast.core.text import parse_formula
 
 MOST = 7
@@ -59,11 +60,11 @@ def test_the_smallest_sizes_are_those_of_exhaustive_search(system, weights):
     formulas = [*read(system), *BOXED]
     expected = exhaustive(formulas, weights)
     weighted = dict(zip(SYMBOLS, weights, strict=False))
-    search = Smallest(SYMBOLS[:3], {}, formulas, weighted)
-    search.steps = 10**6
-    assert search.least() == expected
-    answer, sizes = smallest_model(SYMBOLS[:3], formulas, weighted)
-    assert (answer is Satisfiability.SATISFIABLE, sizes or None) == (expected is not None, expected)
+    wanted = Wanted(SYMBOLS[:3], {}, formulas, weighted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(branch_and_bound, "STEPS", 10**6)
+        assert smallest_point(wanted) == expected
+    assert least_sizes.smallest_point(wanted) == expected
 
 
 @settings(max_examples=40)
@@ -71,10 +72,10 @@ def test_the_smallest_sizes_are_those_of_exhaustive_search(system, weights):
 def test_some_sizes_are_right(system):
     formulas = read(system)
     try:
-        found = some_sizes(SYMBOLS[:3], formulas)
-    except OutOfStepsError:
+        found = some_point(SYMBOLS[:3], formulas)
+    except GivenUpError:
         return
-    assert (check(SYMBOLS[:3], formulas)[0] is Satisfiability.SATISFIABLE) == (found is not None)
+    assert (z3_solver.some_point(SYMBOLS[:3], formulas) is None) == (found is None)
     assert found is None or all(holds_at(f, found) for f in formulas)
 
 
@@ -90,13 +91,13 @@ def test_rows_with_large_coefficients(row, sizes, off):
             c, rest = divmod(target - row[0] * a - row[1] * b, row[2])
             if not rest and (best is None or smallness((a, b, c), (1, 1, 1)) < smallness(best, (1, 1, 1))):
                 best = (a, b, c)
-    answer, found = smallest_model(SYMBOLS[:3], [formula], ONES)
-    assert answer is not Satisfiability.UNKNOWN
+    found = least_sizes.smallest_point(Wanted(SYMBOLS[:3], {}, [formula], ONES))
     if best is not None:
+        assert found is not None
         assert smallness(tuple(found.values()), (1, 1, 1)) <= smallness(best, (1, 1, 1))
         assert holds_at(formula, found)
     elif max(target // row[0], target // row[1]) < 200:
-        assert answer is Satisfiability.UNSATISFIABLE
+        assert found is None
 
 
 @given(st.lists(st.lists(st.integers(-50, 50), min_size=3, max_size=3), min_size=3, max_size=3))
@@ -149,14 +150,14 @@ def test_the_first_order_of_sizes_that_all_differ(count, bound):
 def test_too_many_sizes_that_all_differ():
     formulas = [parse_formula(text) for text in all_different(8, 7)]
     names = [symbol(f"x{n}") for n in range(8)]
-    assert Smallest(names, {}, formulas, dict.fromkeys(names, 1)).least() is None
-    assert check(names, formulas)[0] is Satisfiability.UNSATISFIABLE
-    assert check(names, formulas[:-1])[0] is Satisfiability.SATISFIABLE
+    assert smallest_point(Wanted(names, {}, formulas, dict.fromkeys(names, 1))) is None
+    assert z3_solver.some_point(names, formulas) is None
+    assert z3_solver.some_point(names, formulas[:-1]) is not None
     tight = [
         *(parse_formula(text) for text in all_different(8, 10)),
         parse_formula(" + ".join(map(str, names)) + " <= 27"),
     ]
-    assert check(names, tight)[0] is Satisfiability.UNSATISFIABLE
+    assert z3_solver.some_point(names, tight) is None
 
 
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda p: p[0] < p[1]), max_size=10))
@@ -190,25 +191,12 @@ def test_a_sum_of_many():
     assert {n: size for n, size in result.counterexample().items() if size != 1} == {"N": 2}
 
 
-def test_symbols_that_can_be_exchanged():
-    alike = dict.fromkeys(SYMBOLS, 0)
-    a, b, c, d = SYMBOLS
-    assert classes(SYMBOLS, [parse_formula("a + b + c <= d")], alike) == [[a, b, c], [d]]
-    assert classes(SYMBOLS, [parse_formula(f"{x} != {y}") for x, y in combinations("abc", 2)], alike) == [
-        [a, b, c],
-        [d],
-    ]
-    assert classes(SYMBOLS, [parse_formula("max(a, b) == c*d")], alike) == [[a, b], [c, d]]
-    chain = [parse_formula(f"{x} <= {y}") for x, y in pairwise(NAMES)]
-    assert classes(SYMBOLS, chain, alike) == [[a], [b], [c], [d]]
-
-
 def test_the_search_ends_by_counted_steps():
     far = [parse_formula("a*b == 1000003*1000033")]
     for _ in range(2):
-        search = Smallest(SYMBOLS[:2], {}, far, ONES)
-        with pytest.raises(OutOfStepsError):
-            search.least()
+        search = Search(Wanted(SYMBOLS[:2], {}, far, ONES))
+        with pytest.raises(GivenUpError):
+            search.at_level(0)
         assert search.steps < 0
 
 
@@ -223,4 +211,5 @@ def test_cubes_end_by_counted_units():
     answer, uncounted = on_worker(check)
     assert answer is not Satisfiability.SATISFIABLE
     assert not uncounted
-    assert least_model(SYMBOLS[:3], cubes, ONES) is answer
+    with pytest.raises(GivenUpError):
+        least_sizes.smallest_point(Wanted(SYMBOLS[:3], {}, cubes, ONES))

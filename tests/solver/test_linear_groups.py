@@ -35,7 +35,7 @@ from symbcast.core.solver.products import elimination
 from symbcast.core.solver.satisfiability import evidence, samples
 from symbcast.core.solver.satisfiability import incremental as growing
 from symbcast.core.solver.satisfiability import satisfiability as questions
-from symbcast.core.solver.satisfiability.local_search import can_be_met
+from symbcast.core.solver.satisfiability.definitions import can_be_met
 from symbcast.core.solver.sets.literals import in_clauses
 from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, SizeSet
 

@@ -21,7 +21,8 @@ from symbcast.core.algebra.door import from_sympy
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
-from symbcast.core.solver.satisfiability.least_sizes import least_model
+from symbcast.core.solver.satisfiability.least_sizes import smallest_point
+from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
 from symbcast.errors import DimensionError
 
 ROOT = Path(__file__).parents[2]
@@ -101,13 +102,13 @@ def test_the_least_model_is_the_least_of_those_there_are(models, weights):
     some = sb.Condition("False").formula
     for sizes in models:
         some = (sb.Condition(some) | sb.Condition(all_of(fixed(sizes)))).formula
-    found = least_model(SYMBOLS, [some], dict(zip(SYMBOLS, weights, strict=True)))
+    found = smallest_point(Wanted(SYMBOLS, {}, [some], dict(zip(SYMBOLS, weights, strict=True))))
     expected = min(models, key=lambda sizes: smallness(sizes, weights))
     assert found == dict(zip(SYMBOLS, expected, strict=True))
 
 
 def test_no_model():
-    assert least_model(SYMBOLS, [FALSE], dict.fromkeys(SYMBOLS, 1)) is Satisfiability.UNSATISFIABLE
+    assert smallest_point(Wanted(SYMBOLS, {}, [FALSE], dict.fromkeys(SYMBOLS, 1))) is None
 
 
 HARD = "x*x*x*x + y*y*y*y == z*z*z*z and x >= 1 and y >= 1"
@@ -119,7 +120,8 @@ def test_what_z3_cannot_decide_is_unknown_and_soon():
     hard = sb.Condition(HARD).formula
     with calls() as steps, z3_checks() as checks:
         assert asked([hard], (x, y, z)) is Satisfiability.UNKNOWN
-        assert least_model((x, y, z), [hard], dict.fromkeys((x, y, z), 1)) is Satisfiability.UNKNOWN
+        with pytest.raises(GivenUpError):
+            smallest_point(Wanted((x, y, z), {}, [hard], dict.fromkeys((x, y, z), 1)))
     assert steps.count < 20_000
     assert checks.count == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.statements.statement import Statement
 from symbcast.core.solver.budget import one_call
 
@@ -23,6 +24,21 @@ class Condition(Statement, Guards):
     """
 
     __slots__ = ()
+
+    @one_call
+    def explain(self, assume: Assumptions = (), min_size: int = 0, *, trace: bool = False) -> str:
+        """Return the condition and what it says in words; with ``trace``, what decides its verdict.
+
+        >>> print(Condition("N*M == 6 and K <= 4").explain(trace=True))
+        M*N == 6 and K <= 4
+        M*N is 6, and K is at most 4
+        decided by   F2, sets of sizes, one name each: K
+                     F4, products of sizes and symbolic divisors: M and N
+        """
+        from symbcast.answers.show import text, values
+
+        document = values.condition_document(self.formula)
+        return text.render(values.with_tiers(document, self.tiers(assume, min_size)) if trace else document)
 
     @one_call
     def _repr_html_(self) -> str:

@@ -47,11 +47,15 @@ class ShapeEnv(ShapeFunctions, Guards):
     """
 
     @one_call
-    def explain(self) -> str:
-        """Return the answer in words: each condition and where it comes from first, an example, a failure."""
-        from symbcast.answers.show import program, text
+    def explain(self, *, trace: bool = False) -> str:
+        """Return the answer in words: each condition and where it comes from first, an example, a failure.
 
-        return text.render(program.document(self))
+        With ``trace``, also what decided it: see `Result.explain`.
+        """
+        from symbcast.answers.show import program, text, values
+
+        document = program.document(self)
+        return text.render(values.with_tiers(document, self.tiers) if trace else document)
 
     @one_call
     def _repr_html_(self) -> str:

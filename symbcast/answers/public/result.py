@@ -122,11 +122,15 @@ class Result(Call, Guards):
         return sizes_of(result.shape)
 
     @one_call
-    def explain(self) -> str:
-        """Return the answer in words: the operands aligned, the condition, an example, and a fix."""
-        from symbcast.answers.show import call, text
+    def explain(self, *, trace: bool = False) -> str:
+        """Return the answer in words: the operands aligned, the condition, an example, and a fix.
 
-        return text.render(call.document(self))
+        With ``trace``, also what decided it: the tiers of the solver's README, with the sizes that each was about.
+        """
+        from symbcast.answers.show import call, text, values
+
+        document = call.document(self)
+        return text.render(values.with_tiers(document, self.tiers) if trace else document)
 
     @one_call
     def require(self) -> Shape:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.words import in_words
-from symbcast.answers.show.document import NOTHING, Conjunction, Dims, Document, Lines, Span, code
-from symbcast.core.characters import clipped
+from symbcast.answers.show.document import NOTHING, Conjunction, Dims, Document, Lines, Span, code, field, fields, words
+from symbcast.core.characters import clipped, listed
 from symbcast.core.logic.formulas import Formula, clauses
 from symbcast.core.text.printing import formula_text, shape_text
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.solver.answer import Tier
 
 LONGEST = 1000
 
@@ -21,6 +23,12 @@ LONGEST = 1000
 def shape_document(dims: Sequence[Dim]) -> Document:
     """Return a shape as text has it."""
     return Document((), None, (Lines((code(shape_text(dims), Dims(tuple(dims)), LONGEST),)),))
+
+
+def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Document:
+    """Return a document that also says which tiers of the solver decided, and about which sizes."""
+    said = (f"{tier.name}, {tier.value}{': ' if names else ''}{listed(names)}" for tier, names in tiers.items())
+    return replace(document, blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
 
 
 def condition_document(condition: Formula) -> Document:

@@ -9,3 +9,21 @@ class Satisfiability(Enum):
     SATISFIABLE = "satisfiable"
     UNSATISFIABLE = "unsatisfiable"
     UNKNOWN = "unknown"
+
+
+class Tier(Enum):
+    """What decides a question, the cheapest first; README.md has the files of each."""
+
+    F0 = "integers"
+    F1 = "names, joins and equalities"
+    F2 = "sets of sizes, one name each"
+    F3 = "linear constraints between sizes"
+    F4 = "products of sizes and symbolic divisors"
+
+
+RESOURCE_LIMIT = 2_000_000
+"""z3 resource units for one check: about 0.3 s."""
+QUICK_LIMIT = 50_000
+"""For a first look at a question about products."""
+SHORT_LIMIT = 100_000
+"""The same for a check once another about the same formulas has been given up."""

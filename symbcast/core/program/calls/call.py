@@ -14,6 +14,7 @@ from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
 from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
+from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import asked, once, one_call
 from symbcast.core.solver.masks.masks import Masks
 from symbcast.core.verdicts import Verdict
@@ -302,6 +303,14 @@ class Call:
 
         assert self.scope is not None
         return Decision(self.scope.knowledge, [c.requirement for c in self.constraints])
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """What decided the answer, each with the names of the sizes that it was asked about."""
+        if self._tier != GENERAL:
+            names = [] if self._tier == SIZES else [s.name for s in self.masks.names]
+            return {Tier.F1 if names else Tier.F0: names}
+        return self._ask(lambda decision: decision.tiers(self.shown))
 
     @property
     def evidence_reason(self) -> str:

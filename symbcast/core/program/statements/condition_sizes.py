@@ -89,9 +89,13 @@ class ConditionSizes:
         assert self.unrolled is not None
         return [part for clause in clauses(formula) for part in self.unrolled.formulas(clause)]
 
+    def decision(self, formula: Formula) -> Decision:
+        """Return what is decided about a condition."""
+        return Decision(self.knowledge, [self.seen(formula)])
+
     def verdict(self, formula: Formula) -> Verdict:
         """Return whether a condition holds always, sometimes, never, or it is unknown."""
-        found = Decision(self.knowledge, [self.seen(formula)]).verdict
+        found = self.decision(formula).verdict
         return Verdict.UNKNOWN if self.bound and found is not Verdict.SOMETIMES else found
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:

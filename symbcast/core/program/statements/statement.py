@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
 
+    from symbcast.core.solver.answer import Tier
+
 ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program"
 """What a condition can be made from."""
 
@@ -170,6 +172,12 @@ class Statement:
     def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
         """Return whether the condition holds always, sometimes, never, or it is unknown."""
         return self._sizes([self.formula], assume, min_size).verdict(self.formula)
+
+    @one_call
+    def tiers(self, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
+        """Return what decides the verdict, each with the names of the sizes that it is asked about."""
+        sizes = self._sizes([self.formula], assume, min_size)
+        return sizes.decision(self.formula).tiers(self.shown)
 
     @one_call
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:

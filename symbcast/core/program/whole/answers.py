@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.effort import Kept
     from symbcast.core.program.whole.trace import Trace
+    from symbcast.core.solver.answer import Tier
 
 
 class Requirement(NamedTuple):
@@ -85,6 +86,11 @@ class Answers:
     def unproven(self) -> Collection[Formula]:
         """The conjuncts of which it was not decided whether the others imply them."""
         return self.decision.unproven if not self.view.bound else self.clauses
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """What decided the program, each with the names of the sizes that it was asked about."""
+        return self.decision.tiers(self.trace.names.shown)
 
     @property
     def reason(self) -> str:

@@ -19,6 +19,7 @@ from symbcast.core.program.operations.operation import Op
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.whole.mask_program import Codes, ConflictError, Joins
 from symbcast.core.shapes import Deferred, Shape, shape, shape_of
+from symbcast.core.solver.answer import Tier
 from symbcast.core.verdicts import Verdict
 
 
@@ -200,6 +201,12 @@ class PlainAnswers:
         self._joins = program.joins
         self.extent = len(program)
         self.clauses: Sequence[Formula] = self._joins.clauses()
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """What decides it."""
+        names = [s.name for s in self._joins.names]
+        return {Tier.F1 if names else Tier.F0: names}
 
     @property
     def verdict(self) -> Verdict:

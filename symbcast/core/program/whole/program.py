@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.whole.answers import Answers, Requirement
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
+    from symbcast.core.solver.answer import Tier
 
 OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 """A shape, or one size in its place."""
@@ -219,6 +220,11 @@ class Program:
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
         return self._recording.reason
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """What decided the answers, each with the names of the sizes that it was asked about."""
+        return self._recording.ask(lambda answers: answers.tiers)
 
     @property
     def evidence_reason(self) -> str:

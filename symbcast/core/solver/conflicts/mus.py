@@ -16,12 +16,12 @@ from symbcast.core.logic.formulas import Formula, all_of
 from symbcast.core.solver.conflicts.hitting_set import smallest_hitting_set
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.components import least_size
 from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 from symbcast.core.solver.satisfiability.incremental import Network, Repair
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.core.solver.sets.smallest import least_size
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -9,10 +9,10 @@ from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, negate
 from symbcast.core.solver.budget import SAMPLED, evidence_units, share
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.components import least_size
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.satisfiability import Questions
+from symbcast.core.solver.sets.smallest import least_size
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

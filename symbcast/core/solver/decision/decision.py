@@ -13,15 +13,17 @@ from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import DECIDED, reason, share
 from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided, cost
+from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
 from symbcast.core.solver.groups.connectivity import Ties
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.masks.relations import Relation
 from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
+from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.solver.sets.univariate import narrow
 from symbcast.core.verdicts import Verdict
 
@@ -51,6 +53,7 @@ class Decision:
         self.parts: list[Part] = []
         self._groups: Likenesses | None = None
         self.part_of: dict[Symbol, Part] = {}
+        self._is_clash = False
         self._evidence: dict[str, dict[Symbol, int] | None] = {}
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
@@ -67,6 +70,7 @@ class Decision:
         """Make the parts; return whether nothing can satisfy the constraints."""
         charge(_FORMULA * (2 + len(constraints)))
         tied = self._take(constraints)
+        self._is_clash = tied is None
         if tied is None:
             # Nothing can hold; what is assumed still says which sizes there are to fail.
             self.wanted = dict(self.knowledge.domains)
@@ -110,6 +114,16 @@ class Decision:
     def evidence_reason(self) -> str:
         """Why a witness or counterexample that was found may not be the smallest."""
         return next((part.evidence_reason for part in self.parts if part.evidence_reason), "")
+
+    def tiers(self, shown: Mapping[Symbol, str]) -> dict[Tier, list[str]]:
+        """Return what decided the constraints, the cheapest first, each with what the symbols of its groups are called.
+
+        Symbols that nothing is asked of are left out.
+        """
+        found: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.asked)} if self._is_clash else {}
+        for part in () if self._is_clash else self.parts:
+            found.setdefault(part.tier, []).extend(part.symbols)
+        return {tier: [shown.get(s, s.name) for s in found[tier]] for tier in Tier if tier in found}
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None where there are none or none were found."""

@@ -13,12 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replaced
-from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Atom, Operation, Term, term
-from symbcast.core.logic.formulas import Comparison, Formula, dims_of
+from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.decision.linear_groups import Compound
-from symbcast.core.solver.groups.normal_form import put_in
-from symbcast.core.solver.satisfiability.satisfiability import is_linear
+from symbcast.core.solver.groups.normal_form import put_in, standard_names
+from symbcast.core.solver.satisfiability.ladder import is_linear
 from symbcast.core.solver.sets.size_sets import SizeSet
 
 if TYPE_CHECKING:
@@ -49,14 +47,14 @@ class Likenesses:
     def _key(
         self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
     ) -> tuple[Any, ...] | None:
-        if not all(symbol(s.name) is s for s in symbols) or not all(map(is_linear, (*assumptions, *formulas))):
+        if not all(map(is_linear, (*assumptions, *formulas))):
             return None
-        places = {s: n for n, s in enumerate(symbols)}
+        names = standard_names(symbols)
         return (
-            tuple(places[s] for s in sorted(symbols, key=lambda s: s.name)),
+            tuple(sorted(range(len(symbols)), key=lambda n: symbols[n].name)),
             tuple((self.domains[s], self.weights[s]) for s in symbols),
-            tuple(_shape(f, places) for f in assumptions),
-            tuple(_shape(f, places) for f in formulas),
+            tuple(put_in(f, names) for f in assumptions),
+            tuple(put_in(f, names) for f in formulas),
         )
 
 
@@ -92,6 +90,7 @@ class Renamed:
         self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
         self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
         self.satisfiable = like.group.satisfiable
+        self.tier = like.group.tier
 
     @property
     def evidence_reason(self) -> str:
@@ -144,25 +143,3 @@ class Renamed:
         if sizes is None:
             return None
         return {ours: sizes[theirs] for ours, theirs in zip(self.symbols, self.like.group.symbols, strict=True)}
-
-
-def _shape(formula: Formula, places: Mapping[Symbol, int]) -> tuple[Any, ...]:
-    """Return what a formula says, its symbols replaced by their places."""
-    kind = formula.operator if isinstance(formula, Comparison) else type(formula).__name__
-    parts = getattr(formula, "parts", None)
-    if parts is not None:
-        return kind, *(_shape(part, places) for part in parts)
-    return kind, *(dim if isinstance(dim, int) else _term_shape(term(dim), places) for dim in dims_of(formula))
-
-
-def _term_shape(value: Term, places: Mapping[Symbol, int]) -> frozenset[Any]:
-    return frozenset(
-        (tuple(_atom_shape(a, places) for a in monomial), coefficient)
-        for monomial, coefficient in value.coefficients.items()
-    )
-
-
-def _atom_shape(atom: Atom, places: Mapping[Any, int]) -> Any:
-    if isinstance(atom, Operation):
-        return atom.kind, *(_term_shape(arg, places) for arg in atom.args)
-    return places[atom]

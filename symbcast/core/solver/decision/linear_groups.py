@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, equal, negate, one_or_equal
+from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
+from symbcast.core.solver.satisfiability.ladder import is_linear
 from symbcast.core.solver.satisfiability.satisfiability import Questions
 from symbcast.core.solver.sets.literals import in_clauses
 from symbcast.core.solver.sets.size_sets import SizeSet
@@ -82,6 +84,11 @@ class Compound:
     def unproven(self) -> set[Formula]:
         """The clauses that the others may imply."""
         return self._reduction.result.unproven
+
+    @property
+    def tier(self) -> Tier:
+        """What decides it."""
+        return Tier.F3 if all(map(is_linear, (*self.assumptions, *self.formulas))) else Tier.F4
 
     @property
     def violable(self) -> bool | None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Protocol
 
 from symbcast.core.logic.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
+from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.masks.relation_system import System
 from symbcast.core.solver.masks.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
 from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import EMPTY, PeriodTooLongError, SizeSet
-from symbcast.core.solver.sets.smallest import smallest
+from symbcast.core.solver.sets.smallest import Point, cost, least_size
 from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ class Part(Protocol):
     @property
     def clauses(self) -> list[Formula]:
         """The condition on them, irredundant."""
+
+    @property
+    def tier(self) -> Tier | None:
+        """What decides it; None where nothing is asked, or nothing was decided."""
 
     @property
     def satisfiable(self) -> bool | None:
@@ -73,12 +79,6 @@ class Part(Protocol):
         """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
 
 
-def least_size(sizes: SizeSet) -> int | None:
-    """Return the least member other than 0, or 0 where it is the only one."""
-    positive = sizes.least(1)
-    return positive if positive is not None else sizes.least()
-
-
 class Alone:
     """One symbol that only formulas of its own constrain."""
 
@@ -93,6 +93,7 @@ class Alone:
         self.satisfiable = bool(wanted)
         self.reason = ""
         self._broken = EMPTY if wanted is assumed else assumed - wanted
+        self.tier = None if wanted is assumed else Tier.F2
         self.violable = bool(self._broken)
         self._asked = asked
         self._clauses: list[Formula] | None = None
@@ -141,6 +142,7 @@ class Alone:
 class Plain:
     """Symbols tied by relations of the graph."""
 
+    tier = Tier.F1
     reason = ""
     evidence_reason = ""
 
@@ -202,20 +204,21 @@ class Plain:
     def _cost(self, sizes: Mapping[Node, int]) -> tuple[int, int, tuple[int, ...]]:
         return cost(self.symbols, sizes, self.weights)
 
-    def _breaking(self, relation: Relation) -> dict[Node, int] | None:
+    def _breaking(self, relation: Relation) -> Point | None:
         from symbcast.core.solver.evaluation.evaluation import predicate
 
         if isinstance(relation, Within):
-            least = least_size(self.assumed[relation.node] - relation.members)
-            return None if least is None else {relation.node: least}
+            size = least_size(self.assumed[relation.node] - relation.members)
+            return None if size is None else {relation.node: size}
         nodes = self._telling(relation.members if isinstance(relation, Axis) else _ends(relation))
         formula = Compatible(nodes) if isinstance(relation, Axis) else self._formula(relation)
         test = predicate(formula, nodes)
-        # A relation of plain sizes breaks, if at all, among the few least members of each set: it takes two that
-        # differ and are not 1.
-        few = {n: SizeSet.of(self.assumed[n].first(_TELLING_SIZES)) for n in nodes}
-        found = smallest(nodes, few, lambda *sizes: not test(*sizes), self.weights)
-        return None if found is None else dict(zip(nodes, found, strict=True))
+        # It breaks, if at all, by two sizes among the few least of their sets: all others may be their least then.
+        least = {n: least_size(self.assumed[n]) or 0 for n in nodes}
+        few = {n: self.assumed[n].first(_TELLING_SIZES) for n in nodes}
+        tried = ({**least, a: x, b: y} for a, b in combinations(nodes, 2) for x, y in product(few[a], few[b]))
+        broken = (sizes for sizes in tried if not test(*sizes.values()))
+        return min(broken, key=lambda sizes: cost(nodes, sizes, self.weights), default=None)
 
     def _telling(self, members: Sequence[Node]) -> tuple[Node, ...]:
         """Return, in order, a few members among which the smallest clash is: the last two of each kind."""
@@ -245,6 +248,7 @@ class Plain:
 class Undecided:
     """Symbols of which nothing was decided, for the effort did not suffice: all that was asked may be redundant."""
 
+    tier: Tier | None = None
     satisfiable: bool | None = None
     violable: bool | None = None
     evidence_reason = ""
@@ -278,11 +282,3 @@ class Undecided:
 
 def _ends(relation: Onto | Same | EitherOne) -> tuple[Node, Node]:
     return (relation.data, relation.target) if isinstance(relation, Onto) else (relation.left, relation.right)
-
-
-def cost(
-    symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], weights: Mapping[Symbol, int]
-) -> tuple[int, int, tuple[int, ...]]:
-    """Return what makes sizes smaller: fewer zeros, then a lesser sum, then lesser sizes in order."""
-    zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
-    return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)

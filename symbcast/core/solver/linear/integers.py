@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
-from math import floor, lcm, log2
+from math import floor, log2
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.terms import Operation, term
-from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal, literals
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, literals
 from symbcast.core.solver.linear.lattice_reduction import reduce_lattice
+from symbcast.core.solver.linear.matrices import determinant, dot, left_inverse, solutions, whole
 from symbcast.core.solver.linear.simplex import Tableau
-from symbcast.core.solver.sets import smallest as search
 from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted, levels, zeros_at
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -38,7 +38,7 @@ _CASES_AT_MOST = 64
 _FEW_CASES = 4
 _FORMULAS_AT_MOST = 40
 _SYMBOLS_AT_MOST = 16
-_LEVELS_AT_MOST = 64
+_ZEROS_AT_MOST = 64
 _SCALE = 1 << 16
 
 _CONSTANT = -1
@@ -46,72 +46,52 @@ Form: TypeAlias = "dict[int, int]"
 """A sum of multiples of unknowns, by number, and a constant."""
 
 
-class NotLinearError(Exception):
-    """A formula is no conjunction of linear constraints, nor a few such."""
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES) -> Point | None:
+    """Return sizes at which formulas hold, None where there are none.
 
-
-def some_point(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES
-) -> dict[Symbol, int] | None:
-    """Return sizes of least sum at which formulas hold, None where there are none.
-
-    Raises `NotLinearError` for formulas that are something else, `OutOfStepsError` where that stays open.
+    Raises `GivenUpError` where that stays open, and for formulas that are not a few conjunctions of linear constraints.
     """
-    return _Search(symbols, dict.fromkeys(symbols, 1), nodes).least(formulas)
+    return _Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), nodes).least(formulas)
 
 
-def smallest_point(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], weights: Mapping[Symbol, int], nodes: int = FEW_NODES
-) -> dict[Symbol, int] | None:
-    """Return the sizes at which formulas hold with fewest zeros, least weighted sum, first in order; else as above."""
-    run = _Search(symbols, weights, nodes)
+def smallest_point(wanted: Wanted, nodes: int = FEW_NODES) -> Point | None:
+    """Return the smallest sizes; else as above."""
+    symbols, formulas = wanted.symbols, wanted.described()
+    run = _Search(wanted, nodes)
     found = run.least([*formulas, *(at_most(1, s) for s in symbols)])
     if found is not None or run.least(formulas) is None:
         return found
     tried = 0
-    for level in search.levels(symbols, {}, weights):
-        best: tuple[tuple[int, ...], dict[Symbol, int]] | None = None
-        for zeros in level:
-            tried += 1
-            if tried > _LEVELS_AT_MOST:
-                raise OutOfStepsError
-            sizes = [equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)]
-            best = _first(best, run.least([*formulas, *sizes]), weights)
-        if best is not None:
-            return best[1]
-    raise OutOfStepsError
-
-
-_Keyed: TypeAlias = "tuple[tuple[int, ...], dict[Symbol, int]]"
-
-
-def _first(best: _Keyed | None, found: dict[Symbol, int] | None, weights: Mapping[Symbol, int]) -> _Keyed | None:
-    if found is None:
-        return best
-    key = (sum(weights[s] * size for s, size in found.items()), *found.values())
-    return (key, found) if best is None or key < best[0] else best
+    for level in levels(symbols, {}, wanted.weights):
+        tried += len(level)
+        if tried > _ZEROS_AT_MOST:
+            break
+        points = [run.least([*formulas, *zeros_at(symbols, zeros)]) for zeros in level]
+        if any(points):
+            return min(filter(None, points), key=wanted.cost)
+    raise GivenUpError
 
 
 class _Search:
     """Questions about the same symbols, with a count of branches for all of them."""
 
-    def __init__(self, symbols: Sequence[Symbol], weights: Mapping[Symbol, int], nodes: int) -> None:
-        if len(symbols) > _SYMBOLS_AT_MOST:
-            raise NotLinearError
-        self.symbols = tuple(symbols)
-        self.weights = weights
+    def __init__(self, wanted: Wanted, nodes: int) -> None:
+        if len(wanted.symbols) > _SYMBOLS_AT_MOST:
+            raise GivenUpError
+        self.wanted = wanted
+        self.symbols = tuple(wanted.symbols)
         self.nodes = nodes
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
 
-    def least(self, formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
+    def least(self, formulas: Sequence[Formula]) -> Point | None:
         """Return the sizes of least weighted sum, then first in order; None where there are none."""
-        best: _Keyed | None = None
-        for case in _cases(formulas, self.cases):
-            system = _System(self.symbols, self.weights, case)
-            best = _first(best, self._in(system), self.weights)
-        return None if best is None else best[1]
+        systems = (_System(self.symbols, self.wanted.weights, case) for case in _cases(formulas, self.cases))
+        return min(filter(None, map(self._in, systems)), key=self._sum, default=None)
 
-    def _in(self, system: _System) -> dict[Symbol, int] | None:
+    def _sum(self, sizes: Point) -> tuple[int, tuple[int, ...]]:
+        return self.wanted.cost(sizes)[1:]
+
+    def _in(self, system: _System) -> Point | None:
         tableau = system.tableau()
         ahead: list[tuple[tuple[Fraction, ...], int, Tableau]] = []
         order = 0
@@ -122,7 +102,7 @@ class _Search:
         while ahead:
             self.nodes -= 1
             if self.nodes < 0:
-                raise OutOfStepsError
+                raise GivenUpError
             point, _, tableau = heappop(ahead)
             branches = system.branches(tableau)
             if branches is None:
@@ -138,21 +118,21 @@ class _Search:
 def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
     """Yield the conjunctions of which one has to hold: differences that are to be 0 (true), or at least 0."""
     if len(formulas) > _FORMULAS_AT_MOST:
-        raise NotLinearError
+        raise GivenUpError
     choices: list[list[tuple[Dim, bool]]] = []
     count = 1
     for clause in (c for f in formulas for c in in_clauses(f)):
         choices.append([case for literal in literals(clause) for case in _differences(literal)])
         count *= len(choices[-1])
         if count > most:
-            raise NotLinearError
+            raise GivenUpError
     for case in product(*choices):
         yield list(case)
 
 
 def _differences(literal: Formula) -> list[tuple[Dim, bool]]:
     if not isinstance(literal, Comparison):
-        raise NotLinearError
+        raise GivenUpError
     above = term(literal.right) - term(literal.left)
     match literal.operator:
         case "==":
@@ -188,7 +168,7 @@ class _System:
         found: Form = {_CONSTANT: 0}
         for monomial, coefficient in term(dim).coefficients.items():
             if len(monomial) > 1:
-                raise NotLinearError
+                raise GivenUpError
             part: Form = {_CONSTANT: 1}
             for atom in monomial:
                 part = self._quotient(atom) if isinstance(atom, Operation) else {self.places[atom]: 1}
@@ -198,10 +178,10 @@ class _System:
 
     def _quotient(self, operation: Operation) -> Form:
         if operation.kind not in {"//", "%"}:
-            raise NotLinearError
+            raise GivenUpError
         divisor = operation.args[1]
         if not divisor.is_constant or divisor.constant < 1:
-            raise NotLinearError
+            raise GivenUpError
         dividend = self._form(operation.args[0].dim())
         key = tuple(sorted(dividend.items())), divisor.constant
         q = self.divided.setdefault(key, self.count + len(self.divided))
@@ -212,7 +192,7 @@ class _System:
 
     def tableau(self) -> Tableau | None:
         """Return the system as a tableau in the symbols and remainders; None where the equations have no solution."""
-        solved = _solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
+        solved = solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
         if solved is None:
             return None
         self.origin, basis = solved
@@ -225,8 +205,8 @@ class _System:
         values = unit[: self.count]
         for n, (dividend, divisor) in enumerate(self.divided):
             rest = unit[self.count + n]
-            whole = _combined(dict(dividend), values, width)
-            values.append([(a - b) / divisor for a, b in zip(whole, rest, strict=True)])
+            above = _combined(dict(dividend), values, width)
+            values.append([(a - b) / divisor for a, b in zip(above, rest, strict=True)])
         rows = [[0, *self.weights, *(0 for _ in self.divided)], *(list(map(int, row)) for row in unit)]
         least = len(rows)
         signed = list(range(1, least))
@@ -235,15 +215,15 @@ class _System:
             rows.append([form.get(column - 1, 0) for column in range(width)])
         for form in self.signed:
             signed.append(len(rows))
-            rows.append(_whole(_combined(form, values, width))[0])
+            rows.append(whole(_combined(form, values, width))[0])
         zero = list(range(len(rows), len(rows) + len(self.zero)))
-        rows += [_whole(_combined(form, values, width))[0] for form in self.zero]
+        rows += [whole(_combined(form, values, width))[0] for form in self.zero]
         self.first_coordinate = len(rows)
         self.units = []
-        for line in _left_inverse(self.basis):
+        for line in left_inverse(self.basis):
             coordinate: dict[int, Fraction] = dict(enumerate(line))
             coordinate[_CONSTANT] = sum((-a * b for a, b in zip(line, self.origin, strict=True)), Fraction(0))
-            row, times = _whole(_combined(coordinate, values, width))
+            row, times = whole(_combined(coordinate, values, width))
             rows.append(row)
             self.units.append(times)
         return Tableau(rows, least, signed, zero)
@@ -259,9 +239,9 @@ class _System:
             return tableau
         measured = self._measured()
         forms = [measured[row] for row, _ in prices]
-        volume = abs(_determinant([[_dot(form, vector) for form in forms] for vector in self.basis]))
+        volume = abs(determinant([[dot(form, vector) for form in forms] for vector in self.basis]))
         sized = list(zip(forms, _weights(prices, self._ranges(), volume), strict=True))
-        vectors = [[*vector, *(_SCALE * by * _dot(form, vector) for form, by in sized)] for vector in self.basis]
+        vectors = [[*vector, *(_SCALE * by * dot(form, vector) for form, by in sized)] for vector in self.basis]
         self.basis = [vector[: len(self.origin)] for vector in reduce_lattice(vectors)]
         found = self._tableau()
         found.solve()
@@ -307,26 +287,6 @@ def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volum
     return [1 << round(log - least + 4) for log in logs]
 
 
-def _determinant(rows: Sequence[Sequence[int]]) -> int:
-    """Return a determinant, without fractions (Bareiss)."""
-    left, by = [list(row) for row in rows], 1
-    sign = 1
-    while len(left) > 1:
-        n = next((n for n, row in enumerate(left) if row[0]), None)
-        if n is None:
-            return 0
-        if n:
-            left[0], left[n], sign = left[n], left[0], -sign
-        (head, *tail), *others = left
-        left = [[(head * x - row[0] * y) // by for x, y in zip(row[1:], tail, strict=True)] for row in others]
-        by = head
-    return sign * left[0][0]
-
-
-def _dot(one: Sequence[int], other: Sequence[int]) -> int:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
 def _combined(
     form: Mapping[int, int] | Mapping[int, Fraction], values: Sequence[Sequence[Fraction]], width: int
 ) -> list[Fraction]:
@@ -341,68 +301,13 @@ def _combined(
     return found
 
 
-def _whole(row: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return the least positive multiple of a row that is whole, and which one it is."""
-    times = lcm(*(value.denominator for value in row))
-    return [int(value * times) for value in row], times
-
-
-def _solutions(equations: Sequence[tuple[Sequence[int], int]], count: int) -> tuple[list[int], list[list[int]]] | None:
-    """Return a whole solution of equations and a basis of the lattice of its differences to others; None if none."""
-    origin = [0] * count
-    basis = [[int(m == n) for m in range(count)] for n in range(count)]
-    for row, value in equations:
-        rest = value - _dot(row, origin)
-        ahead = [(v, vector) for vector in basis if (v := _dot(row, vector))]
-        kernel = [vector for vector in basis if not _dot(row, vector)]
-        while len(ahead) > 1:
-            ahead.sort(key=lambda pair: abs(pair[0]))
-            (by, source), *others = ahead
-            ahead = [(by, source)]
-            for v, vector in others:
-                q = v // by
-                made = [a - q * b for a, b in zip(vector, source, strict=True)]
-                if v - q * by:
-                    ahead.append((v - q * by, made))
-                else:
-                    kernel.append(made)
-        if not ahead:
-            if rest:
-                return None
-            continue
-        ((by, source),) = ahead
-        if rest % by:
-            return None
-        origin = [a + rest // by * b for a, b in zip(origin, source, strict=True)]
-        basis = reduce_lattice(kernel) if len(kernel) > 1 else kernel
-    return origin, basis
-
-
 def _reduced(basis: Sequence[Sequence[int]], forms: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return a basis of the same lattice that is short in the unknowns and in some forms of them, each to its size."""
     if len(basis) < 2:
         return [list(vector) for vector in basis]
     sized = [(form, max(map(abs, form))) for form in forms if any(form)]
     vectors = [
-        [*(_SCALE * entry for entry in vector), *(_SCALE * _dot(form, vector) // size for form, size in sized)]
+        [*(_SCALE * entry for entry in vector), *(_SCALE * dot(form, vector) // size for form, size in sized)]
         for vector in basis
     ]
     return [[entry // _SCALE for entry in vector[: len(basis[0])]] for vector in reduce_lattice(vectors)]
-
-
-def _left_inverse(basis: Sequence[Sequence[int]]) -> list[list[Fraction]]:
-    """Return for each vector of a basis the row that gives its coordinate (Gauss and Jordan)."""
-    size, count = (len(basis[0]) if basis else 0), len(basis)
-    rows = [
-        [*(Fraction(vector[n]) for vector in basis), *(Fraction(int(m == n)) for m in range(size))] for n in range(size)
-    ]
-    for column in range(count):
-        pivot = next(n for n in range(column, size) if rows[n][column])
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        by = rows[column][column]
-        rows[column] = [value / by for value in rows[column]]
-        for n, row in enumerate(rows):
-            if n != column and row[column]:
-                times = row[column]
-                rows[n] = [a - times * b for a, b in zip(row, rows[column], strict=True)]
-    return [row[count:] for row in rows[:count]]

@@ -20,22 +20,17 @@ from symbcast.core.effort import charge
 from symbcast.core.effort import current as current_effort
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
 from symbcast.core.solver import budget
-from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.answer import RESOURCE_LIMIT, Satisfiability
 from symbcast.core.solver.linear.all_different import crowds
 from symbcast.core.solver.linear.lattice_reduction import reduced_basis
 from symbcast.core.solver.linear.z3_worker import end_if_cancelled, on_worker, running
+from symbcast.core.solver.sets.smallest import GivenUpError, Point
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
-__all__ = ["RESOURCE_LIMIT", "SHORT_LIMIT", "Satisfiability", "Session", "check", "on_worker"]
+__all__ = ["Satisfiability", "Session", "on_worker", "some_point"]
 
-RESOURCE_LIMIT = 2_000_000
-"""z3 resource units for one check: about 0.3 s."""
-QUICK_LIMIT = 50_000
-"""For a first look at a question about products."""
-SHORT_LIMIT = 100_000
-"""The same for a check once another about the same formulas has been given up."""
 OPTIONS = {
     "arith.nl.nra": False,
     "arith.nl.grobner_max_simplified": 500,
@@ -219,20 +214,20 @@ class Translator:
         return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
 
 
-def check(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
-) -> tuple[Satisfiability, dict[Symbol, int]]:
-    """Return whether some formulas can hold together, and sizes at which they do.
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+    """Return sizes at which formulas hold, None where there are none; raise `GivenUpError` if z3 gives up.
 
     The same question gets the same answer whatever was asked before.
     """
 
-    def run() -> tuple[Satisfiability, dict[Symbol, int]]:
+    def run() -> tuple[Satisfiability, Point]:
         session = Session(symbols, formulas, limit=limit)
-        answer = session.check()
-        return answer, session.model() if answer is Satisfiability.SATISFIABLE else {}
+        return session.check(), session.model()
 
-    return on_worker(run)
+    answer, sizes = on_worker(run)
+    if answer is Satisfiability.UNKNOWN:
+        raise GivenUpError
+    return sizes if answer is Satisfiability.SATISFIABLE else None
 
 
 class Session:

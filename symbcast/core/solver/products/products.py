@@ -18,6 +18,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Monomial, Operation, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal
+from symbcast.core.solver.sets.smallest import GivenUpError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -193,7 +194,7 @@ def _new(number: int) -> Term:
 
 def _is_impossible(case: _Case) -> bool:
     """Return whether the case cannot be, monomials taken for symbols, with products of what is not negative."""
-    from symbcast.core.solver.linear.z3_solver import Satisfiability, check
+    from symbcast.core.solver.linear.z3_solver import some_point
 
     facts = list(dict.fromkeys(case.positive))
     wanted = {m: None for t in (*facts, *case.zero) for m in t.coefficients if len(m) > 1}
@@ -219,8 +220,10 @@ def _is_impossible(case: _Case) -> bool:
     formulas += [
         equal(_linear(t, names).dim(), 0) for t in zero if all(len(m) < 2 or m in names for m in t.coefficients)
     ]
-    answer, _ = check([*symbols, *names.values()], formulas, _LIMIT)
-    return answer is Satisfiability.UNSATISFIABLE
+    try:
+        return some_point([*symbols, *names.values()], formulas, _LIMIT) is None
+    except GivenUpError:
+        return False
 
 
 def _linear(value: Term, names: dict[Monomial, Symbol]) -> Term:

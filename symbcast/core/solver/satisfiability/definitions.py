@@ -7,15 +7,16 @@ symbol may come to light: of a long chain of definitions nothing is left to deci
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Container, Iterable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.logic.formulas import Comparison, Formula
-from symbcast.core.solver.evaluation.equations import solved_for
+from symbcast.core.algebra.terms import Operation, Term
+from symbcast.core.logic.formulas import Comparison, Formula, literals
+from symbcast.core.solver.evaluation.equations import can_fall_below_0, solved_for
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.satisfiability.local_search import can_be_met
-from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -41,26 +42,70 @@ def set_aside(
     ([Definition(symbol=d, formula=Comparison('==', d, c//2))], True)
     """
     tied = {s for f in assumptions for s in symbols_in(f)}
-    symbols = [symbols_in(f) for f in formulas]
+    numbered = dict(enumerate(formulas))
+    equations = {n for n, f in numbered.items() if isinstance(f, Comparison)}
+    found = met_last(numbered, tied, domains, equations)
+    definitions = [Definition(symbol, formulas[n]) for n, symbol in found.items()]
+    return definitions, [f for n, f in numbered.items() if n not in found]
+
+
+def met_last(
+    formulas: Mapping[int, Formula],
+    tied: Container[Symbol],
+    domains: Mapping[Symbol, SizeSet],
+    among: Container[int] | None = None,
+) -> dict[int, Symbol]:
+    """Return the formulas that a symbol of their own can make true whatever the other sizes are, with that symbol.
+
+    The symbol is mentioned by no formula that comes later, nor by one that is left. So sizes at which all of these
+    hold can be changed in that symbol so that the formula holds too. ``tied`` are symbols that others constrain, and
+    ``among`` are the formulas to choose from.
+    """
+    symbols = {n: tuple(symbols_in(f)) for n, f in formulas.items()}
     users: dict[Symbol, set[int]] = {}
-    for place, mentioned in enumerate(symbols):
+    for number, mentioned in symbols.items():
         for symbol in mentioned:
-            users.setdefault(symbol, set()).add(place)
+            users.setdefault(symbol, set()).add(number)
     ready = [s for s, numbers in users.items() if len(numbers) == 1 and s not in tied]
-    found: dict[int, Definition] = {}
+    found: dict[int, Symbol] = {}
     while ready:
         symbol = ready.pop()
-        number = next(iter(users[symbol]), None)
-        if number is None or not isinstance(formulas[number], Comparison):
+        last = next(iter(users[symbol]), None)
+        if last is None or not (among is None or last in among):
             continue
-        if not can_be_met(formulas[number], symbol, domains):
+        if not can_be_met(formulas[last], symbol, domains):
             continue
-        found[number] = Definition(symbol, formulas[number])
-        for other in symbols[number]:
-            users[other].discard(number)
+        found[last] = symbol
+        for other in symbols[last]:
+            users[other].discard(last)
             if len(users[other]) == 1 and other not in tied:
                 ready.append(other)
-    return list(found.values()), [f for n, f in enumerate(formulas) if n not in found]
+    return found
+
+
+def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) -> bool:
+    """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
+
+    True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
+    """
+    for literal in literals(clause):
+        solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)
+        least = None if solved is None else _least(solved, domains)
+        if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
+            return True
+    return False
+
+
+def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
+    """Return a lower bound of a term over the domains, None where there is none to be seen."""
+    total = 0
+    for monomial, coefficient in value.coefficients.items():
+        bounds = [a.lower_bound if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial]
+        known = [bound for bound in bounds if bound is not None and bound >= 0]
+        if (coefficient < 0 and monomial) or len(known) < len(bounds):
+            return value.lower_bound
+        total += coefficient * prod(known)
+    return total
 
 
 def completed(definitions: Sequence[Definition], sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:

@@ -9,19 +9,17 @@ to what is new, not as much as all there is.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, at_most, equal
-from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.answer import SHORT_LIMIT, Satisfiability
 from symbcast.core.solver.budget import was_stopped
 from symbcast.core.solver.evaluation.equations import solved_for
 from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, some_sizes
-from symbcast.core.solver.linear.integers import NODES, NotLinearError, some_point
-from symbcast.core.solver.linear.substitution import Substituted, remaining, substituted
+from symbcast.core.solver.satisfiability.ladder import repaired_point
+from symbcast.core.solver.sets.smallest import GivenUpError, Point
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -287,38 +285,24 @@ class Network:
 
     def _ask(
         self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
-    ) -> tuple[Satisfiability | None, dict[Symbol, int]]:
+    ) -> tuple[Satisfiability | None, Point]:
         """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
         formulas = [self.formulas[n] for n in asked]
         symbols = tuple(around)
         if not kept:
-            return _can_hold(symbols, formulas, NODES)
-        answer, sizes = _can_hold(symbols, [*formulas, *kept], is_short=True)
+            return _can_hold(symbols, formulas)
+        answer, sizes = _can_hold(symbols, [*formulas, *kept], SHORT_LIMIT)
         if answer is Satisfiability.SATISFIABLE:
             return answer, sizes
-        answer, _ = _can_hold(symbols, formulas, is_short=True)
+        answer, _ = _can_hold(symbols, formulas, SHORT_LIMIT)
         return (answer if answer is Satisfiability.UNSATISFIABLE else None), {}
 
 
 def _can_hold(
-    symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = 0, *, is_short: bool = False
-) -> tuple[Satisfiability, dict[Symbol, int]]:
-    """Return whether formulas can hold, and sizes at which they do; ``nodes`` are tried where z3 gives up."""
-    reduced = substituted(formulas)
-    left = remaining(symbols, reduced)
-    for search in (some_sizes, some_point) if len(left) <= _FEW_SYMBOLS else ():
-        with suppress(OutOfStepsError, NotLinearError):
-            return _found(reduced, search(left, reduced.formulas))
-    from symbcast.core.solver.linear import z3_solver
-
-    answer, sizes = z3_solver.check(left, reduced.formulas, z3_solver.SHORT_LIMIT if is_short else None)
-    if answer is Satisfiability.UNKNOWN and nodes:
-        with suppress(OutOfStepsError, NotLinearError):
-            return _found(reduced, some_point(left, reduced.formulas, nodes))
-    return _found(reduced, sizes) if answer is Satisfiability.SATISFIABLE else (answer, {})
-
-
-def _found(reduced: Substituted, sizes: dict[Symbol, int] | None) -> tuple[Satisfiability, dict[Symbol, int]]:
-    return (
-        (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, reduced.completed(sizes))
-    )
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
+) -> tuple[Satisfiability, Point]:
+    try:
+        sizes = repaired_point(symbols, formulas, limit)
+    except GivenUpError:
+        return Satisfiability.UNKNOWN, {}
+    return (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, sizes)

@@ -6,11 +6,12 @@ one point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.logic.formulas import Formula
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -18,60 +19,37 @@ if TYPE_CHECKING:
 _GIVEN_UP_AT_MOST = 3
 
 
-def least_model(
-    symbols: Sequence[Symbol],
-    formulas: Sequence[Formula],
-    weights: Mapping[Symbol, int],
-) -> dict[Symbol, int] | Satisfiability:
-    """Return the sizes that satisfy the formulas with least weighted sum, then first in order.
+def smallest_point(wanted: Wanted) -> Point | None:
+    """Return the smallest sizes, None where there are none; raise `GivenUpError` with the smallest that were found."""
+    formulas = wanted.described()
 
-    Returns an `Satisfiability` where there are none, or where it could not be decided.
-    """
-    answer, sizes = _run(symbols, formulas, weights, few_zeros=False)
-    return sizes if answer is Satisfiability.SATISFIABLE else answer
-
-
-def smallest_model(
-    symbols: Sequence[Symbol],
-    formulas: Sequence[Formula],
-    weights: Mapping[Symbol, int],
-) -> tuple[Satisfiability, dict[Symbol, int]]:
-    """Return the sizes that satisfy the formulas with fewest zeros, then least weighted sum, then first in order.
-
-    With `Satisfiability.UNKNOWN`, the smallest that were found, if any were.
-    """
-    return _run(symbols, formulas, weights, few_zeros=True)
-
-
-def _run(
-    symbols: Sequence[Symbol],
-    formulas: Sequence[Formula],
-    weights: Mapping[Symbol, int],
-    *,
-    few_zeros: bool,
-) -> tuple[Satisfiability, dict[Symbol, int]]:
-    def run() -> tuple[Satisfiability, dict[Symbol, int]]:
-        found = _Least(Session(symbols, formulas), weights, few_zeros=few_zeros)
+    def run() -> tuple[Satisfiability, Point]:
+        found = _Least(Session(wanted.symbols, formulas), wanted.weights)
         return found.answer, found.sizes
 
-    return on_worker(run)
+    answer, sizes = on_worker(run)
+    if answer is Satisfiability.UNSATISFIABLE:
+        return None
+    is_right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
+    if answer is Satisfiability.UNKNOWN or not is_right:
+        raise GivenUpError(*([sizes] if is_right else []))
+    return sizes
 
 
 class _Least:
     """The search for a least model: ``sizes`` are the least where the answer is satisfiable, else the least found."""
 
-    def __init__(self, session: Session, weights: Mapping[Symbol, int], *, few_zeros: bool = False) -> None:
+    def __init__(self, session: Session, weights: Mapping[Symbol, int]) -> None:
         self.session = session
         self.weights = {s: weights[s] for s in session.symbols}
-        self.sizes: dict[Symbol, int] = {}
+        self.sizes: Point = {}
         self._lowest = 0
         self._gave_up = 0
         self.answer = session.check()
         if self.answer is not Satisfiability.SATISFIABLE:
             return
         self.sizes = session.model()
-        if few_zeros:
-            self._avoid_zeros()
+        self._avoid_zeros()
         self._minimise(session.weighted(self.weights), self._sum)
         self._put_in_order()
 

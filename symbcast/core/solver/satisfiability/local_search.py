@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import prod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.terms import Operation, Term
-from symbcast.core.logic.formulas import Formula, literals
+from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.answer import Satisfiability
-from symbcast.core.solver.evaluation.equations import can_fall_below_0, solved_for
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.components import least_size
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.satisfiability.definitions import met_last
 from symbcast.core.solver.satisfiability.incremental import Growing
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.smallest import least_size
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -65,58 +62,9 @@ class Near:
     def _aside(self, clause: Formula) -> set[int]:
         """Return the numbers of the clauses that say nothing about what can be beside this one, its own among them."""
         if self.ranks is None:
-            self.ranks = self._ranked()
+            formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
+            met = met_last(formulas, self.tied, self.questions.domains)
+            self.ranks = {n: rank for rank, n in enumerate(met)}
         own = self.numbers.get(clause, [])
         first = min((self.ranks[n] for n in own if n in self.ranks), default=len(self.ranks))
         return self.gone.union(own, (n for n, rank in self.ranks.items() if rank < first))
-
-    def _ranked(self) -> dict[int, int]:
-        """Return the clauses that a symbol of their own can make true whatever the other sizes are, in an order.
-
-        Each has a symbol that none after it mentions, nor any clause that is left. So sizes at which all after it
-        hold can be changed in that symbol so that it holds too.
-        """
-        formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
-        symbols = {n: tuple(symbols_in(f)) for n, f in formulas.items()}
-        users: dict[Symbol, set[int]] = {}
-        for n, mentioned in symbols.items():
-            for symbol in mentioned:
-                users.setdefault(symbol, set()).add(n)
-        ready = [s for s in users if len(users[s]) == 1 and s not in self.tied]
-        ranks: dict[int, int] = {}
-        while ready:
-            symbol = ready.pop()
-            last = next(iter(users[symbol]), None)
-            if last is None or not can_be_met(formulas[last], symbol, self.questions.domains):
-                continue
-            ranks[last] = len(ranks)
-            for other in symbols[last]:
-                users[other].discard(last)
-                if len(users[other]) == 1 and other not in self.tied:
-                    ready.append(other)
-        return ranks
-
-
-def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) -> bool:
-    """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
-
-    True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
-    """
-    for literal in literals(clause):
-        solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)
-        least = None if solved is None else _least(solved, domains)
-        if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
-            return True
-    return False
-
-
-def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
-    """Return a lower bound of a term over the domains, None where there is none to be seen."""
-    total = 0
-    for monomial, coefficient in value.coefficients.items():
-        bounds = [a.lower_bound if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial]
-        known = [bound for bound in bounds if bound is not None and bound >= 0]
-        if (coefficient < 0 and monomial) or len(known) < len(bounds):
-            return value.lower_bound
-        total += coefficient * prod(known)
-    return total

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.terms import term
 from symbcast.core.effort import REASON, EffortSpentError
 from symbcast.core.effort import current as current_effort
-from symbcast.core.logic.formulas import AllOf, Formula, dims_of
+from symbcast.core.logic.formulas import AllOf, Formula
 from symbcast.core.solver import budget
-from symbcast.core.solver.linear.branch_and_bound import OutOfStepsError, some_sizes
-from symbcast.core.solver.linear.integers import NODES, NotLinearError, some_point
-from symbcast.core.solver.products import elimination
+from symbcast.core.solver.answer import RESOURCE_LIMIT, SHORT_LIMIT
+from symbcast.core.solver.satisfiability.ladder import is_linear, some_point
 from symbcast.core.solver.satisfiability.samples import Samples
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.smallest import GivenUpError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -62,41 +60,20 @@ class Questions:
         try:
             return self._asked(formulas)
         except EffortSpentError:
-            from symbcast.core.solver.linear import z3_solver
-
-            self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT, formulas)
+            self.reason = self.reason or self.why_open(formulas)
             return None
 
     def _asked(self, formulas: Sequence[Formula]) -> bool | None:
-        if elimination.refuted([*self.known, *formulas]):
-            return False
-        together = [*self.known, *formulas]
-        for search in (some_sizes, some_point):
-            try:
-                return self._learned(search(self.symbols, together))
-            except (OutOfStepsError, NotLinearError):
-                pass
-        from symbcast.core.solver.linear import z3_solver
-
-        limit = z3_solver.SHORT_LIMIT if self._undecided else None
-        if not all(map(is_linear, together)):
-            # Most questions about products have an answer that is soon found. Only the others are worth a proof by
-            # linear arithmetic, which says nothing of what can be.
-            answer, sizes = z3_solver.check(self.symbols, together, z3_solver.QUICK_LIMIT)
-            if answer is not z3_solver.Satisfiability.UNKNOWN:
-                return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
-            if elimination.refuted_by_products(together):
-                return False
-        answer, sizes = z3_solver.check(self.symbols, together, limit)
-        if answer is not z3_solver.Satisfiability.UNKNOWN:
-            return self._learned(sizes if answer is z3_solver.Satisfiability.SATISFIABLE else None)
+        limit = SHORT_LIMIT if self._undecided else None
         try:
-            return self._learned(some_point(self.symbols, together, NODES))
-        except (OutOfStepsError, NotLinearError):
-            pass
-        self._undecided += 1
-        self.reason = self.reason or _why(z3_solver.RESOURCE_LIMIT if limit is None else limit, formulas)
-        return None
+            sizes = some_point(self.symbols, [*self.known, *formulas], limit)
+        except GivenUpError:
+            self._undecided += 1
+            self.reason = self.reason or _why(limit or RESOURCE_LIMIT, formulas)
+            return None
+        if sizes is not None:
+            self.samples.learn(sizes)
+        return sizes is not None
 
     def stopped(self) -> None:
         """Note that the effort did not suffice for what was asked."""
@@ -104,15 +81,7 @@ class Questions:
 
     def why_open(self, formulas: Sequence[Formula]) -> str:
         """Return the reason where z3 gave up on some formulas."""
-        from symbcast.core.solver.linear import z3_solver
-
-        return _why(z3_solver.RESOURCE_LIMIT, formulas)
-
-    def _learned(self, sizes: Mapping[Symbol, int] | None) -> bool:
-        """Take sizes that were found among the samples; return whether there are any."""
-        if sizes is not None:
-            self.samples.learn(sizes)
-        return sizes is not None
+        return _why(RESOURCE_LIMIT, formulas)
 
     def settles(self, formulas: Iterable[Formula]) -> bool:
         """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
@@ -139,9 +108,3 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     if counter is not None and counter.left <= 0:
         return f"{REASON}{products}: {shown}"
     return f"z3 reached its limit of {limit:,} units{products}: {shown}"
-
-
-@lru_cache(maxsize=4096)
-def is_linear(formula: Formula) -> bool:
-    """Return whether nothing in a formula multiplies sizes."""
-    return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))

@@ -1,44 +1,69 @@
-"""The smallest sizes that satisfy something: fewest zeros, then least sum, then first in the order of the symbols."""
+"""Which sizes are smaller: those with fewer zeros, then of lesser sum, then first in the order of the symbols.
+
+Every search for evidence follows this order, so its answer is one point whichever way finds it. A weight says how many
+sizes a symbol stands for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from heapq import heappop, heappush
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
+from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
-BUDGET = 4000
-"""How many sizes are tried for each number of zeros before the search is given up."""
+Point: TypeAlias = "dict[Symbol, int]"
+Level: TypeAlias = list[frozenset[int]]
+"""The choices of positions that are 0, all of one weight."""
+_CHOICES_AT_MOST = 4_000
 
 
 class GivenUpError(Exception):
-    """The search ended without finding sizes or showing that there are none."""
+    """A search ended without an answer, which another may have; ``found`` are sizes that may not be the smallest."""
+
+    def __init__(self, *found: Point) -> None:
+        super().__init__()
+        self.found = found
 
 
-Level: TypeAlias = list[frozenset[int]]
-"""The choices of positions that are 0, all of one weight."""
+class Wanted(NamedTuple):
+    """A question for the smallest sizes from some domains at which all of some formulas hold.
 
-
-def smallest(
-    symbols: Sequence[Symbol],
-    domains: Mapping[Symbol, SizeSet],
-    predicate: Callable[..., bool],
-    weights: Mapping[Symbol, int],
-) -> tuple[int, ...] | None:
-    """Return the smallest sizes from the domains that satisfy ``predicate``, or None where there are none.
-
-    ``weights`` says how many sizes a symbol stands for. Raises `GivenUpError` when the budget is spent.
+    Each way to an answer returns these sizes, or None where there are none, or raises `GivenUpError`.
     """
-    for level in levels(symbols, domains, weights):
-        found = smallest_at(level, symbols, domains, predicate, weights)
-        if found is not None:
-            return found
-    return None
+
+    symbols: Sequence[Symbol]
+    domains: Mapping[Symbol, SizeSet]
+    formulas: Sequence[Formula]
+    weights: Mapping[Symbol, int]
+
+    def described(self) -> list[Formula]:
+        """Return the formulas with those that say which sizes are in the domains."""
+        found = (describe(s, self.domains.get(s, ALL)) for s in self.symbols)
+        return [*(f for f in found if f != TRUE), *self.formulas]
+
+    def cost(self, sizes: Mapping[Symbol, int]) -> tuple[int, int, tuple[int, ...]]:
+        """Return the key by which sizes are smaller."""
+        return cost(self.symbols, sizes, self.weights)
+
+
+def cost(
+    symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], weights: Mapping[Symbol, int]
+) -> tuple[int, int, tuple[int, ...]]:
+    """Return the key by which sizes are smaller: the zeros, the sum, and the sizes in order."""
+    zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
+    return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)
+
+
+def least_size(sizes: SizeSet) -> int | None:
+    """Return the least member other than 0, or 0 where it is the only one."""
+    positive = sizes.least(1)
+    return positive if positive is not None else sizes.least()
 
 
 def levels(symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> list[Level]:
@@ -51,78 +76,24 @@ def levels(symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], weights
     free = [n for n, s in enumerate(sets) if 0 in s and n not in needed]
     choices = (combinations(free, size) for size in range(len(free) + 1))
     by_weight: dict[int, Level] = {}
-    for chosen in islice(chain.from_iterable(choices), BUDGET):
+    for chosen in islice(chain.from_iterable(choices), _CHOICES_AT_MOST):
         positions = needed | frozenset(chosen)
         by_weight.setdefault(sum(weights[symbols[n]] for n in positions), []).append(positions)
     return [by_weight[weight] for weight in sorted(by_weight)]
 
 
-def smallest_at(
-    level: Level,
-    symbols: Sequence[Symbol],
-    domains: Mapping[Symbol, SizeSet],
-    predicate: Callable[..., bool],
-    weights: Mapping[Symbol, int],
-) -> tuple[int, ...] | None:
-    """Return the smallest sizes that are 0 at one of the choices of a level, or None where there are none.
-
-    Raises `GivenUpError` when the budget is spent.
-    """
-    sets = [domains.get(s, ALL) for s in symbols]
-    return _least_sum(sets, [weights[s] for s in symbols], level, predicate)
+def zeros_at(symbols: Sequence[Symbol], zeros: Container[int]) -> list[Formula]:
+    """Return that the sizes at some positions are 0, and the others are not."""
+    return [equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)]
 
 
-_Entry: TypeAlias = tuple[int, tuple[int, ...], int, tuple[int, ...]]
-"""The weighted sum, the sizes, the first position that may still move, and each size's step on its ladder."""
-
-
-def _least_sum(
-    sets: Sequence[SizeSet], counts: Sequence[int], zeros: Level, predicate: Callable[..., bool]
-) -> tuple[int, ...] | None:
-    """Return the satisfying sizes of least weighted sum, 0 exactly at one of the choices of positions.
-
-    Best first: sizes are taken from a heap by sum and order, and each hands on those with one size a step larger.
-    Every one is handed on by exactly one of lesser sum, so none is missed and none comes too late.
-    """
-    ladders = [_Ladder(s) for s in sets]
-    heap: list[_Entry] = []
-
-    def push(steps: tuple[int, ...], moved: int) -> None:
-        """Put sizes on the heap if every step is on its ladder; step -1 is the size 0."""
-        sizes = [0 if step < 0 else ladder.rung(step) for ladder, step in zip(ladders, steps, strict=True)]
-        if None not in sizes:
-            found = tuple(size or 0 for size in sizes)
-            total = sum(count * size for count, size in zip(counts, found, strict=True))
-            heappush(heap, (total, found, moved, steps))
-
-    for chosen in zeros:
-        push(tuple(-1 if n in chosen else 0 for n in range(len(sets))), 0)
-    tried = 0
-    while heap:
-        _, sizes, moved, steps = heappop(heap)
-        if predicate(*sizes):
-            return sizes
-        tried += 1
-        if tried > BUDGET:
-            raise GivenUpError
-        for n in range(moved, len(sets)):
-            if steps[n] >= 0:
-                push((*steps[:n], steps[n] + 1, *steps[n + 1 :]), n)
-    return None
-
-
-class _Ladder:
-    """The members of a set other than 0, by their number."""
-
-    def __init__(self, sizes: SizeSet) -> None:
-        self._rest = sizes.members(1)
-        self._known: list[int] = []
-
-    def rung(self, number: int) -> int | None:
-        """Return the member with a number, None past the end."""
-        while len(self._known) <= number:
-            following = next(self._rest, None)
-            if following is None:
-                return None
-            self._known.append(following)
-        return self._known[number]
+def level_weights(sets: Sequence[SizeSet], weights: Sequence[int]) -> Iterator[int]:
+    """Yield what the zeros of some sizes may weigh together, lightest first: of how many choices does not matter."""
+    needed = sum(w for w, s in zip(weights, sets, strict=True) if s.least(1) is None)
+    reachable = 1
+    for w, s in zip(weights, sets, strict=True):
+        if 0 in s and s.least(1) is not None:
+            reachable |= reachable << w
+    while reachable:
+        yield needed + (reachable & -reachable).bit_length() - 1
+        reachable &= reachable - 1

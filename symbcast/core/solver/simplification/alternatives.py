@@ -18,6 +18,7 @@ from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import Knowledge
 from symbcast.core.solver.groups.connectivity import Group, groups
 from symbcast.core.solver.groups.normal_form import flattened, normal, put_in, standard_names
+from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class OneOf:
         if least is None or self._is_free:
             return least
         found = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
-        return min((sizes for sizes in found if sizes is not None), key=_smallness, default=None)
+        ones = dict.fromkeys(least, 1)
+        return min(filter(None, found), key=lambda sizes: cost(tuple(sizes), sizes, ones), default=None)
 
     def _alternatives(self) -> Iterator[_Question]:
         return (a for group in self._groups for a in group[:-1])
@@ -104,11 +106,6 @@ def _any(found: Iterable[bool | None]) -> bool | None:
             return True
         is_open = is_open or one is None
     return None if is_open else False
-
-
-def _smallness(sizes: Mapping[Symbol, int]) -> tuple[int, int, list[int]]:
-    values = list(sizes.values())
-    return values.count(0), sum(values), values
 
 
 class _Question:

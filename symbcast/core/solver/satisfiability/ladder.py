@@ -1,0 +1,134 @@
+"""The ways to sizes at which formulas hold, cheapest first: to some such sizes, and to the smallest.
+
+Each way returns sizes, None where there are none, or raises `GivenUpError`; then the next one is asked. z3 is loaded
+only where it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVarTuple
+
+from symbcast.core.algebra.terms import term
+from symbcast.core.logic.formulas import Formula, all_of, any_of, dims_of
+from symbcast.core.solver.answer import QUICK_LIMIT
+from symbcast.core.solver.linear import branch_and_bound, integers
+from symbcast.core.solver.linear.substitution import remaining, substituted
+from symbcast.core.solver.products import elimination
+from symbcast.core.solver.sets.smallest import GivenUpError, Level, Point, Wanted, levels, zeros_at
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+Ts = TypeVarTuple("Ts")
+Way: TypeAlias = "Callable[[Sequence[Symbol], Sequence[Formula]], Point | None]"
+_FEW_SYMBOLS = 8
+_FEW_REPAIRED = 10
+
+
+def smallest_point(wanted: Wanted) -> Point | None:
+    """Return the smallest sizes, None where there are none; raise `GivenUpError` with those that were found."""
+    ways = (
+        branch_and_bound.smallest_point,
+        integers.smallest_point,
+        _smallest_by_z3,
+        partial(integers.smallest_point, nodes=integers.NODES),
+        _by_levels,
+    )
+    return _first_answer(ways, wanted)
+
+
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+    """Return sizes at which formulas hold, None where there are none; raise `GivenUpError` if undecided.
+
+    ``limit`` are units of z3, None for the usual ones.
+    """
+    ways: list[Way] = [_by_elimination, branch_and_bound.some_point, integers.some_point]
+    if not all(map(is_linear, formulas)):
+        # Most questions about products have an answer that is soon found. Only the others are worth a proof by linear
+        # arithmetic, which says nothing of what can be.
+        ways += [partial(_by_z3, limit=QUICK_LIMIT), _by_products]
+    ways += [partial(_by_z3, limit=limit), partial(integers.some_point, nodes=integers.NODES)]
+    return _first_answer(ways, symbols, formulas)
+
+
+def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+    """Return the same of a few formulas among many, as repairs ask: chains of equations in them are put in first."""
+    reduced = substituted(formulas)
+    left = remaining(symbols, reduced)
+    ways: list[Way] = [branch_and_bound.some_point, integers.some_point] if len(left) <= _FEW_REPAIRED else []
+    ways.append(partial(_by_z3, limit=limit))
+    if limit is None:
+        ways.append(partial(integers.some_point, nodes=integers.NODES))
+    found = _first_answer(ways, left, reduced.formulas)
+    return None if found is None else reduced.completed(found)
+
+
+def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
+    """Return what the first way says that does not give up; else raise what all of them found."""
+    found: list[Point] = []
+    for way in ways:
+        try:
+            return way(*question)
+        except GivenUpError as error:
+            found += error.found
+    raise GivenUpError(*found)
+
+
+def _by_elimination(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+    if not elimination.refuted(formulas):
+        raise GivenUpError
+
+
+def _by_products(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+    if not elimination.refuted_by_products(formulas):
+        raise GivenUpError
+
+
+def _by_z3(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None) -> Point | None:
+    from symbcast.core.solver.linear import z3_solver
+
+    return z3_solver.some_point(symbols, formulas, limit)
+
+
+def _smallest_by_z3(wanted: Wanted) -> Point | None:
+    from symbcast.core.solver.satisfiability import least_sizes
+
+    return least_sizes.smallest_point(wanted)
+
+
+def _by_levels(wanted: Wanted) -> Point | None:
+    """Look at the choices of sizes that are 0, one weight after the other: alone they are easier to decide."""
+    if len(wanted.symbols) > _FEW_SYMBOLS:
+        raise GivenUpError
+    is_least = True
+    for level in levels(wanted.symbols, wanted.domains, wanted.weights):
+        try:
+            found = _at_level(wanted, level)
+        except GivenUpError as error:
+            if error.found:
+                raise
+            is_least, found = False, None
+        if found is not None and is_least:
+            return found
+        if found is not None:
+            raise GivenUpError(found)
+    if not is_least:
+        raise GivenUpError
+    return None
+
+
+def _at_level(wanted: Wanted, level: Level) -> Point | None:
+    with suppress(GivenUpError):
+        return branch_and_bound.Search(wanted).at_level(sum(wanted.weights[wanted.symbols[n]] for n in level[0]))
+    chosen = any_of(all_of(zeros_at(wanted.symbols, zeros)) for zeros in level)
+    there = wanted._replace(formulas=[*wanted.formulas, chosen])
+    return None if elimination.refuted(there.described()) else _smallest_by_z3(there)
+
+
+@lru_cache(maxsize=4096)
+def is_linear(formula: Formula) -> bool:
+    """Return whether nothing in a formula multiplies sizes."""
+    return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))
