@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, multiply
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
+from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Value
+from symbcast.operators.scales import DOUBLE, resize
 from symbcast.operators.windows import (
     Window,
     conv,
@@ -20,7 +21,7 @@ from symbcast.operators.windows import (
     transposed_channels,
     transposed_length,
 )
-from symbcast.torch.node_call import ratio_of
+from symbcast.torch.node_call import element_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def adapted(call: TorchCall) -> list[Value]:
     "_upsample_bilinear2d_aa",
     "_upsample_bicubic2d_aa",
 )
-def scaled(call: TorchCall) -> Value:
+def resized(call: TorchCall) -> Value:
     """Axes made as long as is asked for, or so many times as long, rounded down; none may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
@@ -206,27 +207,14 @@ def scaled(call: TorchCall) -> Value:
     if call.given("output_size") is not None:
         sizes: list[Dim] = call.known_sizes("output_size")
     elif factors is not None:
-        sizes = [_times(call, d, f) for d, f in zip(dims[2:], factors, strict=True)]
+        scales = [read_scale(f if isinstance(f, float) else element_of(f), DOUBLE) for f in factors]
+        sizes = [scaled(call, dims[n], scale, n) for n, scale in zip(range(2, count + 2), scales, strict=False)]
     else:
         return next(iter(call.recorded()))
-    if len(sizes) != count:
-        call.refuse(f"there must be {count} sizes")
+    found = resize(call, dims, range(2, count + 2), sizes)
     for size in (*dims[1:], *sizes):
         call.at_most(1, size, "neither the input nor the output may be empty")
-    return Value((*dims[: len(dims) - count], *sizes))
-
-
-def _times(call: TorchCall, size: Dim, factor: object) -> Dim:
-    """Return a size times a factor, rounded down."""
-    if isinstance(factor, float):
-        near = Fraction(factor).limit_denominator(64)
-        if abs(float(near) - factor) > 1e-12 * abs(factor):
-            call.give_up(f"the factor {factor} is not a simple fraction")
-        return floor_divide(multiply(size, near.numerator), near.denominator)
-    found = ratio_of(factor)
-    if found is None:
-        call.give_up("the factor is not known")
-    return floor_divide(multiply(size, found.above), found.below)
+    return Value(found)
 
 
 @operator("im2col")

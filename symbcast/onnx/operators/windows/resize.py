@@ -12,19 +12,20 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.making import asked_shape
-from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.operators.resizing import read_scale, scaled
+from symbcast.graphs.values.contents import Element, is_size
+from symbcast.graphs.values.value import Constant, Dims, Value
 from symbcast.onnx.differences import (
     AFFINE_GRID_EMPTY,
     FLOAT_RATIO,
+    FLOAT_SCALES,
     GRID_SAMPLE_RANKS,
     RESIZE_CROP,
     RESIZE_MODES,
     RESIZE_SIZES,
 )
-from symbcast.onnx.operators.windows.scales import scale, scales
 from symbcast.onnx.registry import operator
-from symbcast.operators.scales import Scale
+from symbcast.operators.scales import DOCUMENT, SINGLE, Scale
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -57,10 +58,9 @@ def upsample(call: NodeCall) -> Value:
     """Each size times a scale of 1 or more."""
     dims = call.shape(0)
     if call.version < 9:
-        given = call.attribute("scales")
-        factors = _counted(call, None if given is None else [scale(call, n) for n in given], len(dims))
+        factors = _counted(call, call.attribute("scales"), len(dims))
     else:
-        factors = _counted(call, scales(call, 1), len(dims))
+        factors = _counted(call, _scales(call, 1), len(dims))
     for factor in factors:
         if factor is not None:
             call.require(factor.is_one_or_more, "scales must not be below 1")
@@ -106,7 +106,7 @@ def _ask_for_region(call: NodeCall, count: int) -> None:
 def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
     if _keeps_ratio(call):
         call.refuse("the ratio of the axes is kept with sizes only")
-    factors = _counted(call, scales(call, position), len(axes))
+    factors = _counted(call, _scales(call, position), len(axes))
     for factor in factors:
         if factor is not None:
             call.at_most(1, factor.above, "scales must be positive")
@@ -115,21 +115,27 @@ def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
 
 
-def _counted(call: NodeCall, found: list[Scale | None] | None, count: int) -> list[Scale | None]:
-    if found is None:
-        call.note("that the scales, which are data, are possible was not looked at")
-        return [None] * count
+def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
+    """Return the scales that an input holds; None where they are not known one by one."""
+    value = call.value(position)
+    if isinstance(value, Constant) and value.array is not None:
+        found: list[float] = value.array.ravel().tolist()
+        return found
+    return call.elements(position)
+
+
+def _counted(call: NodeCall, given: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
+    rounding = SINGLE if call.does(FLOAT_SCALES) else DOCUMENT
+    found = [read_scale(n, rounding) for n in ([None] * count if given is None else given)]
     if len(found) != count:
         call.refuse(f"there must be {count} scales")
     if None in found:
-        call.note("that the scales, which are data, are possible was not looked at")
+        call.note("not checked: scales, which are data, must be possible")
     return found
 
 
 def _scaled(call: NodeCall, size: Dim, factor: Scale | None, axis: int) -> Resized:
-    length = None if factor is None else factor.times(size)
-    if length is None:
-        length = call.fresh(f"size_{axis}", f"axis {axis} times its scale")
+    length = scaled(call, size, factor, axis)
     return Resized(length, None, None) if factor is None else Resized(length, factor.is_one, factor.is_one_or_more)
 
 
